@@ -1,0 +1,36 @@
+"""Fill README.md with the tables that it shows, each from the file that its markers name.
+
+``<!-- tables/key-freqs.md -->`` … ``<!-- end -->``. With --check nothing is written: exit code 1
+where a block differs from its file.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+BLOCK = re.compile(r"(<!-- (\S+\.md) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def content(name: str) -> str:
+    """A file's text: from the working tree where git tracks it, else as dvc.lock names it."""
+    stages = YAML(typ="safe").load(Path("dvc.lock"))["stages"].values()
+    outs = {out["path"]: out["md5"] for stage in stages for out in stage.get("outs", ())}
+    md5 = outs.get(name)
+    path = Path("remote/files/md5", md5[:2], md5[2:]) if md5 else Path(name)
+    return path.read_text(encoding="utf-8").strip()
+
+
+def main() -> None:
+    readme = Path("README.md")
+    old = readme.read_text(encoding="utf-8")
+    new = BLOCK.sub(lambda found: f"{found[1]}{content(found[2])}\n{found[3]}", old)
+    if "--check" not in sys.argv:
+        readme.write_text(new, encoding="utf-8")
+    elif new != old:
+        sys.exit("README.md: a table is not as its file has it: run `make readme`")
+
+
+if __name__ == "__main__":
+    main()

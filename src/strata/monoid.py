@@ -1,0 +1,225 @@
+"""The multiplicative monoid Z_n in strata: one class J_d for each divisor d of n, its group inside.
+
+J_d = {a : gcd(a, n) = d}. With m = n/d, the unit coordinate u(a) = (a/d) mod m maps J_d one to one
+onto (Z/m)^×, for every n. J_d is regular ⇔ gcd(d, m) = 1; then it is itself a group, isomorphic to
+(Z/m)^× by a ↦ a mod m. Howie, Fundamentals of Semigroup Theory, 1995, ch. 2; Steinberg,
+Representation Theory of Finite Monoids, 2016, ch. 1. The structure of (Z/m)^×: Ireland and Rosen,
+A Classical Introduction to Modern Number Theory, 1990, ch. 4.
+"""
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import gcd, lcm, prod
+from typing import cast
+
+import numpy as np
+from jaxtyping import Complex, Int
+from sympy.ntheory import divisors, factorint, primitive_root
+
+
+@dataclass(frozen=True)
+class JClass:
+    """J_d of Z_n with coordinates in (Z/m)^×. Raises ValueError unless n ≥ 2 and d divides n.
+
+    >>> J = JClass(165, 3)
+    >>> len(J), J.m, J.idempotent, J.orders, J.generators
+    (40, 55, 111, (4, 10), (12, 156))
+    """
+
+    n: int
+    d: int
+
+    def __post_init__(self) -> None:
+        if self.n < 2 or self.d < 1 or self.n % self.d:
+            raise ValueError(f"J_{self.d} of Z_{self.n}: n must be at least 2, d a divisor of n")
+
+    def __len__(self) -> int:
+        return prod(self.orders)
+
+    @property
+    def m(self) -> int:
+        """n/d, the modulus of the group."""
+        return self.n // self.d
+
+    @property
+    def regular(self) -> bool:
+        """Whether the class holds an idempotent, and so is a group: gcd(d, m) = 1."""
+        return gcd(self.d, self.m) == 1
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """Orders of the cyclic axes of (Z/m)^×; (1,) for the trivial group."""
+        return tuple(q for q, _ in axes(self.m)) or (1,)
+
+    @property
+    def idempotent(self) -> int | None:
+        """The identity e_d of a regular class; None where there is none."""
+        return idempotent(self.d, self.n) if self.regular else None
+
+    @property
+    def generators(self) -> tuple[int, ...]:
+        """One generator for each axis: e_d g mod n in a regular class, else g in (Z/m)^×."""
+        units = (g for _, g in axes(self.m))
+        return tuple(self._origin * g % self.n for g in units) if self.regular else tuple(units)
+
+    @property
+    def _origin(self) -> int:
+        return idempotent(self.d, self.n) if self.regular else self.d % self.n
+
+    @cached_property
+    def elements(self) -> Int[np.ndarray, " size"]:
+        """The residues in algebraic order: lexicographic in the coordinates, last axis fastest.
+
+        The first one is e_d in a regular class, else d, where u = 1.
+
+        >>> JClass(12, 3).elements, JClass(12, 2).elements
+        (array([9, 3]), array([ 2, 10]))
+        """
+        units = np.ones(1, dtype=np.int64)
+        for q, g in axes(self.m):
+            powers = np.array([pow(g, t, self.m) for t in range(q)])
+            units = np.outer(units, powers).ravel() % self.m
+        return _frozen(self._origin * units % self.n)
+
+    @cached_property
+    def coordinates(self) -> Int[np.ndarray, "size r"]:
+        """Row i: the exponents of elements[i]: of a mod m if J_d is regular, else of u(a)."""
+        return frequencies(self.orders)
+
+
+@cache
+def axes(m: int) -> tuple[tuple[int, int], ...]:
+    """(order, generator) of the cyclic factors of (Z/m)^×, primes ascending; none if it is trivial.
+
+    An odd prime power p^k ‖ m gives its smallest primitive root, of order φ(p^k); 4 gives −1; 2^k
+    with k ≥ 3 gives −1 and 5, of orders 2 and 2^(k−2). Each generator is 1 modulo the rest of m.
+
+    >>> axes(15), axes(8), axes(2)
+    (((2, 11), (4, 7)), ((2, 7), (2, 5)), ())
+    """
+    found = []
+    for p, k in sorted(factorint(m).items()):
+        q, rest = p**k, m // p**k
+        local = _two_power(k) if p == 2 else ((q - q // p, cast(int, primitive_root(q))),)
+        lift = rest * pow(rest, -1, q)  # 1 modulo q, 0 modulo the rest
+        found += [(order, (1 + (g - 1) * lift) % m) for order, g in local]
+    return tuple(found)
+
+
+def _two_power(k: int) -> tuple[tuple[int, int], ...]:
+    if k == 1:
+        return ()
+    return ((2, 3),) if k == 2 else ((2, 2**k - 1), (2 ** (k - 2), 5))
+
+
+def _frozen(x: np.ndarray) -> np.ndarray:
+    x.setflags(write=False)
+    return x
+
+
+@cache
+def classes(n: int) -> tuple[JClass, ...]:
+    """The classes of Z_n, which partition it, by ascending d. Raises ValueError where n < 2.
+
+    >>> [J.d for J in classes(12)], [J.regular for J in classes(12)]
+    ([1, 2, 3, 4, 6, 12], [True, False, True, True, False, True])
+    """
+    if n < 2:
+        raise ValueError(f"n = {n}: must be at least 2")
+    return tuple(JClass(n, d) for d in divisors(n))
+
+
+def jclass(d: int, n: int) -> JClass:
+    """J_d of Z_n, the object in classes(n). Raises ValueError unless n ≥ 2 and d divides it."""
+    for J in classes(n):
+        if J.d == d:
+            return J
+    raise ValueError(f"d = {d}: must be one of the divisors of {n}")
+
+
+def idempotent(d: int, n: int) -> int:
+    """The e with e ≡ 0 (mod d) and e ≡ 1 (mod n/d). Raises ValueError where J_d is not regular.
+
+    >>> [idempotent(d, 6) for d in (1, 2, 3, 6)]
+    [1, 4, 3, 0]
+    """
+    J = JClass(n, d)
+    if not J.regular:
+        raise ValueError(f"J_{d} of Z_{n} is not regular: it has no idempotent")
+    return d * pow(d, -1, J.m) % n
+
+
+def sharp(c: int, n: int) -> int:
+    """The local inverse c^♯ in the class of c: c c^♯ = e_d. Raises ValueError if it is not regular.
+
+    >>> sharp(12, 15), 12 * 3 % 15 == idempotent(3, 15)
+    (3, True)
+    """
+    d = gcd(c, n)
+    return idempotent(d, n) * pow(c, -1, n // d) % n
+
+
+def unit(a: int, n: int) -> int:
+    """The unit coordinate u(a) = (a/d) mod m in (Z/m)^×, where d = gcd(a, n); it is 0 for m = 1.
+
+    >>> unit(10, 12), unit(2, 12), unit(0, 12)
+    (5, 1, 0)
+    """
+    d = gcd(a, n)
+    return a // d % (n // d)
+
+
+@cache
+def algebraic_order(n: int) -> Int[np.ndarray, " n"]:
+    """All residues, class after class, each class in its algebraic order.
+
+    >>> algebraic_order(6)
+    array([1, 5, 4, 2, 3, 0])
+    """
+    return _frozen(np.concatenate([J.elements for J in classes(n)]))
+
+
+def boundaries(n: int) -> tuple[int, ...]:
+    """Where each class but the first starts in the algebraic order.
+
+    >>> boundaries(6)
+    (2, 4, 5)
+    """
+    return tuple(int(i) for i in np.cumsum([len(J) for J in classes(n)])[:-1])
+
+
+@cache
+def position(n: int) -> Int[np.ndarray, " n"]:
+    """For each residue a its index in the elements, and so the coordinates, of its own class.
+
+    >>> position(6)
+    array([0, 0, 1, 0, 0, 1])
+    """
+    places = np.empty(n, dtype=np.int64)
+    for J in classes(n):
+        places[J.elements] = np.arange(len(J))
+    return _frozen(places)
+
+
+@cache
+def frequencies(orders: tuple[int, ...]) -> Int[np.ndarray, "size r"]:
+    """All tuples of C_q1 × … × C_qr in lexicographic order, which is that of a flattened DFT.
+
+    >>> frequencies((2, 2)).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    return _frozen(np.indices(orders).reshape(len(orders), -1).T.copy())
+
+
+def chi(
+    k: tuple[int, ...] | Int[np.ndarray, " r"], orders: tuple[int, ...]
+) -> Complex[np.ndarray, " size"]:
+    """The character χ_k = exp(2πi Σ_j k_j t_j / q_j) at every element, in algebraic order.
+
+    Raises ValueError unless k has one entry for each axis.
+    """
+    if len(k) != len(orders):
+        raise ValueError(f"k = {tuple(k)}: must have one entry for each of the orders {orders}")
+    L = lcm(*orders)  # the phase as an integer modulo L, so that large products lose no digits
+    turns = frequencies(orders) * (L // np.array(orders)) @ np.array(k) % L
+    return np.exp(2j * np.pi * turns / L)

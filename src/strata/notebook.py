@@ -1,0 +1,111 @@
+"""Notebooks as figure makers: execute a template, drop what differs between runs, make a page.
+
+A template is a papermill notebook without outputs. It runs in the kernel of this interpreter, on
+one thread and without the user's own IPython settings. The page needs nothing but itself.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+import papermill
+from nbconvert import HTMLExporter
+from nbformat import NotebookNode
+from papermill.exceptions import PapermillExecutionError
+from pygments.formatters import HtmlFormatter
+
+from strata.run import InputError
+
+QUIET = {
+    "JUPYTER_PREFER_ENV_PATH": "1",  # the kernel of this environment, not one installed elsewhere
+    "OMP_NUM_THREADS": "1",  # sums in one order on every machine
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    "PYTHONHASHSEED": "0",
+    "SOURCE_DATE_EPOCH": "0",
+}
+CSS = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
+pre { font-size: 13px; line-height: 1.35; overflow-x: auto }
+div.highlight pre { background: #f6f6f6; padding: .6rem .8rem }
+img { max-width: 100%; height: auto }
+"""
+
+
+def parameters(template: Path) -> set[str]:
+    """The names that the cell tagged `parameters` assigns."""
+    return set(papermill.inspect_notebook(str(template)))
+
+
+def execute(template: Path, values: Mapping[str, Any]) -> NotebookNode:
+    """The template with these parameters, executed. Raises InputError where a cell fails."""
+    with TemporaryDirectory() as scratch:
+        own = {"IPYTHONDIR": scratch, "JUPYTER_RUNTIME_DIR": scratch}
+        with patch.dict(os.environ, QUIET | own):
+            try:
+                return papermill.execute_notebook(
+                    str(template),
+                    None,
+                    dict(values),
+                    kernel_name="python3",
+                    progress_bar=False,
+                    extra_arguments=["--log-level=CRITICAL"],
+                )
+            except RuntimeError as error:  # the kernel did not start, or died
+                raise InputError(f"{template.name}: {error}") from None
+            except PapermillExecutionError as error:
+                reason = (error.evalue or f"in cell {error.exec_count}").strip().splitlines()[0]
+                raise InputError(f"{template.name}: {error.ename}: {reason}") from None
+
+
+def clean(notebook: NotebookNode) -> NotebookNode:
+    """Without what differs between runs: ids, addresses, split streams; warnings go to stderr.
+
+    The defaults that papermill has overridden are left out too.
+    """
+    cells = [c for c in notebook.cells if "parameters" not in c.metadata.get("tags", ())]
+    for i, cell in enumerate(cells):
+        cell.id, cell.metadata = str(i), NotebookNode()
+        if cell.cell_type == "code":
+            cell.outputs = [_plain(x) for x in cell.outputs if not _warned(x)]
+            streams = [x for x in cell.outputs if x.output_type == "stream"]
+            for x in streams[1:]:
+                streams[0].text += x.text
+                cell.outputs.remove(x)
+    return NotebookNode(notebook, cells=cells)
+
+
+def _warned(output: NotebookNode) -> bool:
+    stderr = output.get("name") == "stderr"
+    if stderr:
+        sys.stderr.write(output.text)
+    return stderr
+
+
+def _plain(output: NotebookNode) -> NotebookNode:
+    for holder, key in ((output, "text"), (output.get("data", {}), "text/plain")):
+        if key in holder:
+            holder[key] = re.sub(r" at 0x[0-9a-f]+", "", holder[key])
+    return output
+
+
+def page(notebook: NotebookNode) -> str:
+    """The notebook as one HTML page that loads nothing; its first line is the title."""
+    title = notebook.cells[0].source.splitlines()[0].lstrip("# ")
+    for output in (x for cell in notebook.cells for x in cell.get("outputs", ())):
+        output.get("metadata", {}).setdefault("image/png", {})["alt"] = title
+    exporter = HTMLExporter(template_name="basic", exclude_anchor_links=True)
+    exporter.exclude_input_prompt = exporter.exclude_output_prompt = True
+    body, _ = exporter.from_notebook_node(notebook)
+    colors = HtmlFormatter(style="default").get_style_defs(".highlight")
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>{escape(title)}</title>\n<style>{CSS}{colors}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )

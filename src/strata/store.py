@@ -1,0 +1,242 @@
+"""Files in and out: safetensors, Parquet and JSON, each read back against what it must hold.
+
+Every writer writes a temporary name beside the target and renames it, so that a file is whole or
+absent. Every reader raises InputError with one line that names the file and what is wrong with it.
+"""
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as serialise
+
+from strata.run import InputError, Run, TrainParams, shapes, validated
+
+Arrays = dict[str, np.ndarray]
+
+SPLIT = pa.schema(
+    [(name, pa.int32()) for name in ("a", "b", "c", "class_a", "class_b", "class_c")]
+    + [("split", pa.dictionary(pa.int32(), pa.string())), ("mirror_in_train", pa.bool_())]
+)
+HISTORY = pa.schema(
+    [
+        ("epoch", pa.int32()),
+        ("loss", pa.float32()),
+        ("train_accuracy", pa.float64()),
+        ("validation_accuracy", pa.float64()),
+        ("mirror_free_accuracy", pa.float64()),
+    ]
+)
+
+
+def activations_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
+    """Columns of the activations of all pairs, a-major.
+
+    attention holds, head after head, the weights from `=` to a, to b and to `=`; mlp is post-ReLU.
+    """
+    lists = {"attention": 3 * n_heads, "mlp": d_mlp, "logits": n}
+    return pa.schema(
+        [(name, pa.int32()) for name in ("a", "b", "product", "prediction")]
+        + [(name, pa.list_(pa.float32(), size)) for name, size in lists.items() if size]
+    )
+
+
+@contextmanager
+def replacing(path: Path | str) -> Iterator[Path]:
+    """A temporary path beside ``path`` that takes its place if the block ends well."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path | str, content: bytes) -> None:
+    """Write the bytes to disk, synced, so that a power cut leaves the old file or the new one."""
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_text(path: Path | str, content: str) -> None:
+    """Write UTF-8 text."""
+    write_bytes(path, content.encode())
+
+
+def read_bytes(path: Path | str) -> bytes:
+    """The bytes of a file."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write JSON with sorted keys; a number that is not finite is refused."""
+    write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n")
+
+
+def read_json(path: Path | str) -> Any:
+    """The value in a JSON file."""
+    try:
+        return json.loads(read_bytes(path))
+    except ValueError as error:
+        raise InputError(f"{path}: not valid JSON ({error})") from None
+
+
+def tensors_bytes(tensors: Mapping[str, np.ndarray], metadata: Any) -> bytes:
+    """A safetensors file with the metadata as sorted JSON under one key (more keys shuffle the
+    bytes)."""
+    plain = {name: np.asarray(tensor, order="C") for name, tensor in sorted(tensors.items())}
+    return serialise(plain, {"strata": json.dumps(metadata, sort_keys=True)})
+
+
+def read_tensors(path: Path | str) -> tuple[Arrays, dict[str, Any]]:
+    """The tensors of a safetensors file of ours, and its metadata."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = dict(json.loads((file.metadata() or {})["strata"]))
+            return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise InputError(
+            f"{path}: not a safetensors file of ours, or truncated ({error})"
+        ) from None
+
+
+def read_weights(path: Path | str, run: Run | None = None) -> Arrays:
+    """The weights of a run by name, float32: exactly the tensors that its configuration asks
+    for."""
+    weights, config = read_tensors(path)
+    try:
+        made = Run.parse(config["run"])
+        expected = shapes(made, validated(TrainParams, config["train"], "", "train"))
+    except (KeyError, TypeError):
+        raise InputError(f"{path}: its metadata names no run and no train parameters") from None
+    except InputError as error:
+        raise InputError(f"{path}: its metadata is not valid: {error}") from None
+    if run and run != made:
+        raise InputError(f"{path}: weights of {made}, must be those of {run}")
+    for name in sorted({*weights, *expected}):
+        got = f"{weights[name].dtype} {weights[name].shape}" if name in weights else "missing"
+        must = f"float32 {expected[name]}" if name in expected else "missing"
+        if got != must:
+            raise InputError(f"{path}: tensor {name} is {got}, must be {must}")
+    return weights
+
+
+def table_writer(path: Path | str, schema: pa.Schema) -> pq.ParquetWriter:
+    """A Parquet writer whose bytes depend on the data alone."""
+    floats = [field.name for field in schema if pa.types.is_floating(field.type)]
+    return pq.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        use_dictionary=False,
+        use_byte_stream_split=floats,  # pyright: ignore[reportArgumentType]
+    )
+
+
+def write_table(path: Path | str, columns: Mapping[str, Any], schema: pa.Schema) -> None:
+    """Write columns of equal length as Parquet with that schema, in its order."""
+    with replacing(path) as temporary, table_writer(temporary, schema) as writer:
+        writer.write_table(pa.table({name: columns[name] for name in schema.names}, schema=schema))
+
+
+@contextmanager
+def parquet(path: Path | str) -> Iterator[pq.ParquetFile]:
+    """An open Parquet file; whatever is wrong with it becomes one line."""
+    try:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or 'not a whole Parquet file'}") from None
+    except pa.ArrowException as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{path}: not a whole Parquet file ({reason})") from None
+
+
+def read_schema(path: Path | str) -> pa.Schema:
+    """The columns of a Parquet file and their types."""
+    with parquet(path) as file:
+        return file.schema_arrow
+
+
+def read_table(
+    path: Path | str,
+    schema: pa.Schema,
+    columns: Iterable[str] | None = None,
+    rows: int | None = None,
+) -> Arrays:
+    """Columns of a Parquet file of that schema (and that many rows) as arrays.
+
+    Fixed lists become 2-D.
+    """
+    with parquet(path) as file:
+        if not file.schema_arrow.equals(schema):
+            raise InputError(
+                f"{path}: its columns must be {', '.join(schema.names)} as strata has them"
+            )
+        if rows is not None and file.metadata.num_rows != rows:
+            raise InputError(f"{path}: {file.metadata.num_rows} rows, must be {rows}")
+        table = file.read(list(columns or schema.names))
+    return {name: _array(table.column(name).combine_chunks()) for name in table.column_names}
+
+
+def _array(column: pa.Array) -> np.ndarray:
+    if pa.types.is_dictionary(column.type):
+        return np.asarray(column.dictionary_decode().to_numpy(zero_copy_only=False))
+    if pa.types.is_fixed_size_list(column.type):
+        return column.flatten().to_numpy().reshape(len(column), column.type.list_size)
+    return column.to_numpy(zero_copy_only=False)
+
+
+def read_activations(path: Path | str, n: int, columns: Iterable[str]) -> Arrays:
+    """Columns of the activations of modulus n; attention, mlp and logits are (n², width)."""
+    sizes = {field.name: getattr(field.type, "list_size", 0) for field in read_schema(path)}
+    schema = activations_schema(n, sizes.get("attention", 0) // 3, sizes.get("mlp", 0))
+    return read_table(path, schema, columns, rows=n * n)
+
+
+def read_split(path: Path | str, n: int) -> Arrays:
+    """The pair table of modulus n with its split; refused where it is of another modulus."""
+    table = read_table(path, SPLIT, rows=n * n)
+    a, b = np.divmod(np.arange(n * n), n)
+    if not all(np.array_equal(table[k], v) for k, v in {"a": a, "b": b, "c": a * b % n}.items()):
+        raise InputError(f"{path}: is not the pair table of n = {n}")
+    return table
+
+
+def write_history(path: Path | str, history: Mapping[str, np.ndarray]) -> None:
+    """Write loss and accuracies per epoch; epochs without validation hold NaN."""
+    write_table(path, history, HISTORY)
+
+
+def read_history(path: Path | str) -> pd.DataFrame:
+    """Loss and accuracies per epoch, in order from epoch 1."""
+    history = pd.DataFrame(read_table(path, HISTORY))
+    if not np.array_equal(history["epoch"], np.arange(1, len(history) + 1)):
+        raise InputError(f"{path}: epochs must be 1, 2, 3, …")
+    return history
+
+
+def write_thinned(path: Path | str, history: Mapping[str, np.ndarray], points: int = 250) -> None:
+    """Write about ``points`` of the validated epochs as CSV, for ``dvc plots``."""
+    frame = pd.DataFrame(history).dropna(subset="validation_accuracy")
+    stride = max(1, math.ceil(len(frame) / points))
+    kept = frame.iloc[::-stride].iloc[::-1]  # counted from the end: the last epoch stays
+    write_text(path, kept.to_csv(index=False, float_format="%.6g"))

@@ -1,0 +1,50 @@
+"""Multiplication modulo n as a task: the pair table, its labels and its split."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+
+TRAIN, VALIDATION, HELD_BACK = "train", "validation", "held_back"
+
+
+def pair_table(n: int) -> dict[str, Int[np.ndarray, " pairs"]]:
+    """All n² ordered pairs, a-major (row a·n + b): a, b, c = ab mod n, and each one's class gcd(·,
+    n).
+
+    gcd(0, n) = n, so residue 0 is the class n.
+    """
+    a, b = np.divmod(np.arange(n * n), n)
+    table = {"a": a, "b": b, "c": a * b % n}
+    return table | {f"class_{name}": np.gcd(values, n) for name, values in table.items()}
+
+
+def permutation(n: int, seed: int) -> torch.Tensor:
+    """The order in which the n² pairs are dealt out: the first draw of torch's generator.
+
+    Seeds the global generator and leaves it where the initial weights continue; call it inside
+    ``torch.random.fork_rng``.
+    """
+    torch.manual_seed(seed)
+    return torch.randperm(n * n)
+
+
+def split(n: int, seed: int, train: float, validation: float) -> np.ndarray:
+    """The split of each of the n² pairs: the first ⌊train·n²⌋ dealt train, the next ⌊validation·n²⌋
+    validate."""
+    with torch.random.fork_rng(devices=[]):
+        dealt = permutation(n, seed).numpy()
+    # Exact for the share as it is written: in floats, 0.7 of 90² is one pair short.
+    sizes = [math.floor(Fraction(str(share)) * n * n) for share in (train, validation)]
+    names = np.full(n * n, HELD_BACK, dtype=object)
+    names[dealt[: sizes[0]]] = TRAIN
+    names[dealt[sizes[0] : sum(sizes)]] = VALIDATION
+    return names
+
+
+def mirrored(split: np.ndarray, n: int) -> Bool[np.ndarray, " pairs"]:
+    """Whether the mirror (b, a) of each pair (a, b) is a training pair. A pair (a, a) is its own
+    mirror."""
+    return (split.reshape(n, n).T == TRAIN).reshape(-1)

@@ -1,0 +1,55 @@
+"""One figure: execute notebooks/LABEL.ipynb and keep what it draws.
+
+In: the notebook, its inputs by parameter name, n, seed and figures.LABEL of params.yaml.
+Out: LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page; all three or none.
+"""
+
+import argparse
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from strata import notebook, store
+from strata.params import load
+from strata.run import InputError, command
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("label")
+    parser.add_argument("--input", action="append", default=[], metavar="NAME=PATH")
+    parser.add_argument("--out", default="figures", metavar="FOLDER")
+    return parser.parse_args()
+
+
+def values(label: str, declared: set[str], inputs: list[str]) -> dict[str, Any]:
+    """What the parameters cell gets; a key of `metrics:` only where the notebook declares it."""
+    params = load("params.yaml")
+    section = getattr(params.figures, label.replace("-", "_"), None)
+    own = section.model_dump() if section else {}
+    shared = params.metrics.model_dump(exclude={"seed"}, include=declared)
+    paths = {name: path for name, _, path in (pair.partition("=") for pair in inputs)}
+    return {"n": params.n, "seed": params.seed, **paths, **own, **shared}
+
+
+def main() -> None:
+    args = options()
+    template, out = Path("notebooks", f"{args.label}.ipynb"), Path(args.out)
+    if not template.is_file():
+        raise InputError(f"{template}: no such notebook")
+    declared = notebook.parameters(template)
+    given = values(args.label, declared, args.input)
+    for name in sorted(declared ^ {*given, "stem"}):
+        raise InputError(f"{template}: {name}: must be both given and a parameter of the notebook")
+    out.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{args.label}-", dir=out) as scratch:
+        made = notebook.execute(template, {**given, "stem": f"{scratch}/{args.label}"})
+        html = notebook.page(notebook.clean(made)).replace(scratch, str(out))
+        store.write_text(f"{scratch}/{args.label}.html", html)
+        for suffix in ("pdf", "png", "html"):
+            os.replace(f"{scratch}/{args.label}.{suffix}", out / f"{args.label}.{suffix}")
+
+
+if __name__ == "__main__":
+    command(main)

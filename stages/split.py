@@ -1,0 +1,25 @@
+"""The pair table of a run's modulus with its split.
+
+In: a run's name. Out: Parquet of n² rows: a, b, c = ab mod n, their classes, the split, whether the
+mirror trains.
+"""
+
+import sys
+
+from strata import store, task
+from strata.run import Run, SplitParams, command, section
+
+
+def main() -> None:
+    name, out = sys.argv[1:]
+    run, params = Run.parse(name), section("params.yaml", "split", SplitParams)
+    split = task.split(run.n, run.seed, params.train_fraction, params.validation_fraction)
+    columns = task.pair_table(run.n) | {
+        "split": split,
+        "mirror_in_train": task.mirrored(split, run.n),
+    }
+    store.write_table(out, columns, store.SPLIT)
+
+
+if __name__ == "__main__":
+    command(main)

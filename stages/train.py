@@ -1,0 +1,76 @@
+"""Train one run, resumably.
+
+In: a run's name, its split. Out, in a folder: weights.safetensors, history.parquet (one row an
+epoch), history.csv (thinned, for plots), environment.json (what it ran on; nothing depends on it).
+STRATA_DEVICE and STRATA_THREADS say where it runs; they are no parameters, so another machine does
+not make a model stale.
+"""
+
+import hashlib
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from strata import gradients, machine, model, snapshots, store, task, training
+from strata.progress import Progress
+from strata.run import InputError, Run, SplitParams, TrainParams, command, section
+
+CODE = [Path(str(module.__file__)) for module in (gradients, model, task, training)]
+EPOCHS_AT_A_TIME, SECONDS_AT_RISK = 10, 30
+
+
+def resume(trainer: training.Trainer, snapshot: snapshots.Snapshot) -> float:
+    """Go on from the snapshot if there is one that fits; the seconds trained so far."""
+    if not snapshot.path.exists():
+        return 0.0
+    try:
+        state, notes = snapshot.load()
+    except InputError as fault:
+        print(f"{fault}; training starts over", flush=True)
+        return 0.0
+    trainer.resume(state)
+    print(f"{snapshot.name}: goes on from epoch {trainer.epoch}", flush=True)
+    return notes["seconds"]
+
+
+def train(trainer: training.Trainer, snapshot: snapshots.Snapshot, seconds: float) -> float:
+    """Train to the end, or until the loss is not finite; the seconds it took in all."""
+    began, epochs = time.monotonic() - seconds, trainer.params.epochs
+    progress = Progress(snapshot.name, epochs, trainer.epoch)
+    while trainer.epoch < epochs and (trainer.epoch == 0 or np.isfinite(trainer.loss)):
+        trainer.advance(trainer.epoch + EPOCHS_AT_A_TIME)
+        progress.show(trainer.epoch, trainer.loss, trainer.latest())
+        if snapshot.due(SECONDS_AT_RISK):
+            snapshot.save(trainer.state(), seconds=time.monotonic() - began)
+    progress.close()
+    return time.monotonic() - began
+
+
+def main() -> None:
+    name, split_path, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    run, params = Run.parse(name), section("params.yaml", "train", TrainParams)
+    split_params = section("params.yaml", "split", SplitParams)
+    config = {"run": name, "split": split_params.model_dump(), "train": params.model_dump()}
+    split, device = store.read_split(split_path, run.n)["split"], machine.prepare()
+    environment = machine.describe(device)
+    key = snapshots.fingerprint({**config, **environment}, [*CODE, Path(split_path)])
+    snapshot = snapshots.Snapshot(".snapshots", name, key)
+    snapshots.prune(".snapshots", Path("dvc.lock"))
+    with snapshot.locked():
+        trainer = training.Trainer(run, params, split, device)
+        seconds = train(trainer, snapshot, resume(trainer, snapshot))
+        weights, history = trainer.weights(), trainer.history()
+        content = store.tensors_bytes(weights, config)
+        snapshot.save(
+            trainer.state(), seconds=seconds, weights_md5=hashlib.md5(content).hexdigest()
+        )
+        store.write_bytes(out / "weights.safetensors", content)
+        store.write_history(out / "history.parquet", history)
+        store.write_thinned(out / "history.csv", history)
+        store.write_json(out / "environment.json", {**environment, "seconds": round(seconds, 1)})
+
+
+if __name__ == "__main__":
+    command(main)

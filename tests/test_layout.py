@@ -1,0 +1,128 @@
+"""Who may import whom; and dvc.yaml names for each stage exactly the modules it reaches."""
+
+import ast
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[1]
+SRC = ROOT / "src" / "strata"
+STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
+
+# Imports point one way: each layer may use its own modules and those of the layers above it.
+LAYERS = [
+    {"monoid"},
+    {"run"},
+    {"task", "fourier", "subspaces", "readout"},
+    {"model"},
+    {"gradients", "store"},
+    {"params", "training", "activations"},
+    {"measures"},
+    {"tables", "plots", "machine", "progress", "snapshots", "notebook"},
+    {"typeset", "schematic"},
+]
+WEIGHTS = {"run", "store", "task", "model", "gradients", "training"}
+WEIGHTS |= {"machine", "progress", "snapshots"}
+SCIENCE = {"monoid", "task", "model", "gradients", "training", "activations"}
+SCIENCE |= {"fourier", "subspaces", "readout", "measures"}
+
+
+def script(stage: dict) -> str:
+    """The script that a stage runs."""
+    return re.findall(r"stages/\w+\.py", stage["cmd"])[0]
+
+
+def source(path: Path) -> str:
+    """The Python of a module, or of all code cells of a notebook."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".ipynb":
+        return text
+    cells = json.loads(text)["cells"]
+    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+
+
+@cache
+def imported(path: Path) -> frozenset[str]:
+    """The modules of ours that a file imports itself."""
+    found = set()
+    for node in ast.walk(ast.parse(source(path))):
+        if isinstance(node, ast.ImportFrom) and (node.module == "strata" or node.module is None):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            found.add(str(node.module))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("strata."):
+            found.add(str(node.module).removeprefix("strata."))
+        elif isinstance(node, ast.Import):
+            found |= {a.name[7:] for a in node.names if a.name.startswith("strata.")}
+    return frozenset(found)
+
+
+def reached(*paths: Path) -> set[str]:
+    """The modules of ours that the files reach, directly or through one another."""
+    todo, seen = set().union(*(imported(path) for path in paths)), set()
+    while todo:
+        module = todo.pop()
+        seen.add(module)
+        todo |= imported(SRC / f"{module}.py") - seen
+    return seen
+
+
+def test_every_module_has_a_layer():
+    assert sorted(x for layer in LAYERS for x in layer) == sorted(
+        path.stem for path in SRC.glob("*.py") if path.stem != "__init__"
+    )
+
+
+@pytest.mark.parametrize("depth", range(len(LAYERS)))
+def test_imports_point_one_way(depth):
+    above = set().union(*LAYERS[: depth + 1])
+    for module in LAYERS[depth]:
+        assert imported(SRC / f"{module}.py") <= above - {module}
+
+
+@pytest.mark.parametrize("module", sorted(SCIENCE))
+def test_science_opens_no_file_and_prints_and_draws_nothing(module):
+    tree = ast.parse(source(SRC / f"{module}.py"))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert not names & {"open", "print", "input", "Path"}
+    packages = {
+        a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names
+    }
+    assert not packages & {"matplotlib", "argparse", "sys", "os", "logging"}
+
+
+def test_only_plots_knows_matplotlib():
+    users = [path for path in SRC.glob("*.py") if re.search(r"\bmatplotlib\b", source(path))]
+    assert [path.stem for path in users] == ["plots"]
+    for path in (*ROOT.glob("stages/*.py"), *ROOT.glob("notebooks/*.ipynb")):
+        assert "matplotlib" not in source(path)
+
+
+@pytest.mark.parametrize("name", sorted(STAGES))
+def test_a_stage_depends_on_exactly_the_modules_that_it_reaches(name):
+    deps = {Path(dep) for dep in STAGES[name]["deps"] if "$" not in dep}
+    code = [path for path in deps if path.suffix in {".py", ".ipynb"} and path.parts[0] != "src"]
+    scripts = [path.name for path in code if path.parts[0] == "stages"]
+    assert scripts == [Path(script(STAGES[name])).name]
+    modules = {path.stem for path in deps if path.parts[0] == "src"}
+    assert modules == reached(*(ROOT / path for path in code))
+    assert all((ROOT / path).exists() for path in (*code, *(SRC / f"{m}.py" for m in modules)))
+
+
+def test_what_decides_weights_is_apart_from_analysis_plots_and_tables():
+    modules = {Path(dep).stem for dep in STAGES["train"]["deps"] if dep.startswith("src/")}
+    assert modules == WEIGHTS
+    assert STAGES["train"]["params"] == ["split", "train"]
+    for stage in STAGES.values():
+        assert len(source(ROOT / script(stage)).splitlines()) <= 90
+
+
+def test_every_notebook_is_a_stage_and_every_script_too():
+    scripts = {path.name for path in ROOT.glob("stages/*.py")}
+    assert set(map(script, STAGES.values())) == {f"stages/{x}" for x in scripts}
+    used = {Path(dep).stem for s in STAGES.values() for dep in s["deps"] if dep.endswith(".ipynb")}
+    assert used == {path.stem for path in ROOT.glob("notebooks/*.ipynb")}

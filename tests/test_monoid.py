@@ -1,0 +1,230 @@
+"""Laws of the classes, held by brute force over every element of every Z_n with n ≤ 200."""
+
+import json
+from math import gcd
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strata import monoid
+from strata.monoid import JClass, axes, chi, classes, jclass, sharp, unit
+
+PRINTED = json.loads((Path(__file__).parents[1] / "paper" / "printed_values.json").read_text())
+MODULI = range(2, 201)
+CLASSES = [J for n in MODULI for J in classes(n)]
+REGULAR = [J for J in CLASSES if J.regular]
+OTHERS = [J for J in CLASSES if not J.regular]
+
+
+def group(J: JClass) -> np.ndarray:
+    """The image of each element in (Z/m)^×, straight from the definition of the coordinates."""
+    return J.elements % J.m if J.regular else J.elements // J.d % J.m
+
+
+def table(x: np.ndarray, y: np.ndarray, n: int) -> np.ndarray:
+    return np.multiply.outer(x, y) % n
+
+
+def index(t: np.ndarray, orders: tuple[int, ...]) -> np.ndarray:
+    """Position in the lexicographic order of coordinates t, taken modulo the orders."""
+    return np.asarray(np.ravel_multi_index(tuple(np.moveaxis(t % orders, -1, 0)), orders))
+
+
+def order(g: int, m: int) -> int:
+    """How many powers of g there are modulo m."""
+    powers, x = set(), 1 % m
+    while x not in powers:
+        powers.add(x)
+        x = x * g % m
+    return len(powers)
+
+
+def prime_powers(m: int) -> list[tuple[int, int]]:
+    """(p, p^k) for p^k ‖ m, by trial division."""
+    primes = [p for p in range(2, m + 1) if m % p == 0 and all(p % i for i in range(2, p))]
+    return [(p, max(p**k for k in range(1, 9) if m % p**k == 0)) for p in primes]
+
+
+def local_generators(p: int, q: int) -> list[int]:
+    """The generators that the definition names for the prime power q of p."""
+    if p == 2:
+        return [] if q == 2 else [3] if q == 4 else [q - 1, 5]
+    return [next(g for g in range(2, q) if order(g, q) == q - q // p)]
+
+
+def test_classes_partition_the_residues_by_their_gcd_with_n():
+    for n in MODULI:
+        assert [J.d for J in classes(n)] == [d for d in range(1, n + 1) if n % d == 0]
+        assert np.array_equal(np.sort(monoid.algebraic_order(n)), np.arange(n))
+    for J in CLASSES:
+        assert (np.gcd(J.elements, J.n) == J.d).all(), J
+        assert len(J) == len(J.elements) == len(J.coordinates), J
+
+
+def test_a_class_is_regular_exactly_when_it_holds_an_idempotent_which_is_then_the_only_one():
+    for J in CLASSES:
+        found = J.elements[J.elements**2 % J.n == J.elements]
+        assert found.tolist() == ([J.idempotent] if J.regular else []), J
+        assert J.regular == (gcd(J.d, J.m) == 1), J
+
+
+def test_every_modulus_without_a_square_has_only_regular_classes():
+    for n in MODULI:
+        square_free = all(n % i**2 for i in range(2, n))
+        assert square_free == all(J.regular for J in classes(n)), n
+
+
+def test_a_regular_class_is_a_group_with_identity_e_and_inverse_sharp():
+    for J in REGULAR:
+        products = table(J.elements, J.elements, J.n)
+        assert np.isin(products, J.elements).all(), J
+        assert np.array_equal(J.elements * J.idempotent % J.n, J.elements), J
+        rows, columns = np.nonzero(products == J.idempotent)
+        assert np.array_equal(rows, np.arange(len(J))), J
+        assert J.elements[columns].tolist() == [sharp(int(c), J.n) for c in J.elements], J
+
+
+def test_a_class_that_is_not_regular_has_no_idempotent_and_no_local_inverse():
+    for J in OTHERS:
+        assert J.idempotent is None
+        for c in J.elements:
+            with pytest.raises(ValueError, match=f"J_{J.d} of Z_{J.n} is not regular"):
+                sharp(int(c), J.n)
+
+
+def test_the_unit_coordinate_maps_every_class_one_to_one_onto_the_units_modulo_m():
+    for J in CLASSES:
+        units = [u for u in range(J.m) if gcd(u, J.m) == 1]
+        assert sorted(unit(int(a), J.n) for a in J.elements) == units, J
+        assert sorted(group(J).tolist()) == units, J
+
+
+def test_coordinates_are_multiplicative():
+    for J in CLASSES:
+        w, t = group(J), J.coordinates
+        assert np.array_equal(w[index(t[:, None] + t, J.orders)], table(w, w, J.m)), J
+
+
+def test_the_order_is_lexicographic_from_the_identity_or_from_d():
+    for J in CLASSES:
+        assert np.array_equal(index(J.coordinates, J.orders), np.arange(len(J))), J
+        assert J.elements[0] == (J.idempotent if J.regular else J.d), J
+
+
+def test_each_axis_is_generated_by_the_smallest_primitive_root_or_by_minus_one_and_five():
+    for m in range(2, 201):
+        expected = []
+        for p, q in prime_powers(m):
+            rest = m // q
+            for g in local_generators(p, q):
+                lift = next(x for x in range(m) if x % q == g and x % rest == 1 % rest)
+                expected.append((order(g, q), lift))
+        assert axes(m) == tuple(expected), m
+        assert all(order(g, m) == q for q, g in axes(m)), m
+
+
+def test_the_smallest_primitive_root_is_taken_modulo_the_prime_power_not_the_prime():
+    assert axes(40487) == ((40486, 5),)
+    assert axes(40487**2) == ((40487 * 40486, 10),)  # 5 fails here: the least such prime
+
+
+def test_generators_are_elements_one_step_along_each_axis():
+    for J in CLASSES:
+        steps = np.eye(len(J.orders), dtype=int)[: len(J.generators)]
+        along = (J.elements if J.regular else group(J))[index(steps, J.orders)]
+        assert list(J.generators) == along.tolist(), J
+        assert len(J.generators) == sum(q > 1 for q in J.orders), J
+
+
+def test_characters_are_orthonormal_and_multiplicative_in_the_coordinates():
+    for orders in {J.orders for J in CLASSES}:
+        t = monoid.frequencies(orders)
+        X = np.stack([chi(tuple(k), orders) for k in t.tolist()])
+        assert np.allclose(X @ X.conj().T, len(t) * np.eye(len(t)), atol=1e-9), orders
+        shifted = X[:, index(t + t[-1], orders)]
+        assert np.allclose(shifted, X * X[:, -1:], atol=1e-9), orders
+
+
+def test_the_class_of_a_product_depends_on_the_two_classes_alone():
+    for n in MODULI:
+        a = np.arange(n)
+        d = np.gcd(a, n)
+        assert np.array_equal(np.gcd(table(a, a, n), n), np.gcd(np.multiply.outer(d, d), n)), n
+
+
+def test_both_forms_of_the_readout_quotient_agree_on_regular_classes():
+    for J in REGULAR:
+        u = np.array([unit(int(a), J.n) for a in J.elements])
+        inverse = np.array([pow(int(x), -1, J.m) for x in u])
+        c_sharp = np.array([sharp(int(c), J.n) for c in J.elements])
+        assert np.array_equal(table(u, inverse, J.m), table(J.elements, c_sharp, J.n) % J.m), J
+
+
+def test_the_quotient_is_a_difference_of_coordinates_in_every_class():
+    for J in CLASSES:
+        u = np.array([unit(int(a), J.n) for a in J.elements])
+        inverse = np.array([pow(int(x), -1, J.m) for x in u])
+        at = index(J.coordinates[:, None] - J.coordinates, J.orders)
+        group_elements = group(J)
+        assert np.array_equal(group_elements[at], table(u, inverse, J.m)), J
+
+
+def test_positions_and_boundaries_undo_the_algebraic_order():
+    for n in MODULI:
+        starts = np.array((0, *monoid.boundaries(n)))
+        nth = {J.d: i for i, J in enumerate(classes(n))}
+        of_class = np.array([nth[gcd(a, n)] for a in range(n)])
+        back = monoid.algebraic_order(n)[starts[of_class] + monoid.position(n)]
+        assert np.array_equal(back, np.arange(n)), n
+
+
+def test_the_paper_table_of_the_classes_of_165():
+    for d, row in PRINTED["table_j_classes_165"].items():
+        J = jclass(int(d), 165)
+        assert (len(J), J.idempotent) == (row["size"], row["idempotent"])
+        assert [q for q in J.orders if q > 1] == row["group"]
+        assert list(J.generators) == row["generators"]
+    assert len(classes(165)) == len(PRINTED["table_j_classes_165"])
+
+
+@pytest.mark.parametrize("n", [-6, 0, 1])
+def test_a_modulus_below_two_is_refused(n):
+    for call in (classes, lambda n: JClass(n, 1), lambda n: jclass(1, n)):
+        with pytest.raises(ValueError, match="at least 2"):
+            call(n)
+
+
+def test_what_is_no_divisor_is_refused():
+    for call in (lambda: jclass(7, 165), lambda: JClass(165, 7), lambda: monoid.idempotent(0, 165)):
+        with pytest.raises(ValueError, match="divisor"):
+            call()
+
+
+def test_a_frequency_needs_one_entry_for_each_axis():
+    with pytest.raises(ValueError, match="one entry for each"):
+        chi((1,), (4, 10))
+
+
+def test_shared_arrays_are_read_only():
+    J = jclass(3, 165)
+    for x in (J.elements, J.coordinates, monoid.algebraic_order(165), monoid.position(165)):
+        with pytest.raises(ValueError, match="read-only"):
+            x[0] = 0
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(200, 5000))
+def test_larger_moduli_keep_the_laws(n):
+    assert np.array_equal(np.sort(monoid.algebraic_order(n)), np.arange(n))
+    for J in classes(n):
+        w, t = group(J), J.coordinates
+        by = len(J) // 2  # multiplying by one element in the middle permutes the rest
+        assert np.array_equal(w[index(t + t[by], J.orders)], w * w[by] % J.m)
+        if J.regular:
+            assert J.idempotent is not None
+            assert J.idempotent**2 % n == J.idempotent == J.elements[0]
+            c = int(J.elements[by])
+            assert c * sharp(c, n) % n == J.idempotent

@@ -1,0 +1,178 @@
+"""The whole pipeline, tiny, through DVC itself: what runs, what is left alone, what is refused."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = ["dvc.yaml", "params.yaml", "stages", "notebooks", "paper", "src"]
+PROJECT += [".dvcignore", ".gitignore", ".gitattributes"]
+TINY = {
+    "n": 6, "d_model": 16, "d_mlp": 32, "epochs": 40, "validate_every": 20,
+    "random_subsets": 20, "shuffles": 5, "square_free_up_to": 1000,
+}  # fmt: skip
+RUN = "n6-s1"
+GOALS = ["tables", "hierarchy", "pca-dim", "mlp-neurons"]
+
+
+class Project:
+    """A copy of this project with tiny numbers, in a folder and a git repository of its own."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.environment = os.environ | {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(folder / "src"),
+            "DVC_SITE_CACHE_DIR": str(folder.parent / "site"),
+            "STRATA_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+            "GIT_AUTHOR_NAME": "tester", "GIT_AUTHOR_EMAIL": "tester@example.org",
+            "GIT_COMMITTER_NAME": "tester", "GIT_COMMITTER_EMAIL": "tester@example.org",
+        }  # fmt: skip
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, cwd=self.folder, env=self.environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+        )  # fmt: skip
+
+    def do(self, *command: str) -> str:
+        done = self.run(*command)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def dvc(self, *words: str) -> set[str]:
+        """The stages that the command ran."""
+        said = self.do(sys.executable, "-m", "dvc", *words)
+        return set(re.findall(r"^Running stage '(.+)':", said, re.MULTILINE))
+
+    def set(self, key: str, value: object) -> None:
+        """Change the first line of that key in params.yaml."""
+        path = self.folder / "params.yaml"
+        text, count = re.subn(
+            rf"(?m)^( *){key}: .*$", rf"\g<1>{key}: {value}", path.read_text(), count=1
+        )
+        assert count == 1
+        path.write_text(text)
+
+    def outputs(self) -> dict[str, bytes]:
+        folders = ("data", "figures", "tables")
+        paths = [path for name in folders for path in (self.folder / name).rglob("*.*")]
+        return {str(p.relative_to(self.folder)): p.read_bytes() for p in paths if p.is_file()}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Project:
+    """The project with everything made once, committed, and pushed to its own remote."""
+    folder = tmp_path_factory.mktemp("pipeline") / "project"
+    folder.mkdir()
+    for name in PROJECT:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, folder / name)
+    (folder / ".dvc").mkdir()
+    shutil.copy(ROOT / ".dvc" / "config", folder / ".dvc")
+    shutil.copy(ROOT / ".dvc" / ".gitignore", folder / ".dvc")
+    made = Project(folder)
+    for key, value in TINY.items():
+        made.set(key, value)
+    made.do("git", "init", "--quiet")
+    ran = made.dvc("repro", *GOALS)
+    every = {"check", f"split@{RUN}", f"train@{RUN}", "activations", f"metrics@{RUN}", *GOALS}
+    assert ran == every
+    made.dvc("push", "--quiet")
+    made.do("git", "add", "--all")
+    made.do("git", "commit", "--quiet", "--message", "made")
+    return made
+
+
+@pytest.fixture
+def restored(project: Project):
+    """The project, and afterwards the project as it was."""
+    yield project
+    project.do("git", "reset", "--quiet", "--hard")
+    project.dvc("checkout", "--quiet", "--allow-missing")
+
+
+def test_nothing_runs_when_nothing_changed(project):
+    assert project.dvc("repro", *GOALS) == set()
+
+
+def test_a_figure_parameter_reruns_one_notebook(restored):
+    restored.set("star", 0.3)
+    assert restored.dvc("repro", *GOALS) == {"check", "hierarchy"}
+
+
+def test_a_metrics_parameter_reruns_metrics_tables_and_the_figures_that_read_them(restored):
+    restored.set("variance", 0.9)
+    assert restored.dvc("repro", *GOALS) == {"check", f"metrics@{RUN}", "tables", "pca-dim"}
+
+
+def test_a_learning_rate_reruns_the_training_and_all_that_rests_on_it(restored):
+    restored.set("lr", 0.002)
+    analysis = {"activations", f"metrics@{RUN}", *GOALS}
+    assert restored.dvc("repro", *GOALS) == {"check", f"train@{RUN}", *analysis}
+
+
+def test_a_changed_analysis_module_trains_nothing(restored):
+    for module in ("measures", "fourier", "plots", "tables", "params"):
+        with (restored.folder / "src" / "strata" / f"{module}.py").open("a") as file:
+            file.write("# a remark\n")
+    ran = restored.dvc("repro", *GOALS)
+    assert f"metrics@{RUN}" in ran
+    assert not {stage for stage in ran if stage.startswith(("train", "split"))}
+
+
+def test_another_modulus_trains_exactly_one_model_and_the_first_one_none_again(restored):
+    ran = restored.dvc("exp", "run", "--set-param", "n=7", "tables")
+    assert {stage for stage in ran if stage.startswith("train")} == {"train@n7-s1"}
+    ran = restored.dvc("exp", "run", "--set-param", "n=6", "tables")
+    assert not {stage for stage in ran if stage.startswith("train")}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("n", "1.5", "n = 1.5: must be an integer from 2 to 4096"),
+        ("n", "../x", "n = '../x': must be an integer"),
+        ("seed", "-1", "seed = -1: must be an integer from 0"),
+        ("train_fraction", "0.9", "must be at most 1"),
+        ("n_heads", "3", "must be divisible by n_heads = 3"),
+        ("epochs", "0", "train.epochs = 0: must be an integer of at least 1"),
+    ],
+)
+def test_bad_input_gets_one_line_and_loses_nothing(key, value, named, restored):
+    before = restored.outputs()
+    restored.set(key, value)
+    done = restored.run(sys.executable, "-m", "dvc", "repro", *GOALS)
+    assert done.returncode != 0
+    lines = [line for line in done.stdout.splitlines() if line.startswith("check: params.yaml: ")]
+    assert len(lines) == 1
+    assert named in lines[0]
+    after = restored.outputs()
+    assert {k: v for k, v in before.items() if k != "data/check.txt"} == after
+
+
+def test_a_clone_pulls_everything_and_makes_the_activations_alone(project, tmp_path):
+    clone = Project(tmp_path / "clone")
+    project.do("git", "clone", "--quiet", str(project.folder), str(clone.folder))
+    clone.dvc("pull", "--quiet")
+    assert clone.dvc("repro", *GOALS) == {"activations"}
+    assert clone.outputs() == project.outputs()
+    assert clone.do("git", "status", "--porcelain") == ""
+
+
+def test_forced_figures_and_tables_have_the_same_bytes(project):
+    before = project.outputs()
+    project.dvc("repro", "--force", "--single-item", "tables", "hierarchy")
+    assert project.outputs() == before
+
+
+def test_numbers_and_curves_can_be_shown(project):
+    assert "fve" in project.do(sys.executable, "-m", "dvc", "metrics", "show")
+    shown = project.do(sys.executable, "-m", "dvc", "plots", "show", "--json", "accuracy")
+    assert "validation_accuracy" in shown
