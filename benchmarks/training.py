@@ -27,7 +27,7 @@ from strata.training import Trainer
 
 HERE = Path(__file__).parent
 PARAMS = load(HERE.parent / "params.yaml")
-ROUNDS = 8
+ROUNDS = 24
 MODULI = (113, 165, 251, 499)
 SQUARE = 2048
 # A product is done once forward and twice backward; the second term is the key and value tables.
@@ -72,10 +72,10 @@ def epochs(n: int, rounds: int) -> dict[str, float]:
         assert max(losses) - min(losses) < 1e-4, losses
     return alternating(
         {
-            "plain": (oracle.step, 2),
-            "autograd": (by_autograd.step, 8),
-            "ours": (lambda: ours.advance(ours.epoch + 1), 8),
-            "validation": (ours.accuracy, 2),
+            "plain": (oracle.step, 1),
+            "autograd": (by_autograd.step, 4),
+            "ours": (lambda: ours.advance(ours.epoch + 1), 4),
+            "validation": (ours.accuracy, 1),
         },
         rounds,
     )
