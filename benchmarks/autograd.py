@@ -39,7 +39,7 @@ class Autograd:
         return [scores, self.affine("V", W_E), W_E[-1]]
 
     def loss(self, scores: Tensor, values: Tensor, equals: Tensor, batch: Batch) -> Tensor:
-        """The share of the mean loss that a chunk contributes."""
+        """The share of the mean loss that a chunk contributes; its right answers are counted."""
 
         def sources(table: Tensor) -> list[Tensor]:
             last = table[-1].expand(len(batch.a), -1)
@@ -51,13 +51,16 @@ class Autograd:
         x = equals + self.affine("O", mixed.flatten(1))
         x = x + self.affine("out", torch.relu(self.affine("in", x)))
         log_p = torch.log_softmax(self.affine("U", x), dim=1)
-        return -(log_p.gather(1, batch.c) * batch.weight).sum()
+        of_label = log_p.gather(1, batch.c)
+        self.right += (batch.weight * (of_label >= log_p.amax(dim=1, keepdim=True))).sum().detach()
+        return -(of_label * batch.weight).sum()
 
     def step(self) -> float:
         """One epoch: the loss before the step."""
         grad = self.trainer.parameter.grad
         assert grad is not None
         grad.zero_()
+        self.right = torch.zeros(())  # the training accuracy, which our epoch records too
         tables, total = self.tables(), 0.0
         # A chunk's graph ends at copies of the tables: it is freed before the next one is built.
         copies = [table.detach().requires_grad_() for table in tables]

@@ -1,10 +1,10 @@
 """Loss and gradient of both architectures, by hand: the forward and backward pass of
 ``model.forward``.
 
-Written out because on a CPU that is over a tenth faster than autograd on the same chunks
-(benchmarks/training.md): products are accumulated into the gradient in place, and no large buffer
-is allocated in an epoch. Every layer keeps its bias as the last row of its matrix and its input
-ends in a column of ones, so one product serves both.
+Written out because on a CPU autograd on the same chunks takes about a tenth longer
+(benchmarks/training.md): here products are accumulated into the gradient in place, and no large
+buffer is allocated in an epoch. Every layer keeps its bias as the last row of its matrix and its
+input ends in a column of ones, so one product serves both.
 """
 
 import math
