@@ -26,7 +26,8 @@ def what(name: str, stage: dict) -> str:
     notebook = Path(f"notebooks/{name}.ipynb")
     if str(notebook) not in stage["deps"]:
         first = stage["outs"][0]
-        return f"{Path(first if isinstance(first, str) else next(iter(first))).parent}/"
+        path = Path(first if isinstance(first, str) else next(iter(first)))
+        return "/".join(path.parts[:2]) if len(path.parts) > 2 else f"{path.parent}/"
     title = "".join(json.loads(notebook.read_text())["cells"][0]["source"]).splitlines()[0]
     return f"[{title.lstrip('# ')}]({notebook})"
 

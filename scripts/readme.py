@@ -1,4 +1,4 @@
-"""Fill README.md with the tables that it shows, each from the file that its markers name.
+"""Fill README.md and docs/ with the tables that they show, each from the file its markers name.
 
 ``<!-- tables/key-freqs.md -->`` … ``<!-- end -->``. With --check nothing is written: exit code 1
 where a block differs from its file.
@@ -23,13 +23,13 @@ def content(name: str) -> str:
 
 
 def main() -> None:
-    readme = Path("README.md")
-    old = readme.read_text(encoding="utf-8")
-    new = BLOCK.sub(lambda found: f"{found[1]}{content(found[2])}\n{found[3]}", old)
-    if "--check" not in sys.argv:
-        readme.write_text(new, encoding="utf-8")
-    elif new != old:
-        sys.exit("README.md: a table is not as its file has it: run `make readme`")
+    for page in [Path("README.md"), *sorted(Path("docs").glob("*.md"))]:
+        old = page.read_text(encoding="utf-8")
+        new = BLOCK.sub(lambda found: f"{found[1]}{content(found[2])}\n{found[3]}", old)
+        if "--check" not in sys.argv:
+            page.write_text(new, encoding="utf-8")
+        elif new != old:
+            sys.exit(f"{page}: a table is not as its file has it: run `python scripts/readme.py`")
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def epochs_to(history: pd.DataFrame, level: float) -> dict[str, int | None]:
     fall below the level in training after it was first reached, ``train_relapses``.
     """
     names = ("train", "validation", "mirror_free")
-    validated = history.loc[history["validation_accuracy"].notna()]
+    validated = history.dropna(subset=["validation_accuracy"])
     found = {name: reached(validated, f"{name}_accuracy", level) for name in names}
     below = history["train_accuracy"].to_numpy() < level
     relapses = int(below[np.argmin(below) :].sum()) if not below.all() else None
