@@ -36,7 +36,8 @@ train:
 """
 # torch takes seconds to import, so it is done once: each process of the stage is a fork of it.
 NURSERY = f"""
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where this runs in background
 sys.path.insert(0, {str(STAGES)!r})
 import torch, train
 from strata.run import command
@@ -163,8 +164,12 @@ def test_killed_at_random_moments_a_run_ends_with_the_bytes_of_an_undisturbed_on
     kills += [(signal.SIGKILL, False)] * 4
     rng.shuffle(kills)
     for how, saved in [*kills, (signal.SIGKILL, True)]:
-        while not nursery.killed(how, rng.uniform(0, 0.1), saved):
+        for _ in range(10):
+            if nursery.killed(how, rng.uniform(0, 0.1), saved):
+                break
             nursery.snapshot().unlink()  # it had come to its end: once more from the start
+        else:
+            pytest.fail(f"{how.name} ended no run")
     assert "n13-s1: goes on from epoch" in nursery.finish()
     assert nursery.outputs() == expected
     # A finished run is handed over again, however often that is cut short.
