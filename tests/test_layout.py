@@ -21,14 +21,15 @@ LAYERS = [
     {"model"},
     {"gradients", "store"},
     {"params", "training", "activations"},
+    {"sweep", "circuits"},
     {"measures"},
-    {"tables", "plots", "machine", "progress", "snapshots", "notebook"},
+    {"tables", "plots", "streams", "machine", "progress", "snapshots", "notebook"},
     {"typeset", "schematic"},
 ]
 WEIGHTS = {"run", "store", "task", "model", "gradients", "training"}
 WEIGHTS |= {"machine", "progress", "snapshots"}
 SCIENCE = {"monoid", "task", "model", "gradients", "training", "activations"}
-SCIENCE |= {"fourier", "subspaces", "readout", "measures"}
+SCIENCE |= {"fourier", "subspaces", "readout", "sweep", "circuits", "measures"}
 
 
 def script(stage: dict) -> str:

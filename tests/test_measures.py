@@ -2,6 +2,7 @@
 answer is known."""
 
 import json
+from functools import partial
 from math import gcd
 from pathlib import Path
 
@@ -9,7 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from strata import measures, model, params, store, task
+from strata import (
+    activations,
+    circuits,
+    measures,
+    model,
+    monoid,
+    params,
+    readout,
+    store,
+    sweep,
+    task,
+)
 from strata.run import Run, TrainParams
 
 PARAMS = params.load(Path(__file__).parents[1] / "params.yaml").metrics.model_copy(
@@ -139,10 +151,10 @@ def test_the_published_split_leaks_as_counted():
 def test_a_matrix_of_blocks_scores_one_and_shuffled_labels_less():
     rng, labels = np.random.default_rng(0), np.gcd(np.arange(30), 30)
     blocks = rng.normal(size=(31, 31))[np.ix_(labels, labels)]
-    assert measures.block_score(blocks, labels) == pytest.approx(1)
-    assert measures.block_score(blocks, rng.permutation(labels)) < 0.6
-    assert measures.block_score(np.full((30, 30), 0.1), labels) == 0
-    assert measures.block_score(rng.normal(size=(30, 30)), labels) < 0.2
+    assert circuits.block_score(blocks, labels) == pytest.approx(1)
+    assert circuits.block_score(blocks, rng.permutation(labels)) < 0.6
+    assert circuits.block_score(np.full((30, 30), 0.1), labels) == 0
+    assert circuits.block_score(rng.normal(size=(30, 30)), labels) < 0.2
 
 
 @pytest.mark.parametrize("n", [2, 5, 12])
@@ -155,7 +167,7 @@ def test_the_block_score_is_the_share_between_blocks_by_brute_force(n):
             block = x[np.ix_(labels == d1, labels == d2)]
             within += ((block - block.mean()) ** 2).sum()
     expected = 1 - within / ((x - x.mean()) ** 2).sum()
-    assert measures.block_score(x, labels) == pytest.approx(expected)
+    assert circuits.block_score(x, labels) == pytest.approx(expected)
 
 
 def exact_transformer(n: int) -> dict[str, np.ndarray]:
@@ -257,6 +269,60 @@ def test_the_measures_of_any_run_can_be_written_and_are_the_same_each_time(run, 
         assert sum(head["ov"]["shares"]) == pytest.approx(1)
         assert 0 <= head["block_score"] <= 1
         assert set(head["alignment"]) == {str(x["d"]) for x in found["classes"]}
+
+
+@pytest.mark.parametrize("run", [Run(12, 1), Run(15, 1), Run(18, 1, "mlp"), Run(27, 1)], ids=str)
+def test_what_is_summed_in_blocks_is_what_all_logits_at_once_give(run, monkeypatch):
+    n, weights = run.n, weights_of(run)
+    ((a, b, whole),) = activations.blocks(weights, n)
+    monkeypatch.setattr(sweep, "blocks", partial(activations.blocks, block=50))
+    found = measures.measure(run, weights, split_of(n), history_of([0.1]), PARAMS)
+    logits, product = whole.logits.numpy(), a * b % n
+    assert found["accuracy"]["all"] == (logits.argmax(axis=1) == product).mean()
+    for c in found["classes"]:
+        if not (r := c["readout"]):
+            continue
+        J, (d1, d2) = monoid.jclass(c["d"], n), r["pair"]
+        every = np.gcd(product, n) == J.d
+        pair = every & (np.gcd(a, n) == d1) & (np.gcd(b, n) == d2)
+        listed = [tuple(k) in set(map(tuple, c["key_frequencies"]))
+                  for k in monoid.frequencies(J.orders).tolist()]  # fmt: skip
+        for rows, of in ((pair, ""), (every, "_all")):
+            own, places = logits[rows][:, J.elements], monoid.position(n)[product[rows]]
+            fit = readout.fit(readout.sums(own, places, J.orders), J.orders, np.array(listed))
+            y = readout.centred(own)
+            rest = y - readout.predicted(fit, places, J.orders)
+            assert r[f"r2{of}"] == pytest.approx(1 - (rest**2).sum() / (y**2).sum(), abs=1e-9)
+            assert r[f"prompts{of}"] == len(own)
+
+
+def test_a_head_that_follows_classes_in_regular_rows_alone_is_seen_to():
+    rng, n = np.random.default_rng(0), 180
+    labels = np.gcd(np.arange(n), n)
+    regular = np.gcd(labels, n // labels) == 1
+    x = rng.normal(size=(n, n)).astype(np.float32)
+    x[regular] = rng.normal(size=(n + 1, n + 1))[np.ix_(labels, labels)][regular]
+    found = circuits.block_scores(x, n, rng, 10)
+    assert found is not None
+    assert found["regular"]["score"] == pytest.approx(1)
+    assert found["regular"]["mean"] < 0.5
+    chance = found["non_regular"]["mean"] + 5 * found["non_regular"]["std"]
+    assert found["non_regular"]["score"] < chance < 0.5
+    assert circuits.block_scores(x[:30, :30], 30, rng, 2) is None
+
+
+@pytest.mark.parametrize("n", [4, 8, 12, 49])
+def test_the_score_of_some_rows_is_the_share_between_blocks_by_brute_force(n):
+    rng, labels = np.random.default_rng(n), np.gcd(np.arange(n), n)
+    rows = np.flatnonzero(np.gcd(labels, n // labels) > 1)
+    x = rng.normal(size=(n, n))[rows] + labels[rows][:, None]
+    block: dict[tuple[int, int], list[float]] = {}
+    for i, row in enumerate(rows):
+        for j in range(n):
+            block.setdefault((labels[row], labels[j]), []).append(x[i, j])
+    between = sum(len(v) * (np.mean(v) - x.mean()) ** 2 for v in block.values())
+    share = between / ((x - x.mean()) ** 2).sum()
+    assert circuits.block_score(x, labels[rows], labels) == pytest.approx(share)
 
 
 def broken(run: Run, how: str) -> tuple[dict[str, np.ndarray], pd.DataFrame]:

@@ -143,7 +143,9 @@ def test_every_residue_is_a_point_in_the_look_of_its_class(dimensions):
 def test_the_density_is_relative_to_its_largest_and_keeps_every_filled_bin(ax):
     rng = np.random.default_rng(0)
     predicted = rng.normal(size=1000)
-    drawn = plots.density(ax, predicted, predicted + 0.1 * rng.normal(size=1000))
+    actual = predicted + 0.1 * rng.normal(size=1000)
+    counts = np.histogram2d(actual, predicted, bins=60, range=[(-4, 4)] * 2)[0]
+    drawn = plots.density(ax, counts, 4)
     filled = shown(drawn).filled(0)
     assert filled.max() == 1 and 0.02 < (filled > 0).mean() < 0.2
     rows, columns = np.nonzero(filled)
@@ -157,6 +159,12 @@ def test_the_schematic_names_the_sizes_of_the_run():
     for size in ("13 × 16", "16 × 8", "8 × 16", "16 × 24", "24 × 16", "16 × 12", "2 attention"):
         assert size in text
     assert not blank(fig)
+
+
+@pytest.mark.parametrize(("n", "shown"), [(165, "c^\\sharp"), (12, "u(c)^{-1}")])
+def test_the_schematic_has_no_local_inverse_where_some_class_has_none(ax, n, shown):
+    schematic.draw(ax, n, 16, 2, 8, 24)
+    assert shown in ax.texts[-1].get_text()
 
 
 def test_no_text_is_below_seven_points(ax):

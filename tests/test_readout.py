@@ -17,6 +17,11 @@ PRINTED = json.loads((Path(__file__).parents[1] / "paper" / "printed_values.json
 CASES = [(165, 3), (165, 15), (165, 55), (35, 1), (12, 2), (36, 3), (40, 2), (24, 1), (72, 6)]
 
 
+def fit(logits: np.ndarray, product: np.ndarray, orders: tuple, key: np.ndarray) -> readout.Fit:
+    """The fit of these prompts, in one go."""
+    return readout.fit(readout.sums(logits, product, orders), orders, key)
+
+
 def prompts(J: JClass, count: int = 40) -> tuple[np.ndarray, np.ndarray]:
     """Some pairs (a, b) with ab in the class, from all of them."""
     a, b = np.divmod(np.arange(J.n**2), J.n)
@@ -50,7 +55,7 @@ def test_the_closed_form_is_least_squares_with_intercept_over_all_rows(n, d):
     J = jclass(d, n)
     a, b = prompts(J)
     logits = np.random.default_rng(d).normal(size=(len(a), len(J))) + 3
-    found = readout.fit(logits, position(n)[a * b % n], J.orders, some_key(J, n))
+    found = fit(logits, position(n)[a * b % n], J.orders, some_key(J, n))
     columns = [feature(k, J, a, b) for k in found.frequencies]
     columns = [(x - x.mean(axis=1, keepdims=True)).ravel() for x in columns]
     y = (logits - logits.mean(axis=1, keepdims=True)).ravel()
@@ -64,6 +69,47 @@ def test_the_closed_form_is_least_squares_with_intercept_over_all_rows(n, d):
 
 
 @pytest.mark.parametrize(("n", "d"), CASES)
+def test_r2_is_what_the_predicted_logits_leave_of_all_of_them(n, d):
+    J = jclass(d, n)
+    a, b = prompts(J)
+    logits = np.random.default_rng(d).normal(size=(len(a), len(J))).astype(np.float32)
+    product = position(n)[a * b % n]
+    found = fit(logits, product, J.orders, some_key(J, n))
+    y = readout.centred(logits)
+    rest = y - readout.predicted(found, product, J.orders)
+    assert abs(found.r2 - (1 - (rest**2).sum() / (y**2).sum())) < 1e-12
+
+
+@pytest.mark.parametrize(("n", "d"), CASES)
+def test_sums_of_blocks_add_up_to_the_sums_of_all_prompts(n, d):
+    J = jclass(d, n)
+    a, b = prompts(J)
+    logits, product = np.random.default_rng(d).normal(size=(len(a), len(J))), position(n)[a * b % n]
+    total = readout.Sums(np.zeros(len(J)), 0.0, 0.0, 0)
+    for rows in np.array_split(np.arange(len(a)), 7):
+        total = total + readout.sums(logits[rows], product[rows], J.orders)
+    whole = readout.sums(logits, product, J.orders)
+    assert np.allclose(total.total, whole.total, atol=1e-12)
+    assert np.isclose(total.squares, whole.squares)
+    assert (total.largest, total.prompts) == (whole.largest, len(a))
+
+
+@pytest.mark.parametrize(("n", "d"), CASES)
+def test_column_q_holds_the_candidate_whose_quotient_is_q(n, d):
+    J = jclass(d, n)
+    a, b = prompts(J)
+    logits = np.random.default_rng(d).normal(size=(len(a), len(J)))
+    found = readout.by_quotient(logits, position(n)[a * b % n], J.orders)
+    units = [unit(c, n) for c in J.elements.tolist()]  # u is 1 at the first element
+    first = pow(units[0], -1, J.m) if J.m > 1 else 0
+    for row, y, x in zip(found, readout.centred(logits), (a * b % n).tolist(), strict=True):
+        for c, v in enumerate(units):
+            quotient = unit(x, n) * pow(v, -1, J.m) % J.m
+            q = [u * first % J.m for u in units].index(quotient)
+            assert row[q] == y[c]
+
+
+@pytest.mark.parametrize(("n", "d"), CASES)
 def test_planted_coefficients_come_back_with_an_r2_of_one(n, d):
     J = jclass(d, n)
     a, b = prompts(J)
@@ -72,7 +118,7 @@ def test_planted_coefficients_come_back_with_an_r2_of_one(n, d):
     beta = np.random.default_rng(d).uniform(1, 2, len(k))
     offsets = np.random.default_rng(d).normal(size=(len(a), 1))
     logits = offsets + np.stack([feature(i, J, a, b) for i in k], axis=-1) @ beta
-    found = readout.fit(logits, product, J.orders, key)
+    found = fit(logits, product, J.orders, key)
     assert found.frequencies == tuple(k)
     assert np.allclose(found.coefficients, beta)
     assert np.isclose(found.r2, 1, atol=1e-12)
@@ -84,7 +130,7 @@ def test_the_correct_candidate_has_the_largest_predicted_logit():
     a, b = prompts(J)
     product = position(165)[a * b % 165]
     key = np.arange(len(J)) > 0
-    found = readout.fit(np.eye(len(J))[product], product, J.orders, key)
+    found = fit(np.eye(len(J))[product], product, J.orders, key)
     assert np.isclose(found.r2, 1)
     assert np.array_equal(readout.predicted(found, product, J.orders).argmax(axis=1), product)
 
@@ -96,8 +142,8 @@ def test_one_of_a_pair_of_frequencies_says_as_much_as_both(case, seed):
     rng = np.random.default_rng(seed)
     logits, product = rng.normal(size=(20, len(J))), rng.integers(len(J), size=20)
     key = some_key(J, seed)
-    both = readout.fit(logits, product, J.orders, key)
-    assert both == readout.fit(logits, product, J.orders, readout.half(key, J.orders))
+    both = fit(logits, product, J.orders, key)
+    assert both == fit(logits, product, J.orders, readout.half(key, J.orders))
 
 
 @settings(deadline=None, max_examples=20)
@@ -107,10 +153,10 @@ def test_r2_ignores_scale_and_offsets_and_grows_with_the_frequencies(case, seed,
     rng = np.random.default_rng(seed)
     logits, product = rng.normal(size=(20, len(J))), rng.integers(len(J), size=20)
     key = some_key(J, seed)
-    r2 = readout.fit(logits, product, J.orders, key).r2
+    r2 = fit(logits, product, J.orders, key).r2
     moved = scale * logits + rng.normal(size=(20, 1))
-    assert np.isclose(readout.fit(moved, product, J.orders, key).r2, r2)
-    most = readout.fit(logits, product, J.orders, key | True).r2
+    assert np.isclose(fit(moved, product, J.orders, key).r2, r2)
+    most = fit(logits, product, J.orders, key | True).r2
     assert -1e-9 <= r2 <= most + 1e-9 <= 1 + 2e-9
 
 
@@ -129,7 +175,7 @@ def test_half_keeps_the_smaller_of_each_pair_and_never_the_constant(n, d):
 
 def test_no_key_frequency_explains_nothing():
     logits = np.random.default_rng(0).normal(size=(5, 4))
-    found = readout.fit(logits, np.arange(5) % 4, (4,), np.zeros(4, dtype=bool))
+    found = fit(logits, np.arange(5) % 4, (4,), np.zeros(4, dtype=bool))
     assert found == readout.Fit(0.0, 5, (), ())
     assert not readout.predicted(found, np.arange(5) % 4, (4,)).any()
 
@@ -139,7 +185,7 @@ def test_logits_that_do_not_vary_are_refused(shape):
     product, key = np.zeros(shape[0], dtype=int), np.ones(shape[1], dtype=bool)
     for logits in (np.full(shape, 0.1), np.full(shape, np.inf)):
         with pytest.raises(ValueError, match="nothing to fit"):
-            readout.fit(logits, product, (shape[1],), key)
+            fit(logits, product, (shape[1],), key)
 
 
 def test_every_product_of_the_default_pair_lies_in_its_class():

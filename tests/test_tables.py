@@ -189,6 +189,22 @@ def test_non_regular_classes_show_the_group_that_acts_on_them():
     assert of_180.loc[2, ["regular", "m", "group"]].tolist() == [False, 90, "Z6 x Z4"]
 
 
+@pytest.mark.parametrize("n", [12, 121, 180])
+def test_classes_that_are_not_regular_are_marked_as_such(n: int):
+    regular = {J.d: J.regular for J in monoid.classes(n)}
+    for name in ("key-freqs", "character-fit", "jclasses"):
+        frame = all_tables(run_metrics(n))[name].frame.set_index("d")
+        assert frame["regular"].to_dict() == {d: regular[d] for d in frame.index}
+        assert False in frame["regular"].to_list()
+    assert "torsor" in all_tables(run_metrics(n))["jclasses"].caption
+
+
+@pytest.mark.parametrize("n", [2, 4, 113, 165])
+def test_where_all_classes_are_regular_none_is_marked(n: int):
+    for name in ("key-freqs", "character-fit"):
+        assert "regular" not in all_tables(run_metrics(n))[name].frame
+
+
 def test_claims_hold_every_number_of_the_text():
     frame = claims(run_metrics())
     components = "share of the 128 principal components for 95 % of the variance"
@@ -306,7 +322,9 @@ def test_latex_is_balanced_ascii_with_booktabs_rules(n: int):
 def test_markdown_has_a_line_for_each_row(n: int):
     for table in all_tables(run_metrics(n)).values():
         caption, blank, head, rule, *rows = typeset.markdown(table).splitlines()
-        assert (caption, blank) == (table.caption, "")
+        assert (caption, blank) == (typeset.caption(table), "")
+        assert caption.startswith(table.caption)
+        assert ("Nothing" in caption) == table.frame.empty
         assert len(rows) == len(table.frame)
         assert {line.count("|") for line in (head, rule, *rows)} == {head.count("|")}
 

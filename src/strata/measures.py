@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from strata import fourier, monoid, readout, subspaces
-from strata.activations import blocks
+from strata import circuits, fourier, monoid, readout, subspaces
 from strata.monoid import JClass, classes
 from strata.params import MetricsParams
 from strata.run import Run
 from strata.store import Arrays
+from strata.sweep import Sweep, sweep
 from strata.task import TRAIN, VALIDATION
 
 Measures = dict[str, Any]
@@ -28,11 +28,11 @@ def measure(
     """The metrics of a run from its weights, its pair table and its history."""
     n = run.n
     W_E = weights["W_E"][:n]
-    logits, attention = outputs(weights, n)
-    right = logits.argmax(axis=1) == split["c"]
+    seen = sweep(weights, n)
+    right = seen.prediction == split["c"]
     # A run that diverged has no structure to measure; it is recorded, with its accuracy.
     loss = float(history["loss"].iloc[-1])
-    finite = bool(np.isfinite(logits).all() and np.isfinite(W_E).all() and np.isfinite(loss))
+    finite = bool(seen.finite and np.isfinite(W_E).all() and np.isfinite(loss))
     accuracies = accuracy(right, split, n)
     return {
         "run": str(run),
@@ -47,18 +47,11 @@ def measure(
         "final_loss": loss if finite else None,
         "pairs": counts(split, n),
         "classes": [
-            class_measures(J, W_E, logits, n, params) if finite else algebra(J) for J in classes(n)
+            class_measures(J, W_E, seen, params) if finite else algebra(J) for J in classes(n)
         ],
         "pca": embedding_pca(W_E, params) if finite else None,
-        "heads": heads(weights, attention, n, params) if finite else [],
+        "heads": circuits.heads(weights, seen.attention, n, params) if finite else [],
     }
-
-
-def outputs(weights: Arrays, n: int) -> tuple[Float[np.ndarray, "pairs n"], np.ndarray]:
-    """Logits (pairs, n) and attention (pairs, n_heads, 3) over all pairs, block by block."""
-    parts = [(found.logits.numpy(), found.attention.numpy()) for _, _, found in blocks(weights, n)]
-    logits, attention = zip(*parts, strict=True)
-    return np.concatenate(logits), np.concatenate(attention)
 
 
 def accuracy(right: Bool[np.ndarray, " pairs"], split: Arrays, n: int) -> Measures:
@@ -120,11 +113,7 @@ def algebra(J: JClass) -> Measures:
 
 
 def class_measures(
-    J: JClass,
-    W_E: Float[np.ndarray, "n d_model"],
-    logits: Float[np.ndarray, "pairs n"],
-    n: int,
-    params: MetricsParams,
+    J: JClass, W_E: Float[np.ndarray, "n d_model"], seen: Sweep, params: MetricsParams
 ) -> Measures:
     """Spectrum, dimension and readout of one class; None throughout for a class of one element."""
     rows = W_E[J.elements]
@@ -134,7 +123,7 @@ def class_measures(
     key, atomic = fourier.key_frequencies(share, params.key_threshold), fourier.atomic(J.orders)
     total, fve = len(J) - 1, fourier.fve(share, key)
     uniform = float(key.sum() / total)
-    rng = np.random.default_rng([params.seed, n, J.d])
+    rng = np.random.default_rng([params.seed, J.n, J.d])
     random = subspaces.random_components(W_E, len(J), params.random_subsets, rng, params.variance)
     return algebra(J) | {
         "key": int(key.sum()),
@@ -150,27 +139,22 @@ def class_measures(
             "random_mean": float(random.mean()),
             "random_std": float(random.std()),
         },
-        "readout": read(J, logits, n, key),
+        "readout": read(J, seen, key),
     }
 
 
-def read(
-    J: JClass, logits: Float[np.ndarray, "pairs n"], n: int, key: Bool[np.ndarray, " size"]
-) -> Measures:
-    """The character fit over the prompts of one pair of operand classes, and over all prompts."""
-    a, b = np.divmod(np.arange(n * n), n)
-    c = a * b % n
-    d1, d2 = readout.default_pair(J.d, n)
-    all_prompts = np.gcd(c, n) == J.d
-    of_pair = all_prompts & (np.gcd(a, n) == d1) & (np.gcd(b, n) == d2)
-    place = monoid.position(n)[c]
-    pair, every = (
-        readout.fit(logits[which][:, J.elements], place[which], J.orders, key)
-        for which in (of_pair, all_prompts)
-    )
+def read(J: JClass, seen: Sweep, key: Bool[np.ndarray, " size"]) -> Measures | None:
+    """The character fit over the prompts of one pair of operand classes, and over all prompts.
+
+    None where the logits of the pair's prompts are all equal, which leaves nothing to fit.
+    """
+    if not seen.readouts[J.d][0].squares:
+        return None
+    pair, every = (readout.fit(sums, J.orders, key) for sums in seen.readouts[J.d])
     return {
-        "pair": [d1, d2],
+        "pair": list(readout.default_pair(J.d, J.n)),
         "prompts": pair.prompts,
+        "largest": seen.readouts[J.d][0].largest,
         "r2": pair.r2,
         "frequencies": [list(k) for k in pair.frequencies],
         "coefficients": list(pair.coefficients),
@@ -185,59 +169,3 @@ def embedding_pca(W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) ->
     of = min(W_E.shape)
     reached = subspaces.cumulative_variance(W_E)[components - 1]
     return {"components": components, "of": of, "fve": float(reached), "share": components / of}
-
-
-def heads(weights: Arrays, attention: np.ndarray, n: int, params: MetricsParams) -> list[Measures]:
-    """OV circuit and attention pattern of each head; none for the MLP-only model."""
-    return [
-        head_measures(h, weights, attention[:, h], n, params) for h in range(attention.shape[1])
-    ]
-
-
-def head_measures(
-    h: int, weights: Arrays, attention: Float[np.ndarray, "pairs 3"], n: int, params: MetricsParams
-) -> Measures:
-    """One head: rank of W_OV, alignment with every class, attention to `=`, block structure."""
-    W_V, W_O = weights["W_V"][h], weights["W_O"][h]
-    shares, W_OV = subspaces.ov_shares(W_V, W_O), subspaces.W_OV(W_V, W_O)
-    to_a = attention[:, 0].reshape(n, n)
-    labels = np.gcd(np.arange(n), n)
-    rng = np.random.default_rng([params.seed, n, h])
-    shuffled = [block_score(to_a, rng.permutation(labels)) for _ in range(params.shuffles)]
-    return {
-        "head": h,
-        "ov": {
-            "components": subspaces.count_for(np.cumsum(shares), params.variance),
-            "of": len(shares),
-            "top": float(shares[: params.top_singular].sum()),
-            "shares": shares.tolist(),
-        },
-        "self_attention": {
-            "mean": float(attention[:, 2].mean()),
-            "max": float(attention[:, 2].max()),
-        },
-        "block_score": block_score(to_a, labels),
-        "block_score_shuffled": {"mean": float(np.mean(shuffled)), "std": float(np.std(shuffled))},
-        "alignment": {
-            str(J.d): _aligned(W_OV, weights["W_E"][J.elements], params) for J in classes(n)
-        },
-    }
-
-
-def _aligned(W_OV: np.ndarray, rows: np.ndarray, params: MetricsParams) -> Measures:
-    found: Measures = {}
-    for side in ("read", "write"):
-        cosines = subspaces.alignment(W_OV, rows, side, params.top_directions)
-        found[side] = cosines.tolist()
-        found[f"{side}_above"] = int((cosines >= params.aligned_cosine).sum())
-    return found
-
-
-def block_score(x: Float[np.ndarray, "n n"], labels: np.ndarray) -> float:
-    """Share of the variance of x that the means over (label of row, label of column) explain."""
-    member = (labels[:, None] == np.unique(labels)).astype(float)  # n classes
-    sizes = member.sum(axis=0)
-    centred = x - x.mean(dtype=float)
-    means = member.T @ centred @ member / np.outer(sizes, sizes)
-    total = float((centred**2).sum())
-    return float((means**2 * np.outer(sizes, sizes)).sum()) / total if total else 0.0

@@ -71,7 +71,7 @@ def style(i: int) -> dict[str, Any]:
 
 def whole() -> MaxNLocator:
     """Ticks at whole numbers."""
-    return MaxNLocator("auto", integer=True, steps=(1, 2, 5, 10))
+    return MaxNLocator("auto", integer=True, steps=(1, 2, 5, 10), min_n_ticks=1)
 
 
 def owner(ax: Axes) -> Figure:
@@ -113,7 +113,7 @@ def bar(drawn: ScalarMappable, axes: Sequence[Axes], label: str) -> None:
 def class_axis(
     ax: Axes, d: Sequence[int], sizes: Sequence[int], axis: Literal["x", "y"], gap: Number = 0.07
 ) -> None:
-    """Dashed red lines where classes meet, and the name of each class at its middle.
+    """Dashed red lines where classes meet, thinner for many, and the name of each at its middle.
 
     Large classes are named first; a name closer than gap (a share of the axis) to one is left out.
     """
@@ -125,9 +125,9 @@ def class_axis(
             named.append(int(i))
     which = ax.yaxis if axis == "y" else ax.xaxis
     which.set_ticks(middles[named], [name(d[i]) for i in named])
-    line = ax.axhline if axis == "y" else ax.axvline
+    line, width = ax.axhline if axis == "y" else ax.axvline, min(0.6, 7 / len(sizes))
     for end in ends[:-1]:
-        line(end - 0.5, color=RED, linestyle="--", linewidth=0.6)
+        line(end - 0.5, color=RED, linestyle="--", linewidth=width)
 
 
 def grid_spectrum(
@@ -243,12 +243,10 @@ def scatter(ax: Axes, points: np.ndarray, members: Mapping[int, np.ndarray]) -> 
         ax.plot(*points[rows].T, markeredgecolor="white", markeredgewidth=0.3, **look)
 
 
-def density(ax: Axes, predicted: np.ndarray, actual: np.ndarray, bins: int = 60) -> AxesImage:
-    """Where the points lie, relative to the densest bin, with the line of equality."""
-    reach = 1.05 * max(np.abs(predicted).max(), np.abs(actual).max(), 1e-9)
+def density(ax: Axes, counts: Float[np.ndarray, "actual predicted"], reach: Number) -> AxesImage:
+    """Points counted in squares from −reach to reach, relative to the fullest; line of equality."""
     span = (-reach, reach)
-    counts = np.histogram2d(actual, predicted, bins=bins, range=(span, span))[0]
-    filled = np.where(counts > 0, counts / counts.max(), np.nan)
+    filled = np.where(counts > 0, counts / max(counts.max(), 1), np.nan)
     extent, norm = (*span, *span), LogNorm(1e-4, 1)
     drawn = ax.imshow(filled, "viridis_r", norm, origin="lower", extent=extent, aspect="equal")
     ax.axline((0, 0), slope=1, color=RED, linestyle="--", linewidth=0.7)

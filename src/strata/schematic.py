@@ -1,5 +1,6 @@
 """The diagram of the transformer: where each part stands, in units of its own."""
 
+from strata.monoid import classes
 from strata.plots import FAINT, Axes, arrow, box
 
 
@@ -31,6 +32,8 @@ def draw(ax: Axes, n: int, d_model: int, n_heads: int, d_head: int, d_mlp: int) 
         ax.text(start + 0.15, 3.2, f"$x^{stream}$", fontsize=7)
     arrow(ax, (25.7, 3), (26.7, 3))
     roles = ("sorts residues\nby class", "moves the operands into\nthe subspace of a class")
-    roles += ("composes the product", "scores c by $\\chi(ab\\,c^\\sharp)$")
+    regular = all(J.regular for J in classes(n))  # else c♯ is not there for every c
+    argument = "ab\\,c^\\sharp" if regular else "u(ab)\\,u(c)^{-1}"
+    roles += ("composes the product", f"scores c by $\\chi({argument})$")
     for x, role in zip((4, 10.4, 18.3, 25.8), roles, strict=True):
         ax.text(x, 0.9, role, ha="center", va="top", fontsize=7, style="italic", color="#444444")

@@ -34,20 +34,18 @@ class Table:
 
 def tables(metrics: Json, printed: Json, params: Params) -> tuple[Table, ...]:
     """Every table of one run, its metrics made with these parameters."""
-    n = metrics["n"]
-    run = f"n = {n}, seed {metrics['seed']}"
-    fve = f"Share of the Fourier energy of each class’s embedding at its key frequencies ({run})."
-    fit = f"Share of the centred logit variance that key-frequency characters explain ({run})."
+    n, run = metrics["n"], f"(n = {metrics['n']}, seed {metrics['seed']})"
+    fve = f"Share of the Fourier energy of each class’s embedding at its key frequencies {run}."
+    fit = f"Share of the centred logit variance that key-frequency characters explain {run}."
     classes = f"Classes of the integers modulo {n} under multiplication."
     if not all(J.regular for J in monoid.classes(n)):
-        classes += " Without idempotent, the group acts on the class; its generators are mod n/d."
-    text = f"Numbers in the text ({run})."
+        classes += " One without idempotent is a torsor of its group, with generators mod n/d."
     return (
         Table("moduli", "Moduli and their factorisation.", moduli(n, printed)),
         Table("key-freqs", fve, key_freqs(metrics, printed)),
         Table("character-fit", fit, character_fit(metrics, printed)),
         Table("jclasses", classes, jclasses(n)),
-        Table("claims", text, claims(metrics, printed, params)),
+        Table("claims", f"Numbers in the text {run}.", claims(metrics, printed, params)),
     )
 
 
@@ -67,12 +65,11 @@ def moduli(n: int, printed: Json) -> pd.DataFrame:
 
 def key_freqs(metrics: Json, printed: Json) -> pd.DataFrame:
     """Key frequencies and their share of the energy, classes of one element left out (Table 2)."""
-    names = ["d", "key", "total", "fve", "fve_uniform", "enrichment"]
+    names = ["d", "regular", "key", "total", "fve", "fve_uniform", "enrichment"]
     names += ["atomic_share", "atomic_uniform"]
     rows = [[c[name] for name in names] for c in metrics["classes"] if c["fve"] is not None]
-    frame = pd.DataFrame(rows, columns=names).astype({"enrichment": float})
-    paper = _of_run(printed, "table_key_frequencies", metrics)
-    if paper:
+    frame = _marked(pd.DataFrame(rows, columns=names).astype({"enrichment": float}))
+    if paper := _of_run(printed, "table_key_frequencies", metrics):
         theirs = [paper.get(str(d), {}) for d in frame["d"]]
         frame["paper_key"] = pd.array([p.get("key") for p in theirs], dtype="Int64")
         frame["key_difference"] = frame["key"] - frame["paper_key"]
@@ -84,12 +81,11 @@ def key_freqs(metrics: Json, printed: Json) -> pd.DataFrame:
 def character_fit(metrics: Json, printed: Json) -> pd.DataFrame:
     """R² of the character fit for one pair of operand classes, and for all prompts (Table 3)."""
     names = ["prompts", "r2", "prompts_all", "r2_all"]
-    fits = [(c["d"], c["readout"]) for c in metrics["classes"] if c["readout"]]
-    rows = [(d, " x ".join(map(str, fit["pair"])), *(fit[k] for k in names)) for d, fit in fits]
-    frame = pd.DataFrame(rows, columns=["d", "pair", *names])
-    paper = _of_run(printed, "table_character_fit", metrics)
-    if paper:
-        theirs = [paper.get(str(d), {}) for d, _ in fits]
+    fits = [((c["d"], c["regular"]), c["readout"]) for c in metrics["classes"] if c["readout"]]
+    rows = [(*c, " x ".join(map(str, fit["pair"])), *(fit[k] for k in names)) for c, fit in fits]
+    frame = _marked(pd.DataFrame(rows, columns=["d", "regular", "pair", *names]))
+    if paper := _of_run(printed, "table_character_fit", metrics):
+        theirs = [paper.get(str(d), {}) for (d, _), _ in fits]
         # The paper's value is comparable only where the operands are the same classes.
         percent = [
             p.get("r2_percent") if p.get("pairs") == list(fit["pair"]) else None
@@ -118,8 +114,8 @@ def jclasses(n: int) -> pd.DataFrame:
 def claims(metrics: Json, printed: Json, params: Params) -> pd.DataFrame:
     """The numbers of the paper's text, and those of ours that belong beside them, one row each."""
     limit, heads = params.tables.square_free_up_to, metrics["heads"]
-    square_free = f"square-free integers up to {limit:,}, and 6/π²"
     density = square_free_density(limit)
+    square_free = f"square-free integers up to {limit:,}, and 6/π²"
     rows: list[Claim] = [
         *_accuracy_claims(metrics, printed, params.metrics),
         *_embedding_claims(metrics, printed, params.metrics),
@@ -228,6 +224,11 @@ def summary(metrics: Json) -> Json:
     if metrics["heads"]:
         numbers["ov_head0_components"] = metrics["heads"][0]["ov"]["components"]
     return numbers
+
+
+def _marked(frame: pd.DataFrame) -> pd.DataFrame:
+    """Regular classes are marked where not all of them are."""
+    return frame.drop(columns="regular") if np.all(frame["regular"]) else frame
 
 
 def _of_run(printed: Json, name: str, metrics: Json) -> Json | None:

@@ -122,11 +122,16 @@ def csv(table: Table) -> str:
     return table.frame.to_csv(index=False, lineterminator="\n")
 
 
+def caption(table: Table) -> str:
+    """The caption; where the table has no row, it says so."""
+    return table.caption if len(table.frame) else f"{table.caption} Nothing of this kind here."
+
+
 def markdown(table: Table) -> str:
     """The rounded frame as a GitHub table under its caption."""
     sides = ["right" if a == "r" else "left" for a in _alignment(table.frame)]
     body = shown(table.frame).to_markdown(index=False, colalign=sides, disable_numparse=True)
-    return f"{table.caption}\n\n{body}\n"
+    return f"{caption(table)}\n\n{body}\n"
 
 
 def latex(table: Table) -> str:
@@ -138,7 +143,7 @@ def latex(table: Table) -> str:
     head, *body = (" & ".join(map(_tex, row)) + r" \\" for row in rows)
     lines = [
         rf"\begin{{{environment}}}[t]",
-        rf"\centering\small\caption{{{_tex(table.caption)}}}\label{{tab:{table.name}}}",
+        rf"\centering\small\caption{{{_tex(caption(table))}}}\label{{tab:{table.name}}}",
         rf"\begin{{tabular}}{{{''.join(_alignment(table.frame))}}}",
         *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
         *(r"\end{tabular}", rf"\end{{{environment}}}", ""),

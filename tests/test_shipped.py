@@ -1,0 +1,63 @@
+"""What a clone brings: every object that dvc.lock names, and pages that show what stages wrote."""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[1]
+STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
+LOCK = YAML(typ="safe").load(ROOT / "dvc.lock")["stages"]
+
+
+# What no cache and no remote keeps: dvc.yaml says `cache: false`.
+UNCACHED = ("data/activations/", "summary.json")
+OUTS = {out["path"]: out["md5"] for stage in LOCK.values() for out in stage["outs"]}
+SHIPPED = {path: md5 for path, md5 in OUTS.items() if not path.startswith(UNCACHED)}
+
+
+def shipped(md5: str) -> Path:
+    return ROOT / "remote" / "files" / "md5" / md5[:2] / md5[2:]
+
+
+def test_what_is_not_shipped_is_what_dvc_yaml_keeps_out_of_the_cache():
+    outs = [x for s in STAGES.values() for x in (*s.get("outs", ()), *s.get("metrics", ()))]
+    marked = {path for out in outs if isinstance(out, dict) for path in out}
+    assert all(
+        out[path] == {"cache": False} for out in outs if isinstance(out, dict) for path in out
+    )
+    assert len(marked) == len(UNCACHED)
+    assert all(path.startswith(UNCACHED) for path in marked)
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED))
+def test_every_object_of_the_lock_is_in_the_remote_with_its_md5(path):
+    content = shipped(SHIPPED[path]).read_bytes()
+    assert hashlib.md5(content).hexdigest() == SHIPPED[path]
+
+
+def test_the_lock_is_that_of_the_pipeline():
+    assert {name.split("@")[0] for name in LOCK} == set(STAGES)
+
+
+def test_the_pages_show_the_tables_and_the_figure_that_stages_wrote():
+    done = subprocess.run(
+        [sys.executable, "scripts/readme.py", "--check"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    figures = set(re.findall(r"\]\(docs/(\S+\.png)\)", (ROOT / "README.md").read_text("utf-8")))
+    assert figures
+    for name in figures:
+        drawn = shipped(SHIPPED[f"figures/{name}"]).read_bytes()
+        assert (ROOT / "docs" / name).read_bytes() == drawn
+
+
+def test_the_shipped_run_multiplies_without_a_mistake():
+    metrics = json.loads(shipped(SHIPPED["data/metrics/n165-s1.json"]).read_bytes())
+    assert (metrics["n"], metrics["seed"], metrics["epochs"]) == (165, 1, 25000)
+    assert metrics["accuracy"]["all"] == 1
