@@ -6,13 +6,16 @@ READY := .venv/.ready
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help paper test lint bench
+.PHONY: help paper published test lint bench
 
 help: ## what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 paper: $(READY) ## bring every table and figure up to date
 	@scripts/paper
+
+published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (published/README.md)
+	@scripts/published
 
 test: $(READY) ## run the tests
 	@OMP_NUM_THREADS=1 pytest -n $(JOBS) --dist loadfile

@@ -1,6 +1,7 @@
 """One figure: execute notebooks/LABEL.ipynb and keep what it draws.
 
-In: the notebook, its inputs by parameter name, n, seed and figures.LABEL of params.yaml.
+In: the notebook, its inputs by parameter name, figures.LABEL of params.yaml, and n and seed: the
+headline's, or those of --run.
 Out: LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page; all three or none.
 """
 
@@ -12,25 +13,27 @@ from typing import Any
 
 from strata import notebook, store
 from strata.params import load
-from strata.run import InputError, command
+from strata.run import InputError, Run, command
 
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("label")
     parser.add_argument("--input", action="append", default=[], metavar="NAME=PATH")
+    parser.add_argument("--run", type=Run.parse, help="such as n165-s1")
     parser.add_argument("--out", default="figures", metavar="FOLDER")
     return parser.parse_args()
 
 
-def values(label: str, declared: set[str], inputs: list[str]) -> dict[str, Any]:
+def values(args: argparse.Namespace, declared: set[str]) -> dict[str, Any]:
     """What the parameters cell gets; a key of `metrics:` only where the notebook declares it."""
     params = load("params.yaml")
-    section = getattr(params.figures, label.replace("-", "_"), None)
+    section = getattr(params.figures, args.label.replace("-", "_"), None)
     own = section.model_dump() if section else {}
     shared = params.metrics.model_dump(exclude={"seed"}, include=declared)
-    paths = {name: path for name, _, path in (pair.partition("=") for pair in inputs)}
-    return {"n": params.n, "seed": params.seed, **paths, **own, **shared}
+    paths = {name: path for name, _, path in (pair.partition("=") for pair in args.input)}
+    run = args.run or Run(params.n, params.seed)
+    return {"n": run.n, "seed": run.seed, **paths, **own, **shared}
 
 
 def main() -> None:
@@ -39,7 +42,7 @@ def main() -> None:
     if not template.is_file():
         raise InputError(f"{template}: no such notebook")
     declared = notebook.parameters(template)
-    given = values(args.label, declared, args.input)
+    given = values(args, declared)
     for name in sorted(declared ^ {*given, "stem"}):
         raise InputError(f"{template}: {name}: must be both given and a parameter of the notebook")
     out.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,14 @@
 """The tables of the headline run, ours beside the paper's, and the numbers of `dvc metrics`.
 
 In: the run's metrics, the numbers that the paper prints. Out: NAME.csv, NAME.tex and NAME.md for
-every table in a folder, and the summary as JSON.
+every table in a folder, and the summary as JSON. With a fifth argument, metrics of published
+weights, the tables and the summary are theirs, and the headline run stands beside in the claims.
 """
 
 import sys
 from pathlib import Path
 
-from strata import store, tables, typeset
+from strata import store, tables, typeset, verdict
 from strata.params import load
 from strata.run import InputError, command
 
@@ -15,12 +16,16 @@ WRITERS = {"csv": typeset.csv, "tex": typeset.latex, "md": typeset.markdown}
 
 
 def main() -> None:
-    metrics_path, printed_path, folder, summary_path = sys.argv[1:]
+    metrics_path, printed_path, folder, summary_path, *published = sys.argv[1:]
     params = load("params.yaml")
     metrics, printed = store.read_json(metrics_path), store.read_json(printed_path)
     if (metrics["n"], metrics["seed"]) != (params.n, params.seed):
         raise InputError(f"{metrics_path}: is not of n = {params.n}, seed = {params.seed}")
-    for table in tables.tables(metrics, printed, params):
+    made = tables.tables(metrics, printed, params)
+    if published:
+        ours, metrics = metrics, store.read_json(published[0])
+        made = verdict.of_published(metrics, ours, printed, params)
+    for table in made:
         for suffix, text in WRITERS.items():
             store.write_text(Path(folder) / f"{table.name}.{suffix}", text(table))
     store.write_json(summary_path, tables.summary(metrics))

@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "strata"
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
+PUBLISHED = YAML(typ="safe").load(ROOT / "published" / "dvc.yaml")["stages"]
 
 # Imports point one way: each layer may use its own modules and those of the layers above it.
 LAYERS = [
@@ -20,11 +21,11 @@ LAYERS = [
     {"task", "fourier", "subspaces", "readout"},
     {"model"},
     {"gradients", "store"},
-    {"params", "training", "activations"},
+    {"params", "training", "activations", "published"},
     {"sweep", "circuits"},
     {"measures"},
     {"tables", "plots", "streams", "machine", "progress", "snapshots", "notebook"},
-    {"typeset", "schematic"},
+    {"typeset", "schematic", "verdict"},
 ]
 WEIGHTS = {"run", "store", "task", "model", "gradients", "training"}
 WEIGHTS |= {"machine", "progress", "snapshots"}
@@ -124,6 +125,41 @@ def test_what_decides_weights_is_apart_from_analysis_plots_and_tables():
 
 def test_every_notebook_is_a_stage_and_every_script_too():
     scripts = {path.name for path in ROOT.glob("stages/*.py")}
-    assert set(map(script, STAGES.values())) == {f"stages/{x}" for x in scripts}
+    stages = [*STAGES.values(), PUBLISHED["convert"]]
+    assert set(map(script, stages)) == {f"stages/{x}" for x in scripts}
     used = {Path(dep).stem for s in STAGES.values() for dep in s["deps"] if dep.endswith(".ipynb")}
     assert used == {path.stem for path in ROOT.glob("notebooks/*.ipynb")}
+
+
+def published(name: str) -> tuple[set[str], list[str]]:
+    """The files that a stage of published weights depends on, seen from the root; its figures."""
+    stage = PUBLISHED[name]
+    figures = list(stage.get("foreach", ()))
+    deps = {dep[3:] for dep in stage.get("do", stage)["deps"] if dep.startswith("../")}
+    own = {dep for dep in deps if "$" in dep and dep.endswith(".ipynb")}
+    return deps - own | {dep.replace("${key}", x) for dep in own for x in figures}, figures
+
+
+@pytest.mark.parametrize("name", sorted(PUBLISHED))
+def test_a_stage_of_published_weights_depends_on_exactly_the_modules_that_it_reaches(name):
+    stage, (deps, _) = PUBLISHED[name], published(name)
+    code = {dep for dep in deps if dep.startswith(("stages/", "notebooks/"))}
+    assert {x for x in code if x.startswith("stages/")} == {script(stage.get("do", stage))}
+    modules = {Path(dep).stem for dep in deps if dep.startswith("src/")}
+    assert modules == reached(*(ROOT / path for path in code))
+
+
+def test_published_weights_get_the_figures_of_every_other_run():
+    ours = {
+        s["cmd"].split()[2]: s["cmd"].split()[3:] for s in STAGES.values() if "figure" in s["cmd"]
+    }
+    theirs = PUBLISHED["figures"]["foreach"]
+
+    def names(words: list[str]) -> set[str]:
+        return {word.partition("=")[0] for word in words if "=" in word}
+
+    assert {k: names(v.split()) for k, v in theirs.items()} == {k: names(ours[k]) for k in theirs}
+    one_run = {
+        k for k, v in ours.items() if names(v) <= {"weights", "history", "metrics", "activations"}
+    }
+    assert set(theirs) == one_run

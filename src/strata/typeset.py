@@ -60,6 +60,8 @@ COLUMNS = {
     "claim": Column("claim", "symbols", r"p{0.5\linewidth}"),
     "where": Column("where", "text", "l"),
     "paper": Column("paper", "unit"),
+    "published": Column("published weights", "unit"),
+    "published_difference": Column("published − paper’s", "unit difference"),
     "ours": Column("ours", "unit"),
     "difference": Column("ours − paper’s", "unit difference"),
 }

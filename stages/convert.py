@@ -1,0 +1,29 @@
+"""A published file as a run of ours.
+
+In: the file, the paper's printed values (how its models were trained). Out, in a folder:
+weights.safetensors, history.parquet, split.parquet (of the file's n and seed) and run.txt, the name
+of the run. Nothing is written unless the whole file fits.
+"""
+
+import sys
+from pathlib import Path
+
+from strata import published, store, task
+from strata.run import command
+
+
+def main() -> None:
+    path, printed, folder = sys.argv[1], store.read_json(sys.argv[2]), Path(sys.argv[3])
+    found = published.convert(store.read_bytes(path), path, printed["training"])
+    n, shares = found.run.n, found.split
+    split = task.split(n, found.run.seed, shares.train_fraction, shares.validation_fraction)
+    pairs = task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
+    content = store.tensors_bytes(found.weights, found.metadata)
+    store.write_bytes(folder / "weights.safetensors", content)
+    store.write_history(folder / "history.parquet", found.history)
+    store.write_table(folder / "split.parquet", pairs, store.SPLIT)
+    store.write_text(folder / "run.txt", f"{found.run}\n")
+
+
+if __name__ == "__main__":
+    command(main)
