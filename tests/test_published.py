@@ -273,6 +273,15 @@ def test_a_wrong_byte_is_refused_in_one_line_or_changes_nothing():
     assert said and not any("\n" in line for line in said)
 
 
+def test_a_tensor_marked_as_a_folder_is_refused_and_not_left_empty():
+    content = bytearray(saved(checkpoint(SIZES[1])[1]))
+    entry = content.index(b"archive/data/1", content.index(b"PK\x01\x02")) - 46
+    assert content[entry : entry + 4] == b"PK\x01\x02"
+    content[entry + 38] |= 0x10  # external attributes
+    with pytest.raises(InputError, match="or damaged"):
+        published.load(bytes(content), "x.pt")
+
+
 @pytest.mark.parametrize("value", [[1, 2], torch.ones(2), "text"])
 def test_something_else_than_a_dict_is_refused(value):
     with pytest.raises(InputError, match=r"^x\.pt: holds a \w+, must be a dict$"):

@@ -31,7 +31,6 @@ from strata.run import (
 )
 from strata.store import Arrays
 
-ZIP = b"PK\x03\x04"  # how a file of torch.save begins
 LARGEST = float(np.finfo(np.float32).max)
 MASK = torch.ones(3, 3, dtype=torch.bool).triu(1)  # true where a position may not look
 EPS = 1e-8  # AdamW's default: the paper names no other
@@ -116,17 +115,17 @@ def convert(content: bytes, origin: str, printed: dict[str, Any]) -> Published:
 
 def load(content: bytes, origin: str) -> dict[str, Any]:
     """The dict in a file of ``torch.save``. Raises InputError where it is anything else."""
-    if not content.startswith(ZIP):
+    if not content.startswith(b"PK\x03\x04"):
         raise InputError(f"{origin}: not a file of torch.save")
     try:
         with warnings.catch_warnings(), zipfile.ZipFile(io.BytesIO(content)) as archive:
             warnings.simplefilter("ignore")  # a damaged file gets the one line below
-            if archive.testzip():  # torch looks at no checksum
+            # torch looks at no checksum, and leaves what is marked as a folder unread.
+            if archive.testzip() or any(x.external_attr & 0x10 for x in archive.infolist()):
                 raise zipfile.BadZipFile
             found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     except Exception as error:  # what damage makes torch raise is not a closed list
-        code = re.search(r"GLOBAL ([\w.]+)", str(error))
-        if code:
+        if code := re.search(r"GLOBAL ([\w.]+)", str(error)):
             raise InputError(f"{origin}: refused: it asks for code, {code[1]}") from None
         raise InputError(f"{origin}: not a whole file of torch.save, or damaged") from None
     if not isinstance(found, dict):
@@ -144,7 +143,7 @@ def _arrays(state: Any, config: Config, origin: str) -> Arrays:
         if got != wanted:
             raise InputError(f"{origin}: tensor {name} is {got}, must be {wanted}")
     arrays = {name: state[name].detach().numpy() for name in must}
-    if not np.array_equal(arrays.pop("causal_mask"), MASK.numpy()):
+    if (arrays.pop("causal_mask") != MASK.numpy()).any():
         raise InputError(f"{origin}: tensor causal_mask must be true above its diagonal alone")
     for name, x in arrays.items():
         if not np.isfinite(x).all():
