@@ -21,10 +21,11 @@ def main() -> None:
     metrics, printed = store.read_json(metrics_path), store.read_json(printed_path)
     if (metrics["n"], metrics["seed"]) != (params.n, params.seed):
         raise InputError(f"{metrics_path}: is not of n = {params.n}, seed = {params.seed}")
-    made = tables.tables(metrics, printed, params)
     if published:
         ours, metrics = metrics, store.read_json(published[0])
         made = verdict.of_published(metrics, ours, printed, params)
+    else:
+        made = tables.tables(metrics, printed, params)
     for table in made:
         for suffix, text in WRITERS.items():
             store.write_text(Path(folder) / f"{table.name}.{suffix}", text(table))

@@ -4,8 +4,6 @@ weights."""
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
-
 from strata import tables
 from strata.params import Params
 from strata.tables import Table
@@ -18,16 +16,10 @@ def of_published(published: Json, ours: Json, printed: Json, params: Params) -> 
 
     `published` and `ours` are metrics files. Ours stand there where modulus and seed are the same.
     """
-    made = tables.tables(published, printed, params)
-    frame = tables.claims(published, printed, params).rename(
-        columns={"ours": "published", "difference": "published_difference"}
-    )
+    *others, text = tables.tables(published, printed, params)  # the claims come last
+    frame = text.frame.rename(columns={"ours": "published", "difference": "published_difference"})
     if all(published[key] == ours[key] for key in ("n", "seed", "architecture")):
         beside = tables.claims(ours, printed, params)
         names = ["claim", "ours", "difference"]
         frame = frame.merge(beside[names], on="claim", how="left", validate="one_to_one")
-    return tuple(replace(table, frame=_of(table, frame)) for table in made)
-
-
-def _of(table: Table, claims: pd.DataFrame) -> pd.DataFrame:
-    return claims if table.name == "claims" else table.frame
+    return (*others, replace(text, frame=frame))
