@@ -2,11 +2,14 @@
 PYTHON ?= python3
 # pytest's processes; each of them computes with one thread
 JOBS ?= 2
+# what opens the report; empty: nothing
+OPEN ?= browser
 READY := .venv/.ready
+REMOTES := .venv/.remotes
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help paper published test lint bench
+.PHONY: help paper report published verify test lint bench
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -14,13 +17,20 @@ help: ## what there is to make
 paper: $(READY) ## bring every table and figure up to date
 	@scripts/paper
 
+report: $(READY) ## the same, and one page over it in your browser (OPEN= for none)
+	@scripts/paper
+	@python scripts/report.py '$(OPEN)'
+
 published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (published/README.md)
 	@scripts/published
 
-test: $(READY) ## run the tests
+verify: $(READY) ## make a sample of what dvc.lock names again and compare; ALL=1: all of it
+	@python scripts/verify.py $(if $(ALL),--all)
+
+test: $(REMOTES) ## run the tests
 	@OMP_NUM_THREADS=1 pytest -n $(JOBS) --dist loadfile
 
-lint: $(READY) ## style, types, notebooks without outputs
+lint: $(REMOTES) ## style, types, notebooks without outputs
 	@ruff check
 	@ruff format --check
 	@pyright
@@ -31,3 +41,6 @@ bench: $(READY) ## time the training; writes benchmarks/training.md
 
 $(READY): requirements.lock
 	@scripts/environment '$(PYTHON)'
+
+$(REMOTES): requirements-remotes.lock $(READY)
+	@scripts/environment-remotes

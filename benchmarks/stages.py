@@ -38,7 +38,9 @@ def main() -> None:
     environment = json.loads(Path(f"data/train/{run}/environment.json").read_text())
     lines = ["| what, and the notebook that draws it | stage | time |", "|:--|:--|--:|"]
     for name, stage in stages.items():
-        where = f"{name}@{run}" if "matrix" in stage else name
+        matrix = stage.get("matrix", {})
+        one = run if "run" in matrix else next(iter(matrix.values()), [""])[0]
+        where = f"{name}@{one}" if matrix else name
         took = environment["seconds"] if name == "train" else seconds(where)
         shown = f"{took:.0f} s" if took < 100 else f"{took / 60:.0f} min"
         lines.append(f"| {what(name, stage)} | `{where}` | {shown} |")

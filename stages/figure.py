@@ -1,7 +1,7 @@
 """One figure: execute notebooks/LABEL.ipynb and keep what it draws.
 
-In: the notebook, its inputs by parameter name, figures.LABEL of params.yaml, and n and seed: the
-headline's, or those of --run.
+In: the notebook, its inputs by parameter name, figures.LABEL of params.yaml, and n and seed where
+it is about one run: the headline's, or those of --run. One over --runs: keys of figures.stability.
 Out: LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page; all three or none.
 """
 
@@ -21,19 +21,21 @@ def options() -> argparse.Namespace:
     parser.add_argument("label")
     parser.add_argument("--input", action="append", default=[], metavar="NAME=PATH")
     parser.add_argument("--run", type=Run.parse, help="such as n165-s1")
+    parser.add_argument("--runs", type=Run.parse, nargs="+", default=[])
     parser.add_argument("--out", default="figures", metavar="FOLDER")
     return parser.parse_args()
 
 
 def values(args: argparse.Namespace, declared: set[str]) -> dict[str, Any]:
-    """What the parameters cell gets; a key of `metrics:` only where the notebook declares it."""
+    """What the parameters cell gets; n, seed and shared keys where the notebook declares them."""
     params = load("params.yaml")
     section = getattr(params.figures, args.label.replace("-", "_"), None)
-    own = section.model_dump() if section else {}
+    own = section.model_dump() if section else params.figures.stability.model_dump(include=declared)
     shared = params.metrics.model_dump(exclude={"seed"}, include=declared)
     paths = {name: path for name, _, path in (pair.partition("=") for pair in args.input)}
     run = args.run or Run(params.n, params.seed)
-    return {"n": run.n, "seed": run.seed, **paths, **own, **shared}
+    which = {"n": run.n, "seed": run.seed} | ({"runs": [*map(str, args.runs)]} if args.runs else {})
+    return {**{k: v for k, v in which.items() if k in declared}, **paths, **own, **shared}
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from strata import measures, store
-from strata.params import MetricsParams
 from strata.run import Run, command, section
+from strata.thresholds import MetricsParams
 
 
 def main() -> None:

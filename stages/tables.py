@@ -1,18 +1,18 @@
 """The tables of the headline run, ours beside the paper's, and the numbers of `dvc metrics`.
 
 In: the run's metrics, the numbers that the paper prints. Out: NAME.csv, NAME.tex and NAME.md for
-every table in a folder, and the summary as JSON. With a fifth argument, metrics of published
-weights, the tables and the summary are theirs, and the headline run stands beside in the claims.
+every table in a folder, and the summary as JSON. With two more arguments, metrics of published
+weights and the claims over seeds, the tables and the summary are those of the published weights;
+the headline run and the seeds stand beside in the claims.
 """
 
 import sys
-from pathlib import Path
+
+import pandas as pd
 
 from strata import store, tables, typeset, verdict
 from strata.params import load
 from strata.run import InputError, command
-
-WRITERS = {"csv": typeset.csv, "tex": typeset.latex, "md": typeset.markdown}
 
 
 def main() -> None:
@@ -23,12 +23,11 @@ def main() -> None:
         raise InputError(f"{metrics_path}: is not of n = {params.n}, seed = {params.seed}")
     if published:
         ours, metrics = metrics, store.read_json(published[0])
-        made = verdict.of_published(metrics, ours, printed, params)
+        seeds = pd.read_csv(published[1])
+        made = verdict.of_published(metrics, ours, seeds, printed, params)
     else:
         made = tables.tables(metrics, printed, params)
-    for table in made:
-        for suffix, text in WRITERS.items():
-            store.write_text(Path(folder) / f"{table.name}.{suffix}", text(table))
+    typeset.write(made, folder)
     store.write_json(summary_path, tables.summary(metrics))
 
 

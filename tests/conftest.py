@@ -1,10 +1,22 @@
 """Shapes and types of every strata function are checked while the tests run."""
 
+import os
+
 import hypothesis
 import jaxtyping
+import pytest
 
 jaxtyping.install_import_hook("strata", "beartype.beartype")
 
 # How long an example takes says how busy the machine is, not whether the law holds.
 hypothesis.settings.register_profile("strata", deadline=None)
 hypothesis.settings.load_profile("strata")
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """The tiny pipeline with everything made, for copies: built once for all test files."""
+    from test_pipeline import shared
+
+    base = tmp_path_factory.getbasetemp()
+    return shared(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nursery import LOOP, asked
 
 from strata import store, task
 from strata.run import Run
@@ -43,26 +44,20 @@ import torch, train
 from strata.run import command
 torch.optim.AdamW([torch.zeros(1)])  # imports eight hundred modules
 train.SECONDS_AT_RISK = 0.05
-for line in sys.stdin:
-    order, *words = line.split()
-    if order == "wait":
-        print(os.waitstatus_to_exitcode(os.waitpid(int(words[0]), 0)[1]), flush=True)
-    elif pid := os.fork():
-        print(pid, flush=True)
-    else:
-        os.chdir(words[0])
-        log = os.open("log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(log, 1), os.dup2(log, 2)
-        sys.argv = ["train.py", *words[1:]]
-        code = 1
-        try:
-            command(train.main)
-            code = 0
-        except SystemExit as end:
-            print(end)
-        finally:
-            sys.stdout.flush()
-            os._exit(code)  # without the second that it takes to tear down all those modules
+def child(words):
+    os.chdir(words[0])
+    log = os.open("log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(log, 1), os.dup2(log, 2)
+    sys.argv = ["train.py", *words[1:]]
+    code = 1
+    try:
+        command(train.main)
+        code = 0
+    except SystemExit as end:
+        print(end)
+    finally:
+        sys.stdout.flush()
+        os._exit(code)  # without the second that it takes to tear down all those modules
 """
 
 
@@ -74,11 +69,7 @@ class Nursery:
     folder: Path
 
     def asked(self, *words: object) -> int:
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(" ".join(map(str, words)) + "\n")
-        self.process.stdin.flush()
-        return int(self.process.stdout.readline())
+        return asked(self.process, *words)
 
     def start(self, name: str = "n13-s1") -> int:
         """The process id of a stage just started. Its outputs are deleted first, as DVC does."""
@@ -136,7 +127,7 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def process(environment) -> Iterator[subprocess.Popen]:
-    command = [sys.executable, "-c", NURSERY]
+    command = [sys.executable, "-c", NURSERY + LOOP]
     with subprocess.Popen(command, env=environment, stdin=-1, stdout=-1, text=True) as made:
         yield made
 

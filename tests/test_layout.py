@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from strata.sections import SECTIONS
+
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "strata"
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
@@ -18,19 +20,35 @@ PUBLISHED = YAML(typ="safe").load(ROOT / "published" / "dvc.yaml")["stages"]
 LAYERS = [
     {"monoid"},
     {"run"},
-    {"task", "fourier", "subspaces", "readout"},
+    {"course_params", "moments"},
+    {"task", "fourier", "subspaces", "readout", "residues", "spans"},
     {"model"},
     {"gradients", "store"},
-    {"params", "training", "activations", "published"},
-    {"sweep", "circuits"},
-    {"measures"},
+    {"thresholds", "training", "activations", "published", "courses"},
+    {"params"},
+    {"outcomes"},
+    {"sweep", "circuits", "rerun"},
+    {"measures", "ablations", "stability"},
+    {"swaps", "heads"},
+    {"interventions", "criteria", "course"},
     {"tables", "plots", "streams", "machine", "progress", "snapshots", "notebook"},
-    {"typeset", "schematic", "verdict"},
+    {"keeping"},
+    {"typeset", "schematic", "panels", "multiples", "curves", "verdict", "evidence", "extension"}
+    | {"spread", "emergence"},
+    {"pages", "provenance", "sections", "likeness", "verify"},
+    {"compared"},
+    {"report"},
 ]
 WEIGHTS = {"run", "store", "task", "model", "gradients", "training"}
 WEIGHTS |= {"machine", "progress", "snapshots"}
+# Figures over seeds 2, 3, 7 and 10 of four moduli: stages when all of these runs are trained.
+OVER_SEEDS = {"fft_stability_clean", "pca_stability_clean", "mlp_stability_165"}
+OVER_SEEDS |= {"mlp_stability_jclasses", *(f"attn_{n}" for n in (113, 143, 154, 165))}
 SCIENCE = {"monoid", "task", "model", "gradients", "training", "activations"}
-SCIENCE |= {"fourier", "subspaces", "readout", "sweep", "circuits", "measures"}
+SCIENCE |= {"fourier", "subspaces", "readout", "residues", "spans"}
+SCIENCE |= {"sweep", "circuits", "measures", "pages"}
+SCIENCE |= {"rerun", "outcomes", "ablations", "swaps", "heads", "interventions", "criteria"}
+SCIENCE |= {"stability", "moments", "course"}
 
 
 def script(stage: dict) -> str:
@@ -108,6 +126,8 @@ def test_only_plots_knows_matplotlib():
 def test_a_stage_depends_on_exactly_the_modules_that_it_reaches(name):
     deps = {Path(dep) for dep in STAGES[name]["deps"] if "$" not in dep}
     code = [path for path in deps if path.suffix in {".py", ".ipynb"} and path.parts[0] != "src"]
+    # A figure executes the notebook of its name; the report reads the words of them all.
+    code = [path for path in code if path.suffix == ".py" or path.stem == name]
     scripts = [path.name for path in code if path.parts[0] == "stages"]
     assert scripts == [Path(script(STAGES[name])).name]
     modules = {path.stem for path in deps if path.parts[0] == "src"}
@@ -128,7 +148,30 @@ def test_every_notebook_is_a_stage_and_every_script_too():
     stages = [*STAGES.values(), PUBLISHED["convert"]]
     assert set(map(script, stages)) == {f"stages/{x}" for x in scripts}
     used = {Path(dep).stem for s in STAGES.values() for dep in s["deps"] if dep.endswith(".ipynb")}
-    assert used == {path.stem for path in ROOT.glob("notebooks/*.ipynb")}
+    assert used | OVER_SEEDS == {path.stem for path in ROOT.glob("notebooks/*.ipynb")}
+
+
+def test_the_report_depends_on_all_that_it_shows():
+    deps = set(STAGES["report"]["deps"])
+    assert "site" in deps
+    for run in STAGES["page"]["matrix"]["run"]:
+        assert f"report/runs/{run}.js" in deps
+    for stage in {section.stage for section in SECTIONS}:
+        made = STAGES[stage]
+        files = [
+            *made["deps"],
+            *made["outs"],
+            *(path for x in made.get("metrics", ()) for path in x),
+        ]
+        assert {x for x in files if not x.startswith(("src/", "stages/"))} <= deps
+
+
+def test_every_figure_and_table_is_a_section_of_the_report_once():
+    names = [section.name for section in SECTIONS]
+    outs = [Path(out) for s in STAGES.values() for out in s.get("outs", ()) if isinstance(out, str)]
+    assert sorted(names) == sorted(
+        {out.stem for out in outs if out.parts[0] in {"figures", "tables"}}
+    )
 
 
 def published(name: str) -> tuple[set[str], list[str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sympy.ntheory import factorint
 
 from strata import (
     activations,
@@ -18,6 +19,7 @@ from strata import (
     monoid,
     params,
     readout,
+    residues,
     store,
     sweep,
     task,
@@ -352,3 +354,23 @@ def test_a_run_that_is_not_finite_is_measured_as_such(run, how, tmp_path):
     assert found["final_loss"] is None
     assert found["epoch_099"]["validation"] is None
     assert [x["size"] for x in found["classes"]] == [4, 2, 2, 2, 1, 1]
+
+
+@pytest.mark.parametrize("n", [15, 12, 36, 30])
+def test_a_sum_of_functions_of_the_prime_powers_lies_at_their_periods(n):
+    rng = np.random.default_rng(n)
+    parts = [rng.normal(size=(p**e, 8)) for p, e in factorint(n).items()]
+    planted = np.sum([part[np.arange(n) % len(part)] for part in parts], axis=0)
+    found = residues.share(planted)
+    assert found and found["share"] == pytest.approx(1)
+    # as many frequencies as such sums have dimensions, the constant left out
+    assert found["uniform"] == pytest.approx(sum(len(part) - 1 for part in parts) / (n - 1))
+    mixed = rng.normal(size=(n, 4000))
+    found = residues.share(mixed)
+    assert found and found["share"] == pytest.approx(found["uniform"], abs=0.03)
+
+
+def test_at_a_prime_every_frequency_is_of_a_prime_and_equal_rows_have_none():
+    found = residues.share(np.random.default_rng(0).normal(size=(7, 3)))
+    assert found == {"share": pytest.approx(1), "uniform": 1}
+    assert residues.share(np.ones((6, 3))) is None

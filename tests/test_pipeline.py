@@ -8,20 +8,26 @@ import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[1]
-PROJECT = ["params.yaml", "stages", "notebooks", "paper", "src"]
+PROJECT = ["params.yaml", "stages", "notebooks", "paper", "scripts", "site", "src"]
 PROJECT += [".dvcignore", ".gitignore", ".gitattributes"]
+RUN = "n6-s1"
 TINY = {
     "n": 6, "d_model": 16, "d_mlp": 32, "epochs": 40, "validate_every": 20,
-    "random_subsets": 20, "shuffles": 5, "square_free_up_to": 1000,
+    "random_subsets": 20, "shuffles": 5, "draws": 2, "swaps": 1, "square_free_up_to": 1000,
+    "runs": f"[{RUN}]",
 }  # fmt: skip
-RUN = "n6-s1"
 # Figures that read the weights, the metrics and the activations; the other nine take a minute.
 FIGURES = {"hierarchy", "pca-dim", "mlp-neurons"}
 EVERY = {"check", f"split@{RUN}", f"train@{RUN}", "activations", f"metrics@{RUN}", "tables"}
+EVERY |= {f"interventions@{RUN}", "interventions-tables", "grid", f"page@{RUN}", "report"}
 EVERY |= FIGURES
+# Studies of runs that are named in dvc.yaml itself.
+STUDIES = {"interventions-runs", "controls", "interventions-controls", "controls-tables"}
+STUDIES |= {"extension", "course", "course-tables"}
 
 
 class Project:
@@ -65,29 +71,40 @@ class Project:
         path.write_text(text)
 
     def outputs(self) -> dict[str, bytes]:
-        folders = ("data", "figures", "tables")
+        folders = ("data", "figures", "tables", "report")
         paths = [path for name in folders for path in (self.folder / name).rglob("*.*")]
         return {str(p.relative_to(self.folder)): p.read_bytes() for p in paths if p.is_file()}
 
 
-def pipeline() -> dict:
-    """dvc.yaml with those figures alone."""
-    whole = YAML(typ="safe").load(ROOT / "dvc.yaml")
+def pipeline(figures: set[str] = FIGURES) -> dict:
+    """dvc.yaml with two runs, which are one at first, those figures alone, and no studies."""
+    text = (ROOT / "dvc.yaml").read_text()
+    text = re.sub(r"run: &runs \[.*\]", f'run: &runs [{RUN}, "n${{n}}-s${{seed}}"]', text)
+    whole = YAML(typ="safe").load(text)
+    grid = whole["stages"]["grid"]
+    grid["deps"] = [x for x in grid["deps"] if not x.startswith("data/metrics/")]
+    grid["deps"].append(f"data/metrics/{RUN}.json")
     drawn = {name for name, stage in whole["stages"].items() if "figure.py" in stage["cmd"]}
-    assert drawn >= FIGURES
-    stages = {k: v for k, v in whole["stages"].items() if k not in drawn - FIGURES}
+    assert drawn >= figures
+    left_out = (drawn - figures) | STUDIES
+    stages = {k: v for k, v in whole["stages"].items() if k not in left_out}
+    gone = {out for k in left_out for out in whole["stages"][k]["outs"]}
+    gone |= {f"notebooks/{name}.ipynb" for name in drawn - figures}
+    stages["report"]["deps"] = [
+        dep
+        for dep in stages["report"]["deps"]
+        if dep not in gone and not re.search(r"/n1\d\d-s\d+[./]", dep)
+    ]
     return {"stages": stages, "plots": [x for x in whole["plots"] if isinstance(x, dict)]}
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory) -> Project:
-    """The project with everything made once, committed, and pushed to its own remote."""
-    folder = tmp_path_factory.mktemp("pipeline") / "project"
-    folder.mkdir()
+def prepared(folder: Path, described: dict) -> Project:
+    """The project in that folder, with tiny numbers and that dvc.yaml, and nothing made yet."""
+    folder.mkdir(parents=True)
     for name in PROJECT:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
-    YAML().dump(pipeline(), folder / "dvc.yaml")
+    YAML().dump(described, folder / "dvc.yaml")
     (folder / ".dvc").mkdir()
     shutil.copy(ROOT / ".dvc" / "config", folder / ".dvc")
     shutil.copy(ROOT / ".dvc" / ".gitignore", folder / ".dvc")
@@ -95,11 +112,34 @@ def project(tmp_path_factory) -> Project:
     for key, value in TINY.items():
         made.set(key, value)
     made.do("git", "init", "--quiet")
-    assert made.dvc("repro") == EVERY
-    made.dvc("push", "--quiet")
-    made.do("git", "add", "--all")
-    made.do("git", "commit", "--quiet", "--message", "made")
     return made
+
+
+def shared(base: Path) -> Project:
+    """The project with everything made once, committed, and pushed to its own remote: for copies
+    alone. It lies in that folder, which all of pytest's processes share."""
+    folder = base / "made" / "project"
+    with FileLock(base / "made.lock"):
+        if not (base / "made" / "ready").exists():
+            shutil.rmtree(base / "made", ignore_errors=True)
+            project = prepared(folder, pipeline())
+            assert project.dvc("repro") == EVERY
+            project.dvc("push", "--quiet")
+            project.do("git", "add", "--all")
+            project.do("git", "commit", "--quiet", "--message", "made")
+            (base / "made" / "ready").touch()
+    return Project(folder)
+
+
+def copied(made: Project, folder: Path) -> Project:
+    """A copy of that project to do anything with."""
+    shutil.copytree(made.folder, folder / "project", symlinks=True)
+    return Project(folder / "project")
+
+
+@pytest.fixture(scope="module")
+def project(made, tmp_path_factory) -> Project:
+    return copied(made, tmp_path_factory.mktemp("pipeline"))
 
 
 @pytest.fixture
@@ -116,12 +156,13 @@ def test_nothing_runs_when_nothing_changed(project):
 
 def test_a_figure_parameter_reruns_one_notebook(restored):
     restored.set("star", 0.3)
-    assert restored.dvc("repro") == {"check", "hierarchy"}
+    assert restored.dvc("repro") == {"check", "hierarchy", "report"}
 
 
 def test_a_metrics_parameter_reruns_metrics_tables_and_the_figures_that_read_them(restored):
     restored.set("variance", 0.9)
-    assert restored.dvc("repro") == {"check", f"metrics@{RUN}", "tables", "pca-dim"}
+    ran = {"check", f"metrics@{RUN}", "tables", "grid", "pca-dim", f"page@{RUN}", "report"}
+    assert restored.dvc("repro") == ran
 
 
 def test_a_learning_rate_reruns_the_training_and_all_that_rests_on_it(restored):
@@ -138,9 +179,10 @@ def test_a_changed_analysis_module_trains_nothing(restored):
     assert not {stage for stage in ran if stage.startswith(("train", "split"))}
 
 
-def test_another_modulus_trains_exactly_one_model_and_the_first_one_none_again(restored):
-    ran = restored.dvc("exp", "run", "--set-param", "n=7", "tables")
+def test_another_modulus_trains_one_model_and_leaves_the_tables_over_seeds(restored):
+    ran = restored.dvc("exp", "run", "--set-param", "n=7", "tables", "grid")
     assert {stage for stage in ran if stage.startswith("train")} == {"train@n7-s1"}
+    assert "grid" not in ran
     ran = restored.dvc("exp", "run", "--set-param", "n=6", "tables")
     assert not {stage for stage in ran if stage.startswith("train")}
 
@@ -183,8 +225,9 @@ def test_a_clone_pulls_everything_and_makes_the_activations_alone(project, tmp_p
 
 
 def test_forced_figures_and_tables_have_the_same_bytes(project):
+    project.dvc("repro", "activations")  # no cache keeps them, so no checkout brings them back
     before = project.outputs()
-    project.dvc("repro", "--force", "--single-item", "tables", "hierarchy")
+    project.dvc("repro", "--force", "--single-item", "tables", "hierarchy", f"page@{RUN}", "report")
     assert project.outputs() == before
 
 

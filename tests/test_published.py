@@ -17,7 +17,7 @@ import torch
 from test_pipeline import PROJECT, TINY, Project
 from torch import Tensor, nn
 
-from strata import published, store, verdict
+from strata import published, spread, store, typeset, verdict
 from strata.model import forward
 from strata.params import load
 from strata.run import InputError, Run, TrainParams, shapes
@@ -293,7 +293,7 @@ def project(tmp_path_factory) -> Project:
     """The project with tiny numbers and nothing made yet."""
     folder = tmp_path_factory.mktemp("published") / "project"
     folder.mkdir()
-    for name in (*PROJECT, "scripts"):
+    for name in PROJECT:
         copied = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copied(ROOT / name, folder / name)
     for name in (".dvc/config", ".dvc/.gitignore", "published/.dvc/config", "published/dvc.yaml"):
@@ -334,6 +334,9 @@ def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(
         project.folder / "data/metrics/n6-s1.json",
         store.read_json(folder / "data/metrics.json"),
     )
+    numbers = store.read_json(folder / "data/metrics.json")
+    over = spread.of_seeds([numbers], PRINTED, load(project.folder / "params.yaml"))
+    store.write_text(project.folder / "tables/verdict.csv", typeset.csv(over))
     drawn = {f"figures@{name}" for name in ("TranformerTrainingPlots", "attn-scores")}
     goals = ("--cd", "published", "repro", "tables", *sorted(drawn))
     assert project.dvc(*goals) == {"activations", "tables", *drawn}
@@ -341,6 +344,7 @@ def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(
     claims = (folder / "tables/claims.md").read_text().splitlines()[2]
     assert [cell.strip() for cell in claims.strip("|").split("|")][2:] == [
         "paper", "published weights", "published − paper’s", "ours", "ours − paper’s",
+        "runs", "mean", "interval from", "to", "paper’s number",
     ]  # fmt: skip
     page = (folder / "figures/TranformerTrainingPlots.html").read_text()
     assert "n = 6, seed 1: 7 epochs" in page and "mirror-free accuracy" not in page
@@ -356,7 +360,8 @@ def test_ours_stands_beside_only_where_it_is_the_same_run(project):
     names = ["published", "ours"]
 
     def claims(beside: dict) -> pd.DataFrame:
-        made = verdict.of_published(metrics, beside, PRINTED, params)
+        seeds = spread.of_seeds([beside], PRINTED, params).frame
+        made = verdict.of_published(metrics, beside, seeds, PRINTED, params)
         return next(table.frame for table in made if table.name == "claims").set_index("claim")
 
     row = claims(ours).loc["accuracy on all pairs"]

@@ -1,5 +1,6 @@
 """Input: what is valid comes back typed and frozen, a fault gets one line with what is allowed."""
 
+import io
 import re
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from ruamel.yaml import YAML
 
 from strata import params
 from strata.run import (
@@ -114,6 +116,23 @@ def test_a_width_that_the_heads_do_not_divide_is_refused_with_both_values(tmp_pa
     line = line_of(tmp_path / "p.yaml", with_value("d_model", "130"))
     for word in ("d_model = 130", "n_heads = 4", "divisible"):
         assert word in line
+
+
+@pytest.mark.parametrize(
+    ("section_name", "key", "value", "said"),
+    [("cosine_align", "head", 4, "figures.cosine_align.head = 4: must be below n_heads = 4"),
+     ("stability", "head", 4, "figures.stability.head = 4: must be below n_heads = 4"),
+     ("stability", "head", -1, "figures.stability.head = -1: must be an integer of at least 0"),
+     ("stability", "neurons", 0, "figures.stability.neurons = 0: must be an integer of at least 1"),
+     ("stability", "draw_seed", -1, "figures.stability.draw_seed = -1: must be an integer from 0"),
+     ("stability", "elevation", "up", "figures.stability.elevation = 'up': must be a number")],
+)  # fmt: skip
+def test_what_no_figure_can_show_is_refused(section_name, key, value, said, tmp_path):
+    values = read_yaml(ROOT / "params.yaml")
+    values["figures"][section_name][key] = value
+    stream = io.StringIO()
+    YAML().dump(values, stream)
+    assert said in line_of(tmp_path / "p.yaml", stream.getvalue())
 
 
 @pytest.mark.parametrize(
@@ -234,3 +253,20 @@ def test_a_stage_ends_with_one_line_and_exit_code_one(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["stages/split.py", "../x"])
     with pytest.raises(SystemExit, match=r"^split: run = '../x': "):
         command(lambda: print(Run.parse(sys.argv[1])))
+
+
+def test_a_file_that_cannot_be_written_ends_a_stage_with_one_line(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["stages/some.py"])
+    (tmp_path / "file").touch()
+    below = tmp_path / "file" / "below"
+
+    def overflow() -> None:
+        with open("/dev/full", "wb", buffering=0) as full:
+            full.write(b"x")
+
+    for fault in (below.mkdir, overflow):
+        with pytest.raises(SystemExit) as end:
+            command(fault)
+        line = str(end.value.code)
+        assert re.fullmatch(r"some: (\S+: )?(Not a directory|No space left on device)", line)
+        assert (str(below) in line) == (fault == below.mkdir)

@@ -2,13 +2,17 @@
 
 import hashlib
 import json
-import re
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
+
+from strata import provenance
+from strata.run import read_yaml
+from strata.sections import SECTIONS
 
 ROOT = Path(__file__).parents[1]
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
@@ -38,23 +42,32 @@ def test_what_is_not_shipped_is_what_dvc_yaml_keeps_out_of_the_cache():
 @pytest.mark.parametrize("path", sorted(SHIPPED))
 def test_every_object_of_the_lock_is_in_the_remote_with_its_md5(path):
     content = shipped(SHIPPED[path]).read_bytes()
-    assert hashlib.md5(content).hexdigest() == SHIPPED[path]
+    md5, folder = SHIPPED[path].removesuffix(".dir"), SHIPPED[path].endswith(".dir")
+    assert hashlib.md5(content).hexdigest() == md5
+    for inside in json.loads(content) if folder else ():
+        assert hashlib.md5(shipped(inside["md5"]).read_bytes()).hexdigest() == inside["md5"]
 
 
 def test_the_lock_is_that_of_the_pipeline():
     assert {name.split("@")[0] for name in LOCK} == set(STAGES)
 
 
-def test_the_pages_show_the_tables_and_the_figure_that_stages_wrote():
+def test_the_report_quotes_dvc_yaml_as_it_is():
+    page = shipped(SHIPPED["report/index.html"]).read_text("utf-8")
+    found = provenance.stages({"stages": STAGES}, read_yaml(ROOT / "params.yaml"))
+    for name in {section.stage for section in SECTIONS}:
+        assert f"<code>{escape(found[name].command)}</code>" in page
+
+
+def test_the_pages_show_the_tables_and_figures_that_stages_wrote():
     done = subprocess.run(
         [sys.executable, "scripts/readme.py", "--check"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    figures = set(re.findall(r"\]\(docs/(\S+\.png)\)", (ROOT / "README.md").read_text("utf-8")))
+    figures = sorted((ROOT / "docs").glob("*.png"))
     assert figures
-    for name in figures:
-        drawn = shipped(SHIPPED[f"figures/{name}"]).read_bytes()
-        assert (ROOT / "docs" / name).read_bytes() == drawn
+    for copy in figures:
+        assert copy.read_bytes() == shipped(SHIPPED[f"figures/{copy.name}"]).read_bytes()
 
 
 def test_the_shipped_run_multiplies_without_a_mistake():

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from sympy.ntheory import factorint
 
 from strata import monoid, tables, typeset
-from strata.params import MetricsParams, Params, TablesParams
+from strata.params import Params, TablesParams
 from strata.run import SplitParams, TrainParams
+from strata.thresholds import MetricsParams
 
 ROOT = Path(__file__).parents[1]
 PRINTED = json.loads((ROOT / "paper" / "printed_values.json").read_text())
@@ -33,6 +34,7 @@ def class_metrics(J: monoid.JClass) -> dict[str, Any]:
         names = "key total fve fve_uniform enrichment atomic_share atomic_uniform pca readout"
         return known | dict.fromkeys(names.split())
     readout = {"pair": PAIRS.get(str(J.d), [1, J.d]), "prompts": 10 * J.d, "r2": 1 / (1 + J.d)}
+    readout |= {"r2_ceiling": 1 / (1 + J.d)}
     return known | {
         "key": 2,
         "total": len(J) - 1,
@@ -72,6 +74,7 @@ def run_metrics(n: int = 165, seed: int = 1, **changes: Any) -> dict[str, Any]:
         "pairs": {"validation_mirrored_share": 0.296},
         "classes": [class_metrics(J) for J in monoid.classes(n)],
         "pca": {"components": 9, "of": min(n, 128), "fve": 0.96, "share": 9 / min(n, 128)},
+        "token_order": {"share": 0.96, "uniform": 0.1},
         "heads": [head_metrics(h, n) for h in range(4)],
     } | changes
 

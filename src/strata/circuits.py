@@ -10,8 +10,8 @@ from jaxtyping import Float
 
 from strata import subspaces
 from strata.monoid import classes
-from strata.params import MetricsParams
 from strata.store import Arrays
+from strata.thresholds import MetricsParams
 
 Measures = dict[str, Any]
 
@@ -80,6 +80,14 @@ def block_score(
     means = down.T @ centred @ over / sizes
     total = float((centred**2).sum())
     return float((means**2 * sizes).sum()) / total if total else 0.0
+
+
+def block_means(x: Float[np.ndarray, "n n"], labels: np.ndarray) -> Float[np.ndarray, "n n"]:
+    """Each entry replaced by the mean over its block (label of row, label of column)."""
+    member = (labels[:, None] == np.unique(labels)).astype(float)
+    sizes = member.sum(axis=0)
+    means = member.T @ x @ member / np.outer(sizes, sizes)
+    return member @ means @ member.T
 
 
 def block_scores(

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from strata import circuits, fourier, monoid, readout, subspaces
+from strata import circuits, fourier, monoid, readout, residues, subspaces
 from strata.monoid import JClass, classes
-from strata.params import MetricsParams
 from strata.run import Run
 from strata.store import Arrays
 from strata.sweep import Sweep, sweep
 from strata.task import TRAIN, VALIDATION
+from strata.thresholds import MetricsParams
 
 Measures = dict[str, Any]
 
@@ -50,6 +50,7 @@ def measure(
             class_measures(J, W_E, seen, params) if finite else algebra(J) for J in classes(n)
         ],
         "pca": embedding_pca(W_E, params) if finite else None,
+        "token_order": residues.share(W_E) if finite else None,
         "heads": circuits.heads(weights, seen.attention, n, params) if finite else [],
     }
 
@@ -146,16 +147,21 @@ def class_measures(
 def read(J: JClass, seen: Sweep, key: Bool[np.ndarray, " size"]) -> Measures | None:
     """The character fit over the prompts of one pair of operand classes, and over all prompts.
 
-    None where the logits of the pair's prompts are all equal, which leaves nothing to fit.
+    `r2_ceiling` is R² with every frequency: what depends on the quotient of ab and c alone;
+    `r2_uniform` what as many frequencies drawn at random explain on average. None where the logits
+    of the pair's prompts are all equal, which leaves nothing to fit.
     """
     if not seen.readouts[J.d][0].squares:
         return None
     pair, every = (readout.fit(sums, J.orders, key) for sums in seen.readouts[J.d])
+    ceiling = readout.fit(seen.readouts[J.d][0], J.orders, np.arange(len(J)) > 0)
     return {
         "pair": list(readout.default_pair(J.d, J.n)),
         "prompts": pair.prompts,
         "largest": seen.readouts[J.d][0].largest,
         "r2": pair.r2,
+        "r2_ceiling": ceiling.r2,
+        "r2_uniform": ceiling.r2 * len(pair.frequencies) / len(ceiling.frequencies),
         "frequencies": [list(k) for k in pair.frequencies],
         "coefficients": list(pair.coefficients),
         "prompts_all": every.prompts,

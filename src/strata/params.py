@@ -8,11 +8,13 @@ from typing import Annotated
 
 from pydantic import model_validator
 
+from strata.course_params import CourseParams
 from strata.run import (
-    Above0,
     Fraction,
+    InputError,
     Modulus,
     Positive,
+    Run,
     Section,
     Seed,
     SplitParams,
@@ -21,29 +23,38 @@ from strata.run import (
     read_yaml,
     validated,
 )
+from strata.thresholds import InterventionsParams, MetricsParams, Share
 
-Share = Annotated[float, allowed("a number above 0 and at most 1", gt=0, le=1)]
 Number = Annotated[float, allowed("a number")]
-
-
-class MetricsParams(Section):
-    """Thresholds and draws of the analysis of one run."""
-
-    key_threshold: Above0  # key: at least this times the uniform share
-    variance: Fraction  # components are counted until this share of the variance
-    random_subsets: Positive  # draws of the baseline of random residue subsets
-    top_directions: Positive  # singular directions of W_OV held against a class
-    aligned_cosine: Share  # a direction counts as aligned from this cosine on
-    top_singular: Positive  # singular values whose share is reported
-    shuffles: Positive  # draws of the baseline of shuffled class labels
-    accuracy: Fraction  # a run has generalised from this validation accuracy on
-    seed: Seed  # of the random subsets and shuffles
+Head = Annotated[int, allowed("an integer of at least 0", ge=0)]
 
 
 class TablesParams(Section):
     """Numbers that the tables rest on beside the metrics."""
 
     square_free_up_to: Positive
+
+
+class GridParams(Section):
+    """The runs that the tables over seeds are made from, the paper's first; and their intervals."""
+
+    runs: Annotated[list[str], allowed("a list of runs such as n165-s1", min_length=1)]
+    confidence: Fraction  # of the bootstrap intervals
+    resamples: Positive
+    seed: Seed  # of the resampling
+
+    @model_validator(mode="after")
+    def _runs(self) -> "GridParams":
+        for name in self.runs:
+            try:
+                Run.parse(name)
+            except InputError as fault:
+                raise ValueError(f"grid.runs: {fault}") from None
+            if self.runs.count(name) > 1:
+                raise ValueError(f"grid.runs: {name}: must be named once")
+        if Run.parse(self.runs[0]).architecture != "transformer":
+            raise ValueError(f"grid.runs: {self.runs[0]}: the first must be a transformer")
+        return self
 
 
 class Hierarchy(Section):
@@ -57,7 +68,7 @@ class Hierarchy(Section):
 class CosineAlign(Section):
     """Figure cosine-align: which head is shown."""
 
-    head: Annotated[int, allowed("an integer of at least 0", ge=0)]
+    head: Head
 
 
 class FftJclassEmbedding(Section):
@@ -81,14 +92,26 @@ class MlpNeurons(Section):
     draw_seed: Seed
 
 
+class Stability(Section):
+    """The figures over seeds: what each shows of a run."""
+
+    head: Head
+    neurons: Positive  # drawn at random of each run
+    draw_seed: Seed
+    amplitude_floor: Number  # log10
+    elevation: Number  # the oblique view, in degrees
+    azimuth: Number
+
+
 class FiguresParams(Section):
-    """One section for each notebook that rests on numbers of its own."""
+    """One section for each notebook with numbers of its own, and one for those over seeds."""
 
     hierarchy: Hierarchy
     cosine_align: CosineAlign
     fft_jclass_embedding: FftJclassEmbedding
     embed_pca_3d: EmbedPca3d
     mlp_neurons: MlpNeurons
+    stability: Stability
 
 
 class Params(Section):
@@ -99,16 +122,21 @@ class Params(Section):
     split: SplitParams
     train: TrainParams
     metrics: MetricsParams
+    interventions: InterventionsParams
+    course: CourseParams
     figures: FiguresParams
     tables: TablesParams
+    grid: GridParams
 
     @model_validator(mode="after")
     def _head_exists(self) -> "Params":
-        head, n_heads = self.figures.cosine_align.head, self.train.n_heads
-        if head >= n_heads:
-            raise ValueError(
-                f"figures.cosine_align.head = {head}: must be below n_heads = {n_heads}"
-            )
+        figures, n_heads = self.figures, self.train.n_heads
+        for name, head in {
+            "cosine_align": figures.cosine_align.head,
+            "stability": figures.stability.head,
+        }.items():
+            if head >= n_heads:
+                raise ValueError(f"figures.{name}.head = {head}: must be below n_heads = {n_heads}")
         return self
 
 

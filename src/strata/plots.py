@@ -162,6 +162,24 @@ def components(
     ax.legend()
 
 
+def by_size(
+    ax: Axes,
+    size: np.ndarray,
+    value: np.ndarray,
+    chance: np.ndarray,
+    kinds: Mapping[str, np.ndarray],
+) -> None:
+    """One mark a class against its number of elements, kind by kind, joined to that of chance."""
+    ax.vlines(size, chance, value, color=FAINT, linewidth=0.8, zorder=0)
+    ax.plot(size, chance, "_", color=GREY, markersize=5, label="chance")
+    for i, (label, members) in enumerate(kinds.items()):
+        look = style(i) | {"linestyle": "none", "markeredgecolor": "white", "markeredgewidth": 0.3}
+        ax.plot(size[members], value[members], label=label, **look)
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
 def cosines(
     ax: Axes, lines: Mapping[int, Sequence[Number]], key: Mapping[int, int], threshold: Number
 ) -> None:
@@ -257,6 +275,12 @@ def legend(ax: Axes, title: str) -> None:
     """The legend of these Axes, at the right edge of their figure."""
     lines, labels = ax.get_legend_handles_labels()
     owner(ax).legend(lines, labels, title=title, loc="outside right center")
+
+
+def legend_below(ax: Axes, columns: int) -> None:
+    """The legend of these Axes, in a row under their figure."""
+    lines, labels = ax.get_legend_handles_labels()
+    owner(ax).legend(lines, labels, ncols=columns, loc="outside lower center")
 
 
 def box(ax: Axes, place: tuple[Number, Number, Number, Number], text: str, color: str) -> None:

@@ -203,8 +203,12 @@ def section(path: Path | str, key: str, model: type[M]) -> M:
 
 
 def command(main: Callable[[], None]) -> None:
-    """Run a stage; input that cannot be used ends it with one line and exit code 1."""
+    """Run a stage; input that cannot be used, or a file that cannot be written, ends it with one
+    line and exit code 1."""
     try:
         main()
     except InputError as error:
         sys.exit(f"{Path(sys.argv[0]).stem}: {error}")
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        sys.exit(f"{Path(sys.argv[0]).stem}: {where}{error.strerror or error}")

@@ -165,7 +165,7 @@ def parquet(path: Path | str) -> Iterator[pq.ParquetFile]:
             yield file
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or 'not a whole Parquet file'}") from None
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"{path}: not a whole Parquet file ({reason})") from None
 
@@ -194,7 +194,7 @@ def read_table(
         if rows is not None and file.metadata.num_rows != rows:
             raise InputError(f"{path}: {file.metadata.num_rows} rows, must be {rows}")
         table = file.read(list(columns or schema.names))
-    return {name: _array(table.column(name).combine_chunks()) for name in table.column_names}
+        return {name: _array(table.column(name).combine_chunks()) for name in table.column_names}
 
 
 def _array(column: pa.Array) -> np.ndarray:

@@ -16,7 +16,8 @@ from jaxtyping import Float
 from sympy import factorint
 
 from strata import monoid
-from strata.params import MetricsParams, Params
+from strata.params import Params
+from strata.thresholds import MetricsParams
 
 Json = dict[str, Any]
 # claim, where, unit, relation, paper, ours
@@ -80,7 +81,7 @@ def key_freqs(metrics: Json, printed: Json) -> pd.DataFrame:
 
 def character_fit(metrics: Json, printed: Json) -> pd.DataFrame:
     """R² of the character fit for one pair of operand classes, and for all prompts (Table 3)."""
-    names = ["prompts", "r2", "prompts_all", "r2_all"]
+    names = ["prompts", "r2", "r2_ceiling", "prompts_all", "r2_all"]
     fits = [((c["d"], c["regular"]), c["readout"]) for c in metrics["classes"] if c["readout"]]
     rows = [(*c, " x ".join(map(str, fit["pair"])), *(fit[k] for k in names)) for c, fit in fits]
     frame = _marked(pd.DataFrame(rows, columns=["d", "regular", "pair", *names]))
@@ -161,6 +162,10 @@ def _embedding_claims(metrics: Json, printed: Json, params: MetricsParams) -> It
     claim = f"share of the {pca['of']} principal components for {share} % of the variance"
     yield f"{claim}, largest over the classes", "5.1", "share", "<", bound, largest / pca["of"]
     yield f"{claim}, all residues", "5.1", "share", "", None, pca["share"]
+    if order := metrics["token_order"]:
+        claim = "energy of the plain Fourier transform where the period is a prime power"
+        yield claim, "Figure 7", "share", "", None, order["share"]
+        yield f"{claim}, if even", "Figure 7", "share", "", None, order["uniform"]
 
 
 def _ov_claims(head: Json, metrics: Json, printed: Json, params: MetricsParams) -> Iterator[Claim]:

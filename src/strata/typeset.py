@@ -4,11 +4,13 @@
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from strata import store
 from strata.tables import Table
 
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -28,7 +30,7 @@ class Column(NamedTuple):
 
 # Every column a reader sees. `unit` and `relation` of a claim say how its other cells are written.
 COLUMNS = {
-    "n": Column("n", "text"),
+    "n": Column("n", "text", missing="all"),
     "factors": Column("factorisation", "symbols", "l"),
     "omega": Column("ω(n)", "text"),
     "square_free": Column("square-free", "truth", "l"),
@@ -57,6 +59,40 @@ COLUMNS = {
     "r2_difference": Column("R² − paper’s", "share difference"),
     "prompts_all": Column("all prompts", "count"),
     "r2_all": Column("R², all prompts", "share"),
+    "r2_uniform": Column("R², as many at random", "share"),
+    "r2_ceiling": Column("R², every frequency", "share"),
+    "components": Column("components", "count"),
+    "components_random": Column("of random residues", "ratio"),
+    "pca_ratio": Column("components / random", "share"),
+    "classes": Column("classes", "count"),
+    "mean_size": Column("elements, mean", "ratio"),
+    "accuracy_target": Column("accuracy", "share"),
+    "block": Column("block score", "share"),
+    "block_shuffled": Column("block score, shuffled", "share"),
+    "run": Column("run", "text", "l"),
+    "architecture": Column("model", "text", "l"),
+    "seed": Column("seed", "text"),
+    "head": Column("head", "text"),
+    "measure": Column("measure", "text", "l"),
+    "runs": Column("runs", "count"),
+    "of": Column("of", "count"),
+    "mean": Column("mean", "unit"),
+    "std": Column("std", "unit"),
+    "low": Column("interval from", "unit"),
+    "high": Column("to", "unit"),
+    "min": Column("least", "unit"),
+    "max": Column("largest", "unit"),
+    "paper_mean": Column("paper’s mean", "unit"),
+    "paper_std": Column("paper’s std", "unit"),
+    "paper_min": Column("paper’s least", "unit"),
+    "paper_max": Column("paper’s largest", "unit"),
+    "epoch_train": Column("epoch, train", "count", missing="never"),
+    "epoch_validation": Column("epoch, validation", "count", missing="never"),
+    "epoch_mirror_free": Column("epoch, mirror-free", "count", missing="never"),
+    "accuracy_all": Column("accuracy, all pairs", "share"),
+    "accuracy_validation": Column("accuracy, validation", "share"),
+    "finite": Column("weights finite", "truth", "l"),
+    "verdict": Column("paper’s number", "text", "l"),
     "claim": Column("claim", "symbols", r"p{0.5\linewidth}"),
     "where": Column("where", "text", "l"),
     "paper": Column("paper", "unit"),
@@ -64,6 +100,74 @@ COLUMNS = {
     "published_difference": Column("published − paper’s", "unit difference"),
     "ours": Column("ours", "unit"),
     "difference": Column("ours − paper’s", "unit difference"),
+    "section": Column("intervention", "text", "l"),
+    "test": Column("criterion", "symbols", "l"),
+    "value": Column("worst case", "share"),
+    "against": Column("against", "share"),
+    "held": Column("cases", "text"),
+    "passed": Column("passes", "truth", "l"),
+    "value_trained": Column("trained", "share"),
+    "passed_trained": Column("trained passes", "truth", "l"),
+    "value_memorised": Column("memorised", "share"),
+    "passed_memorised": Column("memorised passes", "truth", "l"),
+    "value_untrained": Column("untrained", "share"),
+    "passed_untrained": Column("untrained passes", "truth", "l"),
+    "passes": Column("pass", "count"),
+    "site": Column("site", "text", "l"),
+    "scope": Column("class", "symbols", "l"),
+    "action": Column("action", "text", "l"),
+    "dimension": Column("dimension", "count"),
+    "axis": Column("axis", "text"),
+    "skill": Column("skill", "share"),
+    "loss": Column("loss", "loss"),
+    "other_dimension": Column("other’s dimension", "count"),
+    "other": Column("other characters", "symbols"),
+    "random": Column("random subspace", "symbols"),
+    "additive": Column("additive modes", "symbols"),
+    "skill_inside": Column("its pairs", "share"),
+    "random_inside": Column("its pairs, random", "share"),
+    "skill_outside": Column("other pairs", "share"),
+    "random_outside": Column("other pairs, random", "share"),
+    "skill_own": Column("axis, own", "share"),
+    "random_own": Column("axis, own, random", "share"),
+    "skill_shared": Column("axis, shared", "share"),
+    "random_shared": Column("axis, shared, random", "share"),
+    "skill_spared": Column("no axis", "share"),
+    "random_spared": Column("no axis, random", "share"),
+    "swap": Column("swap", "text", "l"),
+    "trials": Column("trials", "count"),
+    "success": Column("predicted answer", "share"),
+    "chance": Column("chance", "share"),
+    "random_success": Column("random swap", "share"),
+    "unchanged": Column("ab", "share"),
+    "in_class": Column("predicted class", "share"),
+    "change": Column("change", "text", "l"),
+    "heads": Column("heads", "text", "l"),
+    "rank": Column("rank", "count"),
+    "accuracy": Column("accuracy", "share"),
+    "class_accuracy": Column("class right", "share"),
+    "modulo": Column("right modulo", "text", "l"),
+    "made_of": Column("made of", "symbols", "l"),
+    "epoch_fve": Column("FVE", "count", missing="never"),
+    "epoch_fve_above": Column("FVE above uniform", "count"),
+    "epoch_r2": Column("R²", "count", missing="never"),
+    "epoch_accuracy": Column("accuracy", "count", missing="never"),
+    "epoch_skill": Column("accuracy above chance", "count", missing="never"),
+    "pairs": Column("pairs", "count"),
+    "agree": Column("agree", "count"),
+    "disagree": Column("disagree", "count"),
+    "tie": Column("tie", "count"),
+    "p_sign": Column("p, signs", "p"),
+    "p_shuffle": Column("p, shuffled", "p"),
+    "composites": Column("composites", "count"),
+    "after_last": Column("after the last factor", "count"),
+    "control_pairs": Column("control pairs", "count"),
+    "control_agree": Column("agree, control", "count"),
+    "control_disagree": Column("disagree, control", "count"),
+    "moments": Column("moments", "count"),
+    "course_machine": Column("course trained on", "text", "l"),
+    "train_machine": Column("run trained on", "text", "l"),
+    "identical": Column("same weights", "truth", "l"),
 }
 
 
@@ -99,6 +203,8 @@ STYLES: dict[str, Callable[[Any], str]] = {
     "share": _share,
     "share difference": lambda x: _signed(f"{100 * x:+.1f}"),
     "ratio": lambda x: f"{x:.1f}",
+    "loss": lambda x: f"{x:.2g}",
+    "p": lambda x: f"{x:.2g}",
 }
 
 
@@ -180,3 +286,13 @@ def _tex(text: str) -> str:
     text = re.sub("([Jℤ])([₀-₉]+)", lambda m: f"${m[1]}_{{{m[2].translate(DIGITS)}}}$", text)
     text = re.sub("[⁰¹²³⁴-⁹]+", lambda m: f"$^{{{m[0].translate(DIGITS)}}}$", text)
     return text.replace("ℤ", r"\mathbb{Z}")
+
+
+WRITERS = {"csv": csv, "tex": latex, "md": markdown}  # by the suffix of the file
+
+
+def write(tables: Iterable[Table], folder: Path | str) -> None:
+    """Each table as NAME.csv, NAME.tex and NAME.md in the folder."""
+    for table in tables:
+        for suffix, text in WRITERS.items():
+            store.write_text(Path(folder) / f"{table.name}.{suffix}", text(table))

@@ -1,0 +1,135 @@
+"use strict";
+// A run's algebra, and the run itself: attention, neurons and logits of any pair, from the weights
+// that the page holds. The same sums as model.py; weights rounded to 12 bits.
+strata.model = (() => {
+  const PLACE = new Uint8Array(128);
+  [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].forEach(
+    (digit, i) => { PLACE[digit.charCodeAt(0)] = i; });
+
+  // Rows of numbers relative to the largest of each: two characters a number, 2048 is 0.
+  function unpack({ columns, scale, data }) {
+    return scale.map((largest, row) => {
+      const out = new Float32Array(columns);
+      for (let j = 0; j < columns; j++) {
+        const i = 2 * (row * columns + j);
+        const code = 64 * PLACE[data.charCodeAt(i)] + PLACE[data.charCodeAt(i + 1)];
+        out[j] = (code - 2048) / 2047 * largest;
+      }
+      return out;
+    });
+  }
+  function dot(x, y, from = 0) {
+    let sum = 0;
+    for (let i = 0; i < x.length; i++) sum += x[i] * y[from + i];
+    return sum;
+  }
+  function add(x, y, factor = 1) {
+    for (let i = 0; i < x.length; i++) x[i] += factor * y[i];
+    return x;
+  }
+  const combine = (weights, rows, start) =>
+    rows.reduce((sum, row, i) => weights[i] ? add(sum, row, weights[i]) : sum, Float32Array.from(start));
+
+  // ---- algebra: classes in the order of the figures -------------------------------------------
+  function algebra(run) {
+    if (run.algebra) return run.algebra;
+    const classOf = new Int32Array(run.n), index = new Int32Array(run.n), row = new Int32Array(run.n);
+    let start = 0;
+    run.classes.forEach((J, i) => {
+      J.start = start;
+      J.size = J.orders.reduce((x, q) => x * q, 1);
+      J.elements = run.order.slice(start, start + J.size);
+      J.elements.forEach((a, k) => { classOf[a] = i; index[a] = k; row[a] = start + k; });
+      start += J.size;
+    });
+    return run.algebra = { classOf, index, row };
+  }
+  // The tuple at a place in lexicographic order, last axis fastest; and back.
+  function tuple(place, orders) {
+    const found = [];
+    for (let j = orders.length - 1; j >= 0; j--) {
+      found.unshift(place % orders[j]);
+      place = Math.floor(place / orders[j]);
+    }
+    return found;
+  }
+  const place = (t, orders) => t.reduce((sum, x, j) => sum * orders[j] + (x % orders[j] + orders[j]) % orders[j], 0);
+  const classAt = (run, a) => run.classes[algebra(run).classOf[a]];
+  const coordinates = (run, a) => tuple(algebra(run).index[a], classAt(run, a).orders);
+  // c♯ with c c♯ = e_d; none where the class is no group.
+  function sharp(run, a) {
+    const J = classAt(run, a);
+    return J.regular ? J.elements[place(coordinates(run, a).map(t => -t), J.orders)] : null;
+  }
+
+  // ---- the model ------------------------------------------------------------------------------
+  function weights(run) {
+    if (run.weights) return run.weights;
+    const kept = run.model, W = { ...kept };
+    for (const name of ["W_E", "W_in", "W_out", "W_U", "W_V", "W_O"]) if (kept[name]) W[name] = unpack(kept[name]);
+    W.heads = kept.scores.length;
+    if (W.heads) written(W);
+    return run.weights = W;
+  }
+  // W.moved[h][t]: what head h adds to the residual stream where it attends to token t alone.
+  function written(W) {
+    const d_head = W.W_O.length / W.heads;
+    W.moved = W.scores.map((_, h) => W.W_E.map(x => {
+      const out = new Float32Array(x.length);
+      for (let j = h * d_head; j < (h + 1) * d_head; j++) add(out, W.W_O[j], dot(W.W_V[j], x) + W.b_V[j]);
+      return out;
+    }));
+    W.start = add(Float32Array.from(W.W_E[W.W_E.length - 1]), W.b_O);
+  }
+  // Softmax over a, b and = of the scores of head h.
+  function pattern(W, h, a, b) {
+    const s = W.scores[h], equals = s.length - 1, top = Math.max(s[a], s[b], s[equals]);
+    const e = [a, b, equals].map(t => Math.exp(s[t] - top)), sum = e[0] + e[1] + e[2];
+    return e.map(x => x / sum);
+  }
+  // The residual stream at = after attention; the two embeddings side by side in the MLP-only model.
+  function stream(W, a, b) {
+    if (!W.heads) return Float32Array.from([...W.W_E[a], ...W.W_E[b]]);
+    const x = Float32Array.from(W.start), equals = W.W_E.length - 1;
+    for (let h = 0; h < W.heads; h++) {
+      const A = pattern(W, h, a, b);
+      [a, b, equals].forEach((t, i) => add(x, W.moved[h][t], A[i]));
+    }
+    return x;
+  }
+  function logits(run, a, b) {
+    const W = weights(run), x = stream(W, a, b);
+    const mlp = W.W_in.map((w, j) => Math.max(0, dot(w, x) + W.b_in[j]));
+    const out = combine(mlp, W.W_out, W.heads ? x : new Float32Array(W.b_out.length));
+    add(out, W.b_out);
+    return W.W_U.map((w, c) => dot(w, out) + W.b_U[c]);
+  }
+  // n × n maps in algebraic order: f(a, b) of every pair.
+  function map(run, f) {
+    return run.order.map(a => Float32Array.from(run.order, b => f(a, b)));
+  }
+  function attention(run, h) {
+    const W = weights(run), e = W.scores[h].map(s => Math.exp(s - Math.max(...W.scores[h])));
+    return map(run, (a, b) => e[a] / (e[a] + e[b] + e[e.length - 1]));
+  }
+  // A neuron reads one number from each head and token, so a map costs a few sums a pair.
+  function neuron(run, j) {
+    const W = weights(run), w = W.W_in[j], bias = W.b_in[j];
+    if (!W.heads) {
+      const half = W.W_E[0].length, left = W.W_E.map(x => dot(x, w)), right = W.W_E.map(x => dot(x, w, half));
+      return map(run, (a, b) => Math.max(0, left[a] + right[b] + bias));
+    }
+    const base = dot(W.start, w) + bias, equals = W.W_E.length - 1;
+    const heads = W.scores.map((s, h) => {
+      const top = Math.max(...s);
+      return { e: s.map(x => Math.exp(x - top)), p: W.moved[h].map(x => dot(x, w)) };
+    });
+    return map(run, (a, b) => {
+      let sum = base;
+      for (const { e, p } of heads)
+        sum += (e[a] * p[a] + e[b] * p[b] + e[equals] * p[equals]) / (e[a] + e[b] + e[equals]);
+      return Math.max(0, sum);
+    });
+  }
+  return { unpack, algebra, tuple, place, classAt, coordinates, sharp, weights, pattern, logits, attention, neuron };
+})();

@@ -1,0 +1,178 @@
+"""Tables of the interventions: of one run, of a run beside its negative controls, of many runs.
+
+`found` is an interventions file. As in ``tables`` nothing is rounded, and ``typeset`` makes the
+frames readable. A skill, a share or a level that does not exist is missing.
+"""
+
+from typing import Any
+
+import pandas as pd
+
+from strata import criteria
+from strata.tables import Table
+
+Json = dict[str, Any]
+CONTROLS = ("other", "random", "additive")
+
+
+def of_run(found: Json) -> tuple[Table, ...]:
+    """Every table of one run."""
+    run = f"(n = {found['n']}, seed {found['seed']})"
+    kept = f"Skill with key characters alone (keep) and without them (remove) {run}."
+    spared = f"Skill without the directions of a class {run}."
+    axis = f"Skill without one axis of the directions of a class {run}."
+    changed = f"Patterns and OV circuits of attention heads changed {run}."
+    return (
+        Table("evidence", f"The criteria of docs/interventions.md {run}.", evidence(found)),
+        Table("keep-remove-skill", kept, keep_remove(found)),
+        Table("specificity-skill", spared, specificity(found)),
+        Table("axes", axis, axes(found)),
+        Table("interchange-success", f"Answers to operands made of two {run}.", interchange(found)),
+        Table("routing-skill", changed, routing(found)),
+        Table("ablated-heads", f"Without what some heads write {run}.", ablated(found)),
+    )
+
+
+def evidence(found: Json) -> pd.DataFrame:
+    """Every criterion: its number in the worst case, what that is held against, the verdict."""
+    rows = [
+        {
+            "section": v.section,
+            "test": v.test,
+            "value": v.value,
+            "against": v.against,
+            "held": f"{v.held} of {v.cases}" if v.cases else "",
+            "passed": v.passed,
+        }
+        for v in criteria.judge(found)
+    ]
+    return _frame(rows, ["section", "test", "value", "against", "held", "passed"])
+
+
+def keep_remove(found: Json) -> pd.DataFrame:
+    """Skill and loss with key characters kept or removed, and the interval of each control."""
+    rows = []
+    for r in found.get("keep_remove", ()):
+        row = {"site": r["site"], "scope": _scope(r["class"]), "action": r["action"]}
+        row |= {"dimension": r["dimension"], "skill": r["own"]["skill"], "loss": r["own"]["loss"]}
+        for name in CONTROLS:
+            drawn = r["controls"].get(name, {}).get("own")
+            row[name] = _interval(drawn["skill"]) if drawn else None
+        other = r["controls"].get("other")
+        rows.append(row | {"other_dimension": other["dimension"] if other else None})
+    names = ["site", "scope", "action", "dimension", "skill", "loss"]
+    return _frame(rows, [*names, "other_dimension", *CONTROLS])
+
+
+def specificity(found: Json) -> pd.DataFrame:
+    """Skill inside and outside the pairs of a class without its directions, or random ones."""
+    return _regions(found, False, ("inside", "outside")).drop(columns="axis")
+
+
+def axes(found: Json) -> pd.DataFrame:
+    """The same axis by axis: pairs with the axis, with an operand in the class or none; without."""
+    return _regions(found, True, ("own", "shared", "spared")).astype({"axis": "Int64"})
+
+
+def _regions(found: Json, by_axis: bool, regions: tuple[str, ...]) -> pd.DataFrame:
+    rows = []
+    for r in (r for r in found.get("specificity", ()) if (r["axis"] is not None) == by_axis):
+        row: Json = {"d": r["class"], "axis": r["axis"], "dimension": r["dimension"]}
+        for name in regions:
+            measured, drawn = r["regions"][name], r["random"][name]
+            row[f"skill_{name}"] = measured["skill"] if measured else None
+            row[f"random_{name}"] = drawn["skill"]["mean"] if drawn else None
+        rows.append(row)
+    columns = [f"{kind}_{name}" for name in regions for kind in ("skill", "random")]
+    return _frame(rows, ["d", "axis", "dimension", *columns])
+
+
+def interchange(found: Json) -> pd.DataFrame:
+    """Success of each kind of swap, with chance and random swaps of the same length."""
+    names = ["swap", "trials", "success", "chance", "random_success", "unchanged", "in_class"]
+    rows = [r | {"random_success": r["random"]} for r in found.get("interchange", ())]
+    return _frame(rows, names)
+
+
+def routing(found: Json) -> pd.DataFrame:
+    """Skill after each change of patterns and OV circuits; means over draws where it is random."""
+    rows = []
+    for r in (r for r in found.get("routing", ()) if r["change"] != "ablate"):
+        seen = r.get("all") or {name: x["mean"] for name, x in r["draws"].items()}
+        row = {name: seen.get(name) for name in ("skill", "accuracy", "loss", "class_accuracy")}
+        row |= {"change": r["change"], "heads": _heads(r), "rank": r.get("rank")}
+        rows.append(row | {"dimension": r.get("dimension")})
+    names = ["change", "heads", "rank", "dimension", "skill", "accuracy", "loss", "class_accuracy"]
+    return _frame(rows, names).astype({"rank": "Int64", "dimension": "Int64"})
+
+
+def ablated(found: Json) -> pd.DataFrame:
+    """What the ablation of heads leaves: skill, class, agreement modulo each prime power of n."""
+    rows = []
+    for r in (r for r in found.get("routing", ()) if r["change"] == "ablate"):
+        seen = r["all"]
+        powers = sorted(seen["modulo"].items(), key=lambda item: int(item[0]))
+        row = {name: seen[name] for name in ("skill", "accuracy", "loss", "class_accuracy")}
+        row |= {"heads": _heads(r), "modulo": ", ".join(f"{q}: {100 * x:.1f} %" for q, x in powers)}
+        rows.append(row)
+    names = ["heads", "skill", "accuracy", "loss", "class_accuracy", "modulo"]
+    return _frame(rows, names)
+
+
+def _heads(record: Json) -> str:
+    return ", ".join(map(str, record["heads"]))
+
+
+def beside_controls(trained: Json, memorised: Json, untrained: Json) -> tuple[Table, ...]:
+    """Each criterion on a run, on its weights before it generalised, and before it was trained."""
+    models = {"trained": trained, "memorised": memorised, "untrained": untrained}
+    judged = {name: _by_test(found) for name, found in models.items()}
+    rows = []
+    for section, test in judged["trained"]:
+        row: Json = {"section": section, "test": test}
+        for name, verdicts in judged.items():
+            verdict = verdicts.get((section, test))
+            row[f"value_{name}"] = verdict.value if verdict else None
+            row[f"passed_{name}"] = verdict.passed if verdict else None
+        rows.append(row)
+    columns = [f"{kind}_{name}" for name in models for kind in ("value", "passed")]
+    about = f"The criteria on {trained['run']}, and on two models that should fail them."
+    return (Table("negative-controls", about, _frame(rows, ["section", "test", *columns])),)
+
+
+def over_runs(*runs: Json) -> tuple[Table, ...]:
+    """Each criterion over many runs: how many pass, and the spread of its number in them."""
+    judged = [_by_test(found) for found in runs]
+    rows = []
+    for section, test in dict.fromkeys(key for verdicts in judged for key in verdicts):
+        known = [verdicts[section, test] for verdicts in judged if (section, test) in verdicts]
+        tested = [v for v in known if v.passed is not None]
+        value = pd.Series([v.value for v in tested], dtype=float)
+        row: Json = {"section": section, "test": test, "unit": "share", "runs": len(tested)}
+        row |= {"passes": sum(v.held == v.cases for v in tested)}
+        row |= {"mean": value.mean(), "std": value.std(), "min": value.min(), "max": value.max()}
+        rows.append(row)
+    names = ["section", "test", "unit", "runs", "passes", "mean", "std", "min", "max"]
+    about = f"The criteria over {len(runs)} run{'s' if len(runs) != 1 else ''}."
+    return (Table("evidence-runs", about, _frame(rows, names)),)
+
+
+def _by_test(found: Json) -> dict[tuple[str, str], criteria.Verdict]:
+    return {(v.section, v.test): v for v in criteria.judge(found)}
+
+
+def _frame(rows: list[Json], names: list[str]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=names)
+
+
+def _scope(d: int | None) -> str:
+    return "all" if d is None else f"J{d}"
+
+
+def _interval(x: Json) -> str:
+    """Mean and range of the draws, as a percentage.
+
+    >>> _interval({"mean": 0.5, "low": 0.25, "high": 0.75})
+    '50.0 (25.0 … 75.0) %'
+    """
+    return f"{100 * x['mean']:.1f} ({100 * x['low']:.1f} … {100 * x['high']:.1f}) %"

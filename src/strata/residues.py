@@ -1,0 +1,29 @@
+"""What the plain Fourier transform over the token index knows of the factors of n.
+
+A frequency k has the period n / gcd(k, n). Those whose period is a power of one prime span the sums
+Σ f_p(a mod p^e) over the prime powers p^e of n.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+from sympy.ntheory import factorint
+
+
+def bands(n: int) -> dict[int, Int[np.ndarray, " frequencies"]]:
+    """The frequencies 1 … n − 1 that span the functions of a modulo each prime power of n.
+
+    >>> bands(12)
+    {4: array([3, 6, 9]), 3: array([4, 8])}
+    """
+    return {p**e: n // p**e * np.arange(1, p**e) for p, e in factorint(n).items()}
+
+
+def share(W_E: Float[np.ndarray, "n d_model"]) -> dict[str, float] | None:
+    """The share of the energy on the bands, the constant left out, and the bands' share of all
+    frequencies. None where all rows are equal."""
+    n = len(W_E)
+    if not np.ptp(W_E, axis=0).any():
+        return None
+    energy = (np.abs(np.fft.fft(W_E.astype(float), axis=0)) ** 2).sum(axis=1)
+    known = np.concatenate([*bands(n).values(), np.arange(0)])
+    return {"share": float(energy[known].sum() / energy[1:].sum()), "uniform": len(known) / (n - 1)}

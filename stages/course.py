@@ -1,0 +1,47 @@
+"""The measures of one run over its training, from its weights at epochs chosen from its history.
+
+In: a run's name, its split, its folder of train, the name of the files to write. Out: Parquet,
+described in src/strata/courses.py; JSON with the epochs, where the course was trained, and whether
+it ended in the run's own weights, byte for byte. The weights at the epochs are kept in
+.snapshots/course. Where they lack, the run is trained once more, with STRATA_DEVICE and
+STRATA_THREADS as in train. Measures are taken on one thread: their sums then have one order.
+"""
+
+import hashlib
+import sys
+from pathlib import Path
+
+import torch
+
+from strata import course, courses, gradients, keeping, model, snapshots, store, task, training
+from strata.course_params import CourseParams
+from strata.keeping import Kept
+from strata.moments import moments
+from strata.run import Run, SplitParams, TrainParams, command, section
+
+CODE = [Path(str(module.__file__)) for module in (gradients, model, task, training)]
+
+
+def main() -> None:
+    name, split_path, folder, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
+    run, params = Run.parse(name), section("params.yaml", "course", CourseParams)
+    train = section("params.yaml", "train", TrainParams)
+    shares = section("params.yaml", "split", SplitParams)
+    config = {"run": name, "split": shares.model_dump(), "train": train.model_dump()}
+    table = store.read_split(split_path, run.n)
+    epochs = moments(store.read_history(folder / "history.parquet"), params.moments)
+    kept = Kept(".snapshots/course", name, snapshots.fingerprint(config, [*CODE, split_path]))
+    keeping.ensure(kept, epochs, run, train, table["split"])
+    torch.set_num_threads(1)
+    last, environment = kept.load(epochs[-1])
+    final = course.keys(last, run.n, params)
+    seen = {e: course.observe(x, table, run.n, final, params) for e, x in kept.each(epochs)}
+    md5 = hashlib.md5(store.tensors_bytes(last, config)).hexdigest()
+    own = hashlib.md5(store.read_bytes(folder / "weights.safetensors")).hexdigest()
+    courses.write(f"{out}.parquet", seen)
+    about = {"run": name, "epochs": epochs, "environment": environment, "weights_md5": md5}
+    store.write_json(f"{out}.json", about | {"train_weights_md5": own, "identical": md5 == own})
+
+
+if __name__ == "__main__":
+    command(main)

@@ -1,0 +1,30 @@
+"""The tables over the courses of some runs: when each class comes, in which order, trained where.
+
+In: a folder, the folders of course and of train, the names of the runs. Out: NAME.csv, NAME.tex and
+NAME.md for each table.
+"""
+
+import sys
+from pathlib import Path
+
+from strata import courses, emergence, store, typeset
+from strata.params import GridParams
+from strata.run import Run, command, section
+
+
+def main() -> None:
+    folder, measured, trained, *names = sys.argv[1:]
+    params, runs = section("params.yaml", "grid", GridParams), [Run.parse(name) for name in names]
+    frames = {run: courses.read(Path(measured, f"{run}.parquet")) for run in runs}
+    origins = {
+        run: (
+            store.read_json(Path(measured, f"{run}.json")),
+            store.read_json(Path(trained, f"{run}/environment.json")),
+        )
+        for run in runs
+    }
+    typeset.write(emergence.tables(frames, origins, params), folder)
+
+
+if __name__ == "__main__":
+    command(main)

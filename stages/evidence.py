@@ -1,0 +1,25 @@
+"""Tables of interventions: of a run, of a run beside its negative controls, or over many runs.
+
+In: a folder, what to make (run, controls or runs), interventions files; for controls those of the
+trained, the memorised and the untrained model. Out: NAME.csv, NAME.tex and NAME.md in the folder.
+"""
+
+import sys
+
+from strata import evidence, store, typeset
+from strata.run import command
+
+KINDS = {
+    "run": evidence.of_run,
+    "controls": evidence.beside_controls,
+    "runs": evidence.over_runs,
+}
+
+
+def main() -> None:
+    folder, kind, *paths = sys.argv[1:]
+    typeset.write(KINDS[kind](*map(store.read_json, paths)), folder)
+
+
+if __name__ == "__main__":
+    command(main)

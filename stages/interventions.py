@@ -1,0 +1,26 @@
+"""All interventions on one run, or on other weights of its shape.
+
+In: a run's name, its weights, and where to write; with a fourth argument, weights whose key
+frequencies are used. Out: JSON, described in docs/interventions.md and in
+src/strata/interventions.py.
+"""
+
+import sys
+
+from strata import interventions, store
+from strata.run import Run, command, section
+from strata.thresholds import InterventionsParams, MetricsParams
+
+
+def main() -> None:
+    name, weights_path, out, *others = sys.argv[1:]
+    run = Run.parse(name)
+    params = section("params.yaml", "interventions", InterventionsParams)
+    threshold = section("params.yaml", "metrics", MetricsParams).key_threshold
+    weights = store.read_weights(weights_path, run)
+    key = store.read_weights(others[0], run) if others else None
+    store.write_json(out, interventions.intervene(run, weights, params, threshold, key))
+
+
+if __name__ == "__main__":
+    command(main)

@@ -1,0 +1,31 @@
+"""What the report shows of one run.
+
+In: a run's name, its weights and history, its metrics, its interventions. Out: a script that hands
+the page's data, described in src/strata/pages.py, to the report: a page opened from disk may load
+scripts alone.
+"""
+
+import sys
+from pathlib import Path
+
+from strata import pages, provenance, store
+from strata.run import InputError, Run, command
+
+
+def main() -> None:
+    name, train, metrics_path, interventions_path, out = sys.argv[1:]
+    run, weights_path = Run.parse(name), Path(train) / "weights.safetensors"
+    history_path = Path(train) / "history.parquet"
+    metrics, interventions = (store.read_json(x) for x in (metrics_path, interventions_path))
+    for path, found in ((metrics_path, metrics), (interventions_path, interventions)):
+        if found["run"] != name:
+            raise InputError(f"{path}: is of run {found['run']}, must be of {name}")
+    weights, history = store.read_weights(weights_path, run), store.read_history(history_path)
+    files = [str(weights_path), str(history_path), metrics_path, interventions_path]
+    shown = pages.page(weights, history, metrics, interventions)
+    shown["files"] = {path: provenance.md5(path) for path in files}
+    store.write_text(out, provenance.script("run", shown))
+
+
+if __name__ == "__main__":
+    command(main)

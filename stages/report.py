@@ -1,0 +1,46 @@
+"""The report: one page over everything that the pipeline made, whole in its folder.
+
+In: what dvc.yaml names as the deps of stage `report`. Out, in the folder given: index.html; site/,
+its style and scripts; files/, a copy of every figure, table, notebook page and data file linked to.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+from plotly.offline import get_plotlyjs
+
+from strata import provenance, report, store
+from strata.params import load
+from strata.run import command, read_yaml
+
+SITE = Path("site")
+
+
+def copied(paths: list[str], out: Path) -> None:
+    """Each under the name that it has in the repository."""
+    for path in paths:
+        store.write_bytes(out / path, store.read_bytes(path))
+
+
+def main() -> None:
+    out = Path(sys.argv[1])
+    params = load("params.yaml").model_dump()
+    pipeline = provenance.stages(read_yaml("dvc.yaml"), params)
+    deps = pipeline["report"].deps
+    carried = sorted(path for path in deps if path.startswith(report.CARRIED))
+    shown = report.sections(pipeline, params)
+    for folder in ("site", "files"):
+        shutil.rmtree(out / folder, ignore_errors=True)
+    copied(carried, out / "files")
+    for path in sorted(SITE.iterdir()):
+        if path.suffix in {".js", ".css"}:
+            store.write_bytes(out / "site" / path.name, store.read_bytes(path))
+    store.write_text(out / "site" / "plotly.min.js", get_plotlyjs())
+    pages = [path for path in deps if path.startswith(report.RUNS)]
+    store.write_text(out / "site" / "runs.js", report.runs(pages))
+    store.write_text(out / "index.html", report.page(shown, carried, params["n"], params["seed"]))
+
+
+if __name__ == "__main__":
+    command(main)

@@ -1,0 +1,84 @@
+"""Regular classes against the others: each class in its kind, each mean that of its classes."""
+
+from math import gcd
+
+import numpy as np
+import pytest
+from test_measures import PARAMS, TRAIN, history_of, split_of
+
+from strata import extension, measures, model, typeset
+from strata.run import Architecture, Run
+
+
+def untrained(n: int, architecture: Architecture = "transformer", **changes) -> dict:
+    run = Run(n, 1, architecture)
+    weights = {name: x.numpy() for name, x in model.initial(run, TRAIN).items()} | changes
+    return measures.measure(run, weights, split_of(n), history_of([0.5]), PARAMS)
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[dict]:
+    return [untrained(n) for n in (27, 36)]
+
+
+def test_every_class_of_three_elements_or_more_is_in_its_kind(runs):
+    frame = extension.classes(runs)
+    expected = {}
+    for n in (27, 36):
+        for a in range(n):
+            d = gcd(a, n)
+            expected.setdefault((n, d, gcd(d, n // d) == 1), []).append(a)
+    expected = {key: len(members) for key, members in expected.items() if len(members) >= 3}
+    found = {
+        (n, d, r): s for n, d, r, s in frame[["n", "d", "regular", "size"]].itertuples(index=False)
+    }
+    assert found == expected
+
+
+def test_means_are_those_of_the_classes_and_all_moduli_come_last(runs):
+    per_class = extension.classes(runs)
+    rows, members = (x.to_dict("records") for x in (extension.kinds(runs, per_class), per_class))
+    assert [str(row["n"]) for row in rows] == ["27", "27", "36", "36", "None", "None"]
+    for row in rows:
+        every, kind = row["n"] is None, row["regular"]
+        own = [m for m in members if m["regular"] == kind and (every or m["n"] == row["n"])]
+        assert row["classes"] == len(own)
+        for name in ("fve", "r2", "r2_uniform", "pca_ratio", "accuracy_target"):
+            assert row[name] == pytest.approx(np.mean([m[name] for m in own]))
+
+
+def test_block_scores_are_means_over_the_heads(runs):
+    rows = extension.kinds(runs, extension.classes(runs)).to_dict("records")
+    for run in runs:
+        for regular, kind in extension.KINDS.items():
+            [row] = [r for r in rows if str(r["n"]) == str(run["n"]) and r["regular"] == regular]
+            scores = [head["block_score_by_kind"][kind] for head in run["heads"]]
+            assert row["block"] == pytest.approx(np.mean([s["score"] for s in scores]))
+            assert row["block_shuffled"] == pytest.approx(np.mean([s["mean"] for s in scores]))
+
+
+def test_an_untrained_model_is_as_chance_has_it(runs):
+    for row in extension.classes(runs).to_dict("records"):
+        assert -0.01 < row["fve"] - row["fve_uniform"] < 0.45
+        assert max(row["r2"], row["r2_uniform"]) <= row["r2_ceiling"] + 1e-12
+        assert 0.5 < row["pca_ratio"] < 1.5
+
+
+@pytest.mark.parametrize("architecture", ["transformer", "mlp"])
+def test_a_square_free_modulus_has_one_kind_and_no_block_score_by_kind(architecture):
+    runs = [untrained(15, architecture)]
+    frame = extension.kinds(runs, extension.classes(runs))
+    assert frame["regular"].tolist() == [True, True]
+    assert frame["block"].isna().tolist() == [True, True]
+
+
+def test_a_run_that_diverged_has_no_row(runs):
+    broken = untrained(25, W_E=np.full((26, TRAIN.d_model), np.nan, np.float32))
+    assert set(extension.classes([*runs, broken])["n"]) == {27, 36}
+
+
+def test_every_column_of_the_tables_has_a_heading(runs):
+    for table in extension.tables(runs):
+        assert set(table.frame) <= set(typeset.COLUMNS)
+        for write in typeset.WRITERS.values():
+            assert "nan" not in write(table).lower()
