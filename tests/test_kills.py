@@ -196,6 +196,7 @@ def test_a_torn_snapshot_or_one_of_another_configuration_is_refused_and_training
 
 
 def test_a_second_process_for_the_same_run_gets_one_line(nursery):
+    prepared(nursery.folder, epochs="1000000")  # it will not end before it is stopped
     first = nursery.start()
     lock = nursery.snapshot().with_suffix(".lock")
     while not lock.exists() or lock.read_text(encoding="utf-8") != str(first):
