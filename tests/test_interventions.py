@@ -235,7 +235,7 @@ def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
     made += evidence.beside_controls(found[0], found[1], {"finite": False})
     for table in made:
         assert typeset.markdown(table) and typeset.latex(table) and typeset.csv(table)
-        assert {*table.frame} <= {*typeset.COLUMNS, "unit"}
+        assert {*table.frame} - {"unit"} == {*typeset.read(table.frame)}
 
 
 def test_a_run_that_diverged_is_recorded_and_judged_on_nothing():
@@ -260,7 +260,7 @@ def test_restricted_and_excluded_loss_are_those_of_keep_and_remove(shared):
 
 
 def test_passes_are_counted_over_runs(shared, apart, random):
-    [table] = evidence.over_runs(shared, apart, random)
+    table, by_modulus = evidence.over_runs(shared, apart, random | {"n": 21})
     rows = {(row["section"], row["test"]): row for row in table.frame.to_dict("records")}
     row = rows["interchange", "axis"]
     assert (row["runs"], row["passes"], row["max"]) == (3, 2, 1)
@@ -268,6 +268,9 @@ def test_passes_are_counted_over_runs(shared, apart, random):
     values = [v.value or 0 for v in verdicts if (v.section, v.test) == ("interchange", "axis")]
     assert row["mean"] == pytest.approx(np.mean(values))
     assert row["std"] == pytest.approx(np.std(values, ddof=1))
+    rows = {(row["section"], row["test"]): row for row in by_modulus.frame.to_dict("records")}
+    row = rows["interchange", "axis"]
+    assert (row[f"n{N}"], row["n21"]) == ("2 of 2", "0 of 1")
     [table] = evidence.beside_controls(shared, random, random)
     beside = table.frame.to_dict("records")
     assert sum(row["passed_trained"] is True for row in beside) > 20

@@ -33,6 +33,7 @@ LAYERS = [
     {"interventions", "criteria", "course"},
     {"tables", "plots", "streams", "machine", "progress", "snapshots", "notebook"},
     {"keeping"},
+    {"columns"},
     {"typeset", "schematic", "panels", "multiples", "curves", "verdict", "evidence", "extension"}
     | {"spread", "emergence"},
     {"pages", "provenance", "sections", "likeness", "verify"},

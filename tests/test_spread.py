@@ -241,7 +241,7 @@ def test_verdicts(relation, paper, values, expected):
 
 def test_every_column_of_every_table_is_shown_and_none_says_nan(runs):
     for table in spread.grid(runs, PRINTED, ALL):
-        assert set(table.frame) <= {*typeset.COLUMNS, "unit", "relation"}
+        assert set(table.frame) - set(typeset.read(table.frame)) <= {"unit", "relation"}
         for write in typeset.WRITERS.values():
             assert "nan" not in write(table).lower()
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from strata.typeset import COLUMNS, shown
+from strata.columns import COLUMNS
+from strata.typeset import shown
 
 SAME, HOLDS, DIFFERS = "as printed", "within the bound", "differs"
 

@@ -4,6 +4,7 @@
 frames readable. A skill, a share or a level that does not exist is missing.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -141,20 +142,34 @@ def beside_controls(trained: Json, memorised: Json, untrained: Json) -> tuple[Ta
 
 
 def over_runs(*runs: Json) -> tuple[Table, ...]:
-    """Each criterion over many runs: how many pass, and the spread of its number in them."""
-    judged = [_by_test(found) for found in runs]
-    rows = []
-    for section, test in dict.fromkeys(key for verdicts in judged for key in verdicts):
-        known = [verdicts[section, test] for verdicts in judged if (section, test) in verdicts]
-        tested = [v for v in known if v.passed is not None]
-        value = pd.Series([v.value for v in tested], dtype=float)
-        row: Json = {"section": section, "test": test, "unit": "share", "runs": len(tested)}
-        row |= {"passes": sum(v.held == v.cases for v in tested)}
+    """Each criterion over many runs: how many pass, and the spread of its number in them; and how
+    many pass modulus by modulus."""
+    judged = [(found["n"], _by_test(found)) for found in runs]
+    moduli = list(dict.fromkeys(n for n, _ in judged))
+    spread, passes = [], []
+    for section, test in dict.fromkeys(key for _, verdicts in judged for key in verdicts):
+        known = [(n, verdicts.get((section, test))) for n, verdicts in judged]
+        tested = [(n, v) for n, v in known if v and v.passed is not None]
+        value = pd.Series([v.value for _, v in tested], dtype=float)
+        head: Json = {"section": section, "test": test}
+        row = head | {"unit": "share", "runs": len(tested), "passes": sum(_holds(tested))}
         row |= {"mean": value.mean(), "std": value.std(), "min": value.min(), "max": value.max()}
-        rows.append(row)
+        spread.append(row)
+        own = {n: _holds((m, v) for m, v in tested if m == n) for n in moduli}
+        passes.append(
+            head | {f"n{n}": f"{sum(x)} of {len(x)}" if x else "" for n, x in own.items()}
+        )
     names = ["section", "test", "unit", "runs", "passes", "mean", "std", "min", "max"]
-    about = f"The criteria over {len(runs)} run{'s' if len(runs) != 1 else ''}."
-    return (Table("evidence-runs", about, _frame(rows, names)),)
+    about = f"over {len(runs)} run{'s' if len(runs) != 1 else ''}."
+    by_modulus = _frame(passes, ["section", "test", *(f"n{n}" for n in moduli)])
+    return (
+        Table("evidence-runs", f"The criteria {about}", _frame(spread, names)),
+        Table("evidence-moduli", f"Runs that pass the criteria, {about}", by_modulus),
+    )
+
+
+def _holds(tested: Iterable[tuple[int, criteria.Verdict]]) -> list[bool]:
+    return [v.held == v.cases for _, v in tested]
 
 
 def _by_test(found: Json) -> dict[tuple[str, str], criteria.Verdict]:

@@ -21,7 +21,7 @@ from strata.compared import Claim
 from strata.provenance import Made, Stage
 from strata.run import InputError
 from strata.sections import SECTIONS, Section
-from strata.typeset import COLUMNS, SUBSCRIPT, shown
+from strata.typeset import SUBSCRIPT, read, shown
 
 Json = dict[str, Any]
 # Carried along. Activations are not: they are large, and made again in seconds.
@@ -62,9 +62,8 @@ def _table(s: Section) -> Json:
     """Its words from the list of sections, its caption and its cells from tables/."""
     frame, caption = _frame(s.name), store.read_bytes(f"tables/{s.name}.md").decode()
     cells = shown(frame)
-    align = [COLUMNS[str(name)].align for name in frame if name in COLUMNS]
     table = {"headings": list(cells), "rows": cells.to_numpy().tolist()}
-    table["align"] = ["r" if side == "r" else "l" for side in align]
+    table["align"] = ["r" if x.align == "r" else "l" for x in read(frame).values()]
     own = {"label": s.label, "title": s.title, "text": prose(s.text), "table": table}
     return own | {"caption": caption.split("\n")[0], "differences": compared.differences(frame)}
 

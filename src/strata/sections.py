@@ -131,6 +131,11 @@ SECTIONS = (
         source="controls-tables",
     ),
     Section(
+        "evidence-moduli", "Cause", "", "The criteria, modulus by modulus",
+        "How many of the runs of each modulus pass each criterion.",
+        source="interventions-runs",
+    ),
+    Section(
         "evidence-runs", "Cause", "", "The criteria over runs",
         "How many of the runs pass each criterion, and the spread of its number.",
         source="interventions-runs",
