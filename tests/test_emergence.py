@@ -156,11 +156,34 @@ def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):
     made = emergence.tables(courses, origins, GRID)
     typeset.write(made, tmp_path)
     text = {path.stem: path.read_text() for path in tmp_path.glob("*.md")}
-    assert set(text) == {"course-times", "course-order", "course-origin"}
+    assert set(text) == {f"course-{x}" for x in ("times", "order", "grokking", "origin")}
     assert "J₅₅ × J₃₃ × J₁₅" in text["course-times"]
     assert "never" in text["course-times"]
     assert "AVX2, 2 cores, 1 thread " in text["course-origin"]
     assert "AVX2, 2 cores, 2 threads" in text["course-origin"]
+
+
+def test_what_the_whole_model_does_is_found_at_its_epoch():
+    chance = emergence.commonest(15)
+    at = {"train_accuracy": 10, "mirror_free_class_accuracy": 20, "mirror_free_accuracy": 70}
+    rows = [
+        (e, m, "", (0.3 + 0.7 * chance if "class" in m else 0.4) + 0.6 * (e >= x))
+        for m, x in at.items()
+        for e in EPOCHS.tolist()
+    ]
+    course = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
+    [row] = emergence.of_wholes({Run(15, 1): course}).to_dict("records")
+    assert (row["epoch_known"], row["epoch_class"], row["epoch_answer"]) == (10, 20, 70)
+    assert row["class_chance"] == chance and pd.isna(row["epoch_between"])
+
+
+@pytest.mark.parametrize("n", [2, 6, 8, 30, 45])
+def test_the_commonest_class_of_a_product(n):
+    a = np.arange(n)
+    classes_of_products = np.gcd(np.multiply.outer(a, a), n)
+    assert (
+        emergence.commonest(n) == np.unique(classes_of_products, return_counts=True)[1].max() / n**2
+    )
 
 
 def test_one_modulus_alone_has_one_row_a_measure():

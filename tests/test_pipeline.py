@@ -79,7 +79,7 @@ class Project:
 def pipeline(figures: set[str] = FIGURES) -> dict:
     """dvc.yaml with two runs, which are one at first, those figures alone, and no studies."""
     text = (ROOT / "dvc.yaml").read_text()
-    text = re.sub(r"run: &runs \[.*\]", f'run: &runs [{RUN}, "n${{n}}-s${{seed}}"]', text)
+    text = re.sub(r"run: &runs \[[^]]*\]", f'run: &runs [{RUN}, "n${{n}}-s${{seed}}"]', text)
     whole = YAML(typ="safe").load(text)
     grid = whole["stages"]["grid"]
     grid["deps"] = [x for x in grid["deps"] if not x.startswith("data/metrics/")]
@@ -95,7 +95,11 @@ def pipeline(figures: set[str] = FIGURES) -> dict:
         for dep in stages["report"]["deps"]
         if dep not in gone and not re.search(r"/n1\d\d-s\d+[./]", dep)
     ]
-    return {"stages": stages, "plots": [x for x in whole["plots"] if isinstance(x, dict)]}
+    return {
+        "vars": whole["vars"],
+        "stages": stages,
+        "plots": [x for x in whole["plots"] if isinstance(x, dict)],
+    }
 
 
 def prepared(folder: Path, described: dict) -> Project:

@@ -4,7 +4,10 @@ Definitions: docs/course.md. A course is the frame that ``courses`` describes, a
 JSON beside it.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from jaxtyping import Float, Int
 from scipy.stats import binomtest
 from sympy.ntheory import factorint
 
+from strata.courses import curve
 from strata.monoid import JClass, axes, classes
 from strata.params import GridParams
 from strata.run import Run
@@ -30,6 +34,7 @@ MEASURES = {
     "epoch_accuracy": "accuracy",
     "epoch_skill": "accuracy above chance",
 }
+WHOLE = ["n", "class_chance", "epoch_known", "epoch_class", "epoch_answer", "epoch_between"]
 ORDER = ["n", "measure", "pairs", "agree", "disagree", "tie", "p_sign", "p_shuffle"]
 ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control_disagree"]
 
@@ -42,11 +47,13 @@ def tables(
     """All tables of some runs; an origin is that of the course and the environment of the run."""
     found = {run.n: times(course, run.n) for run, course in courses.items()}
     names = ", ".join(str(n) for n in found)
+    whole = "Epoch from which the whole model stays at half of its final value or above"
     half = "Epoch from which each class stays at half of its final value or above"
     pair = "Composite classes against the atomic classes that their groups are made of, in time"
     return (
         Table("course-times", f"{half}, n = {names}.", of_times(found)),
         Table("course-order", f"{pair}, n = {names}.", order(found, params)),
+        Table("course-grokking", f"{whole}, n = {names}.", of_wholes(courses)),
         Table("course-origin", "Where the courses were trained.", of_origins(origins)),
     )
 
@@ -150,6 +157,39 @@ def of_times(found: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
             rows.append(row | {measure: own.get(J.d) for measure, own in by_measure.items()})
     frame = pd.DataFrame(rows, columns=["n", "d", "size", "made_of", *MEASURES])
     return frame.astype(dict.fromkeys(MEASURES, "Int64"))
+
+
+def of_wholes(courses: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
+    """When training pairs are answered, when mirror-free ones fall into the right class, above the
+    share of pairs that the commonest class has, when they are answered, and when classes part in
+    the embedding."""
+    rows = []
+    for run, course in courses.items():
+        chance = commonest(run.n)
+        whole = {
+            "epoch_known": curve(course, "train_accuracy"),
+            "epoch_class": (curve(course, "mirror_free_class_accuracy") - chance) / (1 - chance),
+            "epoch_answer": curve(course, "mirror_free_accuracy"),
+            "epoch_between": curve(course, "class_share"),
+        }
+        times = {k: settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
+        rows.append({"n": run.n, "class_chance": chance} | times)
+    frame = pd.DataFrame(rows, columns=WHOLE)
+    return frame.astype(dict.fromkeys(WHOLE[2:], "Int64"))
+
+
+def commonest(n: int) -> float:
+    """The share of all ordered pairs that has its product in the commonest class.
+
+    For n = 6 that is J_6: 11 pairs with a 0, and four more as (2, 3).
+
+    >>> 36 * commonest(6)
+    15.0
+    """
+    pairs = Counter()
+    for one, two in product(classes(n), repeat=2):
+        pairs[gcd(one.d * two.d, n)] += len(one) * len(two)
+    return max(pairs.values()) / n**2
 
 
 def order(found: Mapping[int, Mapping[str, Times]], params: GridParams) -> pd.DataFrame:

@@ -24,7 +24,10 @@ from strata.run import InputError
 
 QUIET = {
     "JUPYTER_PREFER_ENV_PATH": "1",  # the kernel of this environment, not one installed elsewhere
-    "OMP_NUM_THREADS": "1",  # sums in one order on every machine
+    # Sums in one order on every machine.
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_CORETYPE": "Haswell",
     "OPENBLAS_NUM_THREADS": "1",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     "PYTHONHASHSEED": "0",

@@ -9,6 +9,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +46,8 @@ class Made:
 def stages(pipeline: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Stage]:
     """The stages of dvc.yaml that stand once, by name; those of a matrix are left out."""
     single = {k: v for k, v in pipeline["stages"].items() if not {"matrix", "foreach"} & set(v)}
-    return {name: _stage(name, stage, params) for name, stage in single.items()}
+    known = reduce(or_, pipeline.get("vars", ()), dict(params))
+    return {name: _stage(name, stage, known) for name, stage in single.items()}
 
 
 def _stage(name: str, stage: Mapping[str, Any], params: Mapping[str, Any]) -> Stage:

@@ -188,6 +188,13 @@ SECTIONS = (
         source="course-tables",
     ),
     Section(
+        "course-grokking", "Emergence", "", "Strata and grokking",
+        "The first moment from which a measure stays at half of its final value. *Right class*: "
+        "the answer lies in the class of the product, right or not, as a share above that of the "
+        "commonest class. *Classes apart*: variance of the embedding between class means.",
+        source="course-tables",
+    ),
+    Section(
         "course-times", "Emergence", "", "When each class comes",
         "The first moment from which a measure stays at half of its final value. At 0 it began "
         "there. Accuracy: over mirror-free pairs.",
