@@ -54,7 +54,7 @@ def test_the_lock_is_that_of_the_pipeline():
 
 def test_the_report_quotes_dvc_yaml_as_it_is():
     page = shipped(SHIPPED["report/index.html"]).read_text("utf-8")
-    found = provenance.stages({"stages": STAGES}, read_yaml(ROOT / "params.yaml"))
+    found = provenance.stages(read_yaml(ROOT / "dvc.yaml"), read_yaml(ROOT / "params.yaml"))
     for name in {section.stage for section in SECTIONS}:
         assert f"<code>{escape(found[name].command)}</code>" in page
 
