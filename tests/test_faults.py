@@ -93,7 +93,9 @@ def killed(process: subprocess.Popen, how: signal.Signals) -> bool:
 
 @pytest.fixture
 def nursery(project) -> Iterator[subprocess.Popen]:
-    environment = project.environment | {"PYTHONDONTWRITEBYTECODE": "1"}
+    set_by_command = locked(project)["activations"]["cmd"].partition("python ")[0].split()
+    environment = project.environment | dict(word.split("=") for word in set_by_command)
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", NURSERY + LOOP]
     with subprocess.Popen(
         command, cwd=project.folder, env=environment, stdin=-1, stdout=-1, text=True
