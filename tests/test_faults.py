@@ -127,10 +127,16 @@ def test_a_killed_stage_leaves_whole_outputs_or_none(project, nursery):
         }
 
 
+def unmade(project: Project) -> None:
+    """The project with nothing made, as dvc.lock and its remote still have it."""
+    for name in ("data", "figures", "tables", ".dvc/cache"):
+        shutil.rmtree(project.folder / name, ignore_errors=True)
+
+
 def from_nothing(project: Project) -> None:
     """The project with nothing made, and nothing to take it from."""
-    for name in ("data", "figures", "tables", ".dvc/cache", "remote"):
-        shutil.rmtree(project.folder / name, ignore_errors=True)
+    unmade(project)
+    shutil.rmtree(project.folder / "remote", ignore_errors=True)
     (project.folder / "dvc.lock").unlink(missing_ok=True)
 
 
@@ -218,8 +224,7 @@ def test_make_paper_interrupted_again_and_again_brings_everything_in_the_end(mad
         process = started(clone, "make", "paper")
         time.sleep(rng.uniform(0, 4))
         if not killed(process, (signal.SIGINT, signal.SIGKILL)[kills % 2]):  # all was made
-            for name in ("data", "figures", "tables", ".dvc/cache"):
-                shutil.rmtree(clone.folder / name)
+            unmade(clone)
             continue
         kills += 1
         found = results(clone)
