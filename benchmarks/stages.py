@@ -8,9 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from ruamel.yaml import YAML
-
-from strata import machine
+from strata import machine, pipelines
 from strata.params import load
 
 
@@ -33,14 +31,14 @@ def what(name: str, stage: dict) -> str:
 
 
 def main() -> None:
-    params, stages = load("params.yaml"), YAML(typ="safe").load(Path("dvc.yaml"))["stages"]
+    params, stages = load("params.yaml"), pipelines.stages()
     run = f"n{params.n}-s{params.seed}"
     environment = json.loads(Path(f"data/train/{run}/environment.json").read_text())
     lines = ["| what, and the notebook that draws it | stage | time |", "|:--|:--|--:|"]
     for name, stage in stages.items():
         matrix = stage.get("matrix", {})
         one = run if "run" in matrix else next(iter(matrix.values()), [""])[0]
-        where = f"{name}@{one}" if matrix else name
+        where = pipelines.address(f"{name}@{one}" if matrix else name)
         took = environment["seconds"] if name == "train" else seconds(where)
         shown = f"{took:.0f} s" if took < 100 else f"{took / 60:.0f} min"
         lines.append(f"| {what(name, stage)} | `{where}` | {shown} |")

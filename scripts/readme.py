@@ -8,14 +8,14 @@ import re
 import sys
 from pathlib import Path
 
-from ruamel.yaml import YAML
+from strata import pipelines
 
 BLOCK = re.compile(r"(<!-- (\S+\.md) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def content(name: str) -> str:
-    """A file's text: from the working tree where git tracks it, else as dvc.lock names it."""
-    stages = YAML(typ="safe").load(Path("dvc.lock"))["stages"].values()
+    """A file's text: from the working tree where git tracks it, else as its dvc.lock names it."""
+    stages = pipelines.locked().values()
     outs = {out["path"]: out["md5"] for stage in stages for out in stage.get("outs", ())}
     md5 = outs.get(name)
     path = Path("remote/files/md5", md5[:2], md5[2:]) if md5 else Path(name)

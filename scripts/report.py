@@ -11,6 +11,8 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from strata.pipelines import FILES, lock
+
 FOLDER = Path(__file__).parents[1] / "report"
 
 
@@ -22,9 +24,10 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 def commit() -> str:
-    """?commit=… of the working tree, marked where dvc.lock is not as committed; else nothing."""
+    """?commit=… of the working tree, marked where a pipeline is not as committed; else nothing."""
     found = _git("rev-parse", "HEAD")
-    dirty = "-dirty" if _git("status", "--porcelain", "--", "dvc.lock", "dvc.yaml") else ""
+    files = [*FILES, *map(lock, FILES)]
+    dirty = "-dirty" if _git("status", "--porcelain", "--", *files) else ""
     return f"?commit={found}{dirty}" if found else ""
 
 

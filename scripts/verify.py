@@ -21,7 +21,7 @@ from dvc.stage import Stage
 from ruamel.yaml import YAML
 from tabulate import tabulate
 
-from strata import likeness, params, store, verify
+from strata import likeness, params, pipelines, store, verify
 from strata.provenance import md5
 from strata.run import InputError, Run, command, read_yaml
 from strata.verify import Out, Outcome
@@ -44,7 +44,7 @@ class Claim:
     """What dvc.lock claims, and what the remote holds of it."""
 
     def __init__(self, everything: bool):
-        self.stages: dict[str, Any] = read_yaml("dvc.lock")["stages"]
+        self.stages = pipelines.locked()
         self.outs = verify.outs(self.stages)
         self.objects = verify.objects(REMOTE)
         self.trained = [x for x, stage in self.stages.items() if self._reads(stage, TRAINING)]
@@ -124,8 +124,10 @@ def copy(claim: Claim, folder: Path) -> None:
         if REMOTE not in path.parents and path.is_file():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, folder / path)
-    kept = {name: stage for name, stage in claim.stages.items() if name not in claim.again}
-    YAML().dump({"schema": "2.0", "stages": kept}, folder / "dvc.lock")
+    for lock in pipelines.present(".", map(pipelines.lock, pipelines.FILES)):
+        stages = read_yaml(lock)["stages"].items()
+        kept = {name: stage for name, stage in stages if name not in claim.again}
+        YAML().dump({"schema": "2.0", "stages": kept}, folder / lock)
     (folder / ".dvc" / "config").write_text("[core]\nno_scm = true\nanalytics = false\n", "utf-8")
     for file in (file for out in claim.outs.values() for file in claim.files(out)):
         if file.stage not in claim.again:
@@ -136,11 +138,12 @@ def copy(claim: Claim, folder: Path) -> None:
 def repeat(claim: Claim, folder: Path) -> dict[str, Any]:
     """Execute those stages; what dvc.lock says then. One that failed is not in it."""
     own = {"PYTHONPATH": str(folder / "src"), "SHELL": str(folder / "scripts" / "timed")}
-    words = ["repro", "--quiet", "--force", "--single-item", "--keep-going", *claim.again]
+    words = ["repro", "--quiet", "--force", "--single-item", "--keep-going"]
+    words += map(pipelines.address, claim.again)
     subprocess.run(
         [sys.executable, "-m", "dvc", *words], cwd=folder, env=os.environ | own, check=False
     )
-    return read_yaml(folder / "dvc.lock")["stages"]
+    return pipelines.locked(folder)
 
 
 def of_the_lock(claim: Claim, folder: Path) -> list[Outcome]:

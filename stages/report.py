@@ -10,9 +10,9 @@ from pathlib import Path
 
 from plotly.offline import get_plotlyjs
 
-from strata import provenance, report, store
+from strata import pipelines, provenance, report, store
 from strata.params import load
-from strata.run import command, read_yaml
+from strata.run import command
 
 SITE = Path("site")
 
@@ -26,7 +26,7 @@ def copied(paths: list[str], out: Path) -> None:
 def main() -> None:
     out = Path(sys.argv[1])
     params = load("params.yaml").model_dump()
-    pipeline = provenance.stages(read_yaml("dvc.yaml"), params)
+    pipeline = provenance.stages(pipelines.stages(), pipelines.variables() | params)
     deps = pipeline["report"].deps
     carried = sorted(path for path in deps if path.startswith(report.CARRIED))
     shown = report.sections(pipeline, params)

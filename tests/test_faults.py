@@ -17,10 +17,9 @@ from pathlib import Path
 import psutil
 import pytest
 from nursery import LOOP, asked
-from ruamel.yaml import YAML
 from test_pipeline import RUN, Project, copied
 
-from strata import verify
+from strata import pipelines, verify
 
 ROOT = Path(__file__).parents[1]
 DVC = (sys.executable, "-m", "dvc")
@@ -64,7 +63,7 @@ def clone(made, tmp_path) -> Project:
 
 
 def locked(project: Project) -> dict:
-    return YAML(typ="safe").load(project.folder / "dvc.lock")["stages"]
+    return pipelines.locked(project.folder)
 
 
 def results(project: Project) -> dict[str, bytes]:
@@ -137,7 +136,8 @@ def from_nothing(project: Project) -> None:
     """The project with nothing made, and nothing to take it from."""
     unmade(project)
     shutil.rmtree(project.folder / "remote", ignore_errors=True)
-    (project.folder / "dvc.lock").unlink(missing_ok=True)
+    for file in pipelines.FILES:
+        (project.folder / pipelines.lock(file)).unlink(missing_ok=True)
 
 
 def kernels(process: subprocess.Popen) -> list[psutil.Process]:
@@ -280,7 +280,7 @@ def mounted(project: Project, mount: str, folder: str, *words: str) -> tuple[int
 )
 def test_a_full_disk_ends_the_stage_and_nothing_half_written_stays(project, folder, stage):
     before, lock = results(project), locked(project)
-    words = ("repro", "--force", "--single-item", stage)
+    words = ("repro", "--force", "--single-item", pipelines.address(stage, project.folder))
     code, said, files = mounted(project, FULL, folder, *words)
     assert code != 0 and "No space left on device" in said, said
     assert not {name for name in files if "/." not in name} - {f"{folder}/filler"}

@@ -1,20 +1,21 @@
 """Who may import whom; and dvc.yaml names for each stage exactly the modules it reaches."""
 
 import ast
-import json
 import re
-from functools import cache
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
 
+from strata import pipelines
+from strata.imports import SRC, imported, reached, source
+from strata.run import read_yaml
 from strata.sections import SECTIONS
 
 ROOT = Path(__file__).parents[1]
-SRC = ROOT / "src" / "strata"
-STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
-PUBLISHED = YAML(typ="safe").load(ROOT / "published" / "dvc.yaml")["stages"]
+STAGES = pipelines.stages(ROOT)
+PUBLISHED = read_yaml(ROOT / "published" / "dvc.yaml")["stages"]
 
 # Imports point one way: each layer may use its own modules and those of the layers above it.
 LAYERS = [
@@ -36,7 +37,7 @@ LAYERS = [
     {"columns"},
     {"typeset", "schematic", "panels", "multiples", "curves", "verdict", "evidence", "extension"}
     | {"spread", "emergence"},
-    {"pages", "provenance", "sections", "likeness", "verify"},
+    {"pages", "provenance", "pipelines", "imports", "sections", "likeness", "verify"},
     {"compared"},
     {"report"},
 ]
@@ -52,44 +53,15 @@ SCIENCE |= {"rerun", "outcomes", "ablations", "swaps", "heads", "interventions",
 SCIENCE |= {"stability", "moments", "course"}
 
 
+def dvc(*words: str) -> str:
+    """What a dvc command prints."""
+    command = [sys.executable, "-m", "dvc", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
 def script(stage: dict) -> str:
     """The script that a stage runs."""
     return re.findall(r"stages/\w+\.py", stage["cmd"])[0]
-
-
-def source(path: Path) -> str:
-    """The Python of a module, or of all code cells of a notebook."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix != ".ipynb":
-        return text
-    cells = json.loads(text)["cells"]
-    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
-
-
-@cache
-def imported(path: Path) -> frozenset[str]:
-    """The modules of ours that a file imports itself."""
-    found = set()
-    for node in ast.walk(ast.parse(source(path))):
-        if isinstance(node, ast.ImportFrom) and (node.module == "strata" or node.module is None):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level:
-            found.add(str(node.module))
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("strata."):
-            found.add(str(node.module).removeprefix("strata."))
-        elif isinstance(node, ast.Import):
-            found |= {a.name[7:] for a in node.names if a.name.startswith("strata.")}
-    return frozenset(found)
-
-
-def reached(*paths: Path) -> set[str]:
-    """The modules of ours that the files reach, directly or through one another."""
-    todo, seen = set().union(*(imported(path) for path in paths)), set()
-    while todo:
-        module = todo.pop()
-        seen.add(module)
-        todo |= imported(SRC / f"{module}.py") - seen
-    return seen
 
 
 def test_every_module_has_a_layer():
@@ -123,17 +95,41 @@ def test_only_plots_knows_matplotlib():
         assert "matplotlib" not in source(path)
 
 
+def called(name: str) -> list[str]:
+    """The scripts whose code a stage has for itself: its own, or those that stage `code` names."""
+    words = STAGES["code"]["cmd"].split()
+    own = [f"stages/{x}.py" for x in words[words.index("data/code") + 1 :]]
+    return [script(STAGES[name]), *own] if name == "code" else [script(STAGES[name])]
+
+
 @pytest.mark.parametrize("name", sorted(STAGES))
 def test_a_stage_depends_on_exactly_the_modules_that_it_reaches(name):
     deps = {Path(dep) for dep in STAGES[name]["deps"] if "$" not in dep}
     code = [path for path in deps if path.suffix in {".py", ".ipynb"} and path.parts[0] != "src"]
     # A figure executes the notebook of its name; the report reads the words of them all.
     code = [path for path in code if path.suffix == ".py" or path.stem == name]
-    scripts = [path.name for path in code if path.parts[0] == "stages"]
-    assert scripts == [Path(script(STAGES[name])).name]
     modules = {path.stem for path in deps if path.parts[0] == "src"}
+    through = [path for path in deps if path.parts[:2] == ("data", "code")]
+    if through:  # the file that stage `code` makes of its script
+        assert [f"stages/{path.stem}.py" for path in through] == [script(STAGES[name])]
+        assert set(map(str, through)) <= set(STAGES["code"]["outs"])
+        assert not code and not modules
+        return
+    assert sorted(map(str, code)) == sorted({*called(name), *notebook(name)})
     assert modules == reached(*(ROOT / path for path in code))
     assert all((ROOT / path).exists() for path in (*code, *(SRC / f"{m}.py" for m in modules)))
+
+
+def notebook(name: str) -> list[str]:
+    """The notebook that a figure's stage executes."""
+    return [f"notebooks/{name}.ipynb"] if "figure.py" in STAGES[name]["cmd"] else []
+
+
+def test_the_report_is_made_from_all_that_the_pipelines_make():
+    """So that a plain `dvc repro` at the top makes everything."""
+    every = dvc("stage", "list", "--all", "--name-only").split()
+    assert len(every) > len(STAGES)
+    assert set(re.findall(r'^"([^"]+)";$', dvc("dag", "report", "--dot"), re.M)) == set(every)
 
 
 def test_what_decides_weights_is_apart_from_analysis_plots_and_tables():

@@ -11,6 +11,8 @@ import pytest
 from filelock import FileLock
 from ruamel.yaml import YAML
 
+from strata import pipelines
+
 ROOT = Path(__file__).parents[1]
 PROJECT = ["params.yaml", "stages", "notebooks", "paper", "scripts", "site", "src"]
 PROJECT += [".dvcignore", ".gitignore", ".gitattributes"]
@@ -23,9 +25,10 @@ TINY = {
 # Figures that read the weights, the metrics and the activations; the other nine take a minute.
 FIGURES = {"hierarchy", "pca-dim", "mlp-neurons"}
 EVERY = {"check", f"split@{RUN}", f"train@{RUN}", "activations", f"metrics@{RUN}", "tables"}
+EVERY |= {"code"}
 EVERY |= {f"interventions@{RUN}", "interventions-tables", "grid", f"page@{RUN}", "report"}
 EVERY |= FIGURES
-# Studies of runs that are named in dvc.yaml itself.
+# Studies of runs that are named in studies/dvc.yaml itself.
 STUDIES = {"interventions-runs", "controls", "interventions-controls", "controls-tables"}
 STUDIES |= {"extension", "course", "course-tables"}
 
@@ -58,8 +61,9 @@ class Project:
 
     def dvc(self, *words: str) -> set[str]:
         """The stages that the command ran."""
-        said = self.do(sys.executable, "-m", "dvc", *words)
-        return set(re.findall(r"^Running stage '(.+)':", said, re.MULTILINE))
+        addressed = [pipelines.address(word, self.folder) for word in words]
+        said = self.do(sys.executable, "-m", "dvc", *addressed)
+        return set(re.findall(r"^Running stage '(?:\S+:)?(.+)':", said, re.MULTILINE))
 
     def set(self, key: str, value: object) -> None:
         """Change the first line of that key in params.yaml."""
@@ -76,39 +80,45 @@ class Project:
         return {str(p.relative_to(self.folder)): p.read_bytes() for p in paths if p.is_file()}
 
 
-def pipeline(figures: set[str] = FIGURES) -> dict:
-    """dvc.yaml with two runs, which are one at first, those figures alone, and no studies."""
-    text = (ROOT / "dvc.yaml").read_text()
-    text = re.sub(r"run: &runs \[[^]]*\]", f'run: &runs [{RUN}, "n${{n}}-s${{seed}}"]', text)
-    whole = YAML(typ="safe").load(text)
-    grid = whole["stages"]["grid"]
+Described = dict[str, dict]
+
+
+def pipeline(figures: set[str] = FIGURES) -> Described:
+    """The pipeline files with two runs, which are one at first, those figures alone, and of the
+    studies the tables over seeds."""
+    texts = {file: (ROOT / file).read_text() for file in pipelines.FILES}
+    runs = f'run: &runs [{RUN}, "n${{n}}-s${{seed}}"]'
+    texts = {file: re.sub(r"run: &runs \[[^]]*\]", runs, text) for file, text in texts.items()}
+    whole = {file: YAML(typ="safe").load(text) for file, text in texts.items()}
+    every = {name: stage for file in whole.values() for name, stage in file["stages"].items()}
+    grid = every["grid"]
     grid["deps"] = [x for x in grid["deps"] if not x.startswith("data/metrics/")]
     grid["deps"].append(f"data/metrics/{RUN}.json")
-    drawn = {name for name, stage in whole["stages"].items() if "figure.py" in stage["cmd"]}
+    drawn = {name for name, stage in every.items() if "figure.py" in stage["cmd"]}
     assert drawn >= figures
     left_out = (drawn - figures) | STUDIES
-    stages = {k: v for k, v in whole["stages"].items() if k not in left_out}
-    gone = {out for k in left_out for out in whole["stages"][k]["outs"]}
+    gone = {out for name in left_out for out in every[name]["outs"]}
     gone |= {f"notebooks/{name}.ipynb" for name in drawn - figures}
-    stages["report"]["deps"] = [
-        dep
-        for dep in stages["report"]["deps"]
-        if dep not in gone and not re.search(r"/n1\d\d-s\d+[./]", dep)
+    report = every["report"]
+    report["deps"] = [
+        dep for dep in report["deps"] if dep not in gone and not re.search(r"/n1\d\d-s\d+[./]", dep)
     ]
-    return {
-        "vars": whole["vars"],
-        "stages": stages,
-        "plots": [x for x in whole["plots"] if isinstance(x, dict)],
-    }
+    for file in whole.values():
+        file["stages"] = {k: v for k, v in file["stages"].items() if k not in left_out}
+    plots = whole["dvc.yaml"]["plots"]
+    whole["dvc.yaml"]["plots"] = [x for x in plots if isinstance(x, dict)]
+    return whole
 
 
-def prepared(folder: Path, described: dict) -> Project:
-    """The project in that folder, with tiny numbers and that dvc.yaml, and nothing made yet."""
+def prepared(folder: Path, described: Described) -> Project:
+    """The project in that folder, with tiny numbers and that pipeline, and nothing made yet."""
     folder.mkdir(parents=True)
     for name in PROJECT:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
-    YAML().dump(described, folder / "dvc.yaml")
+    for file, content in described.items():
+        (folder / file).parent.mkdir(exist_ok=True)
+        YAML().dump(content, folder / file)
     (folder / ".dvc").mkdir()
     shutil.copy(ROOT / ".dvc" / "config", folder / ".dvc")
     shutil.copy(ROOT / ".dvc" / ".gitignore", folder / ".dvc")
@@ -171,7 +181,7 @@ def test_a_metrics_parameter_reruns_metrics_tables_and_the_figures_that_read_the
 
 def test_a_learning_rate_reruns_the_training_and_all_that_rests_on_it(restored):
     restored.set("lr", 0.002)
-    assert restored.dvc("repro") == EVERY - {f"split@{RUN}"}
+    assert restored.dvc("repro") == EVERY - {"code", f"split@{RUN}"}
 
 
 def test_a_changed_analysis_module_trains_nothing(restored):

@@ -13,15 +13,14 @@ from urllib.request import urlopen
 import numpy as np
 import pandas as pd
 import pytest
-from ruamel.yaml import YAML
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
-from test_pipeline import Project, pipeline, prepared
+from test_pipeline import Described, Project, pipeline, prepared
 
-from strata import compared, monoid, pages, provenance, report, store
+from strata import compared, monoid, pages, pipelines, provenance, report, store
 from strata.activations import blocks
 from strata.run import InputError
 from strata.sections import SECTIONS
@@ -39,12 +38,13 @@ FLAGS += ["disable-background-networking", "disable-component-update", "disable-
 FLAGS += ["disable-dev-shm-usage", "enable-unsafe-swiftshader"]
 
 
-def with_runs(whole: dict) -> dict:
+def with_runs(whole: Described) -> Described:
     """The pipeline over three runs: two moduli, one of them not square-free, and the MLP alone."""
-    for stage in whole["stages"].values():
+    stages = whole["dvc.yaml"]["stages"]
+    for stage in stages.values():
         if "matrix" in stage:
             stage["matrix"] = {"run": RUNS}
-    whole["stages"]["report"]["deps"] += [f"report/runs/{run}.js" for run in RUNS[:2]]
+    stages["report"]["deps"] += [f"report/runs/{run}.js" for run in RUNS[:2]]
     return whole
 
 
@@ -89,12 +89,13 @@ def test_every_link_leads_to_a_file_beside_the_page_or_to_a_place_on_it(site, pa
             assert link[1:] in page.ids
         elif link != "data:,":
             assert (site / link).is_file(), link
-    present = {s.name for s in SECTIONS if s.stage in pipeline(FIGURES)["stages"]}
+    stages = pipelines.stages(site.parent)
+    present = {s.name for s in SECTIONS if s.stage in stages}
     assert FIGURES < present <= set(page.ids)
 
 
 def test_every_md5_on_the_page_is_that_of_dvc_lock(project, site):
-    lock = YAML(typ="safe").load(project.folder / "dvc.lock")["stages"]
+    lock = pipelines.locked(project.folder)
     known = {x["path"]: x["md5"] for s in lock.values() for x in (*s["outs"], *s.get("deps", ()))}
     text = (site / "index.html").read_text("utf-8")
     found = re.findall(r"<li>(?:<a [^>]*>)?([\w./-]+)(?:</a>)? <code>([0-9a-f]{32})</code>", text)
@@ -146,7 +147,7 @@ def test_a_site_script_is_short_and_loads_nothing_from_elsewhere(site):
 
 def test_every_claim_stands_under_a_section_of_its_own():
     others = [s.claims for s in SECTIONS if s.claims and s.name != "claims"]
-    lock = YAML(typ="safe").load(ROOT / "dvc.lock")["stages"]
+    lock = pipelines.locked(ROOT)
     [md5] = [x["md5"] for x in lock["tables"]["outs"] if x["path"] == "tables/claims.csv"]
     path = ROOT / "remote" / "files" / "md5" / md5[:2] / md5[2:]
     for claim in pd.read_csv(path)["claim"]:

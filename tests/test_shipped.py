@@ -8,15 +8,12 @@ from html import escape
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
 
-from strata import provenance
-from strata.run import read_yaml
+from strata import pipelines, provenance
 from strata.sections import SECTIONS
 
 ROOT = Path(__file__).parents[1]
-STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
-LOCK = YAML(typ="safe").load(ROOT / "dvc.lock")["stages"]
+STAGES, LOCK = pipelines.stages(ROOT), pipelines.locked(ROOT)
 
 
 # What no cache and no remote keeps: dvc.yaml says `cache: false`.
@@ -54,7 +51,7 @@ def test_the_lock_is_that_of_the_pipeline():
 
 def test_the_report_quotes_dvc_yaml_as_it_is():
     page = shipped(SHIPPED["report/index.html"]).read_text("utf-8")
-    found = provenance.stages(read_yaml(ROOT / "dvc.yaml"), read_yaml(ROOT / "params.yaml"))
+    found = provenance.stages(STAGES, pipelines.variables(ROOT))
     for name in {section.stage for section in SECTIONS}:
         assert f"<code>{escape(found[name].command)}</code>" in page
 

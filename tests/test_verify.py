@@ -13,11 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
-from ruamel.yaml import YAML
 from safetensors.numpy import save
 from test_pipeline import RUN, Project, copied
 
-from strata import likeness, store, verify
+from strata import likeness, pipelines, store, verify
 from strata.params import load
 from strata.run import InputError, Run
 
@@ -38,8 +37,8 @@ def verified(project: Project) -> tuple[int, str]:
 
 def shipped(project: Project, path: str) -> Path:
     """The object of an output in the project's remote."""
-    lock = YAML(typ="safe").load(project.folder / "dvc.lock")["stages"]
-    return verify.at(project.folder / "remote", verify.outs(lock)[path].md5)
+    outs = verify.outs(pipelines.locked(project.folder))
+    return verify.at(project.folder / "remote", outs[path].md5)
 
 
 def make_up(project: Project, path: str, content: bytes) -> None:
@@ -49,9 +48,9 @@ def make_up(project: Project, path: str, content: bytes) -> None:
     new = verify.at(project.folder / "remote", md5)
     new.parent.mkdir(exist_ok=True)
     new.write_bytes(content)
-    lock = project.folder / "dvc.lock"
-    text = lock.read_text().replace(old.parent.name + old.name, md5)
-    lock.write_text(text.replace(f"size: {old.stat().st_size}\n", f"size: {len(content)}\n"))
+    for lock in pipelines.present(project.folder, map(pipelines.lock, pipelines.FILES)):
+        text = lock.read_text().replace(old.parent.name + old.name, md5)
+        lock.write_text(text.replace(f"size: {old.stat().st_size}\n", f"size: {len(content)}\n"))
     old.unlink()
 
 

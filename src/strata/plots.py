@@ -55,6 +55,7 @@ def save(fig: Figure, stem: str) -> Path:
         part = f"{stem}.part{suffix}"
         fig.savefig(part, dpi=dpi, metadata=undated)
         replace(part, stem + suffix)
+        fig.set_layout_engine("none")  # found once, it serves both
     return Path(f"{stem}.png")
 
 

@@ -9,8 +9,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +41,10 @@ class Made:
     outputs: tuple[tuple[str, str], ...]
 
 
-def stages(pipeline: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Stage]:
+def stages(written: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Stage]:
     """The stages of dvc.yaml that stand once, by name; those of a matrix are left out."""
-    single = {k: v for k, v in pipeline["stages"].items() if not {"matrix", "foreach"} & set(v)}
-    known = reduce(or_, pipeline.get("vars", ()), dict(params))
-    return {name: _stage(name, stage, known) for name, stage in single.items()}
+    single = {k: v for k, v in written.items() if not {"matrix", "foreach"} & set(v)}
+    return {name: _stage(name, stage, params) for name, stage in single.items()}
 
 
 def _stage(name: str, stage: Mapping[str, Any], params: Mapping[str, Any]) -> Stage:

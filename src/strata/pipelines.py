@@ -1,0 +1,64 @@
+"""The pipeline files: dvc.yaml for every run and the report, two beside it, and their locks.
+
+DVC reads and writes a whole dvc.lock after each stage, so the figures and tables have short ones.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from strata.run import InputError, read_yaml
+
+FILES = ("dvc.yaml", "headline/dvc.yaml", "studies/dvc.yaml")
+Stages = dict[str, dict[str, Any]]
+
+
+def lock(file: str) -> str:
+    """The lock of a pipeline file.
+
+    >>> lock("headline/dvc.yaml")
+    'headline/dvc.lock'
+    """
+    return str(Path(file).with_suffix(".lock"))
+
+
+def stages(folder: Path | str = ".") -> Stages:
+    """The stages of all pipeline files, by name, as they are written there."""
+    return _together(folder, FILES)
+
+
+def locked(folder: Path | str = ".") -> Stages:
+    """The stages of all locks, by name, as they were run."""
+    return _together(folder, map(lock, FILES))
+
+
+def variables(folder: Path | str = ".") -> dict[str, Any]:
+    """What the files that the pipelines name under vars hold, params.yaml among them."""
+    found: dict[str, Any] = {}
+    for file in present(folder, FILES):
+        for name in read_yaml(file).get("vars", ()):
+            found |= read_yaml(file.parent / name)
+    return found | read_yaml(Path(folder, "params.yaml"))
+
+
+def address(name: str, folder: Path | str = ".") -> str:
+    """What DVC calls a stage, such as train@n165-s1 or headline/dvc.yaml:hierarchy."""
+    for file in present(folder, FILES[1:]):
+        if name.partition("@")[0] in read_yaml(file)["stages"]:
+            return f"{file.relative_to(folder)}:{name}"
+    return name
+
+
+def present(folder: Path | str, files: Iterable[str]) -> list[Path]:
+    """Those of the files that lie in the folder."""
+    return [path for path in (Path(folder, file) for file in files) if path.is_file()]
+
+
+def _together(folder: Path | str, files: Iterable[str]) -> Stages:
+    found: Stages = {}
+    for file in present(folder, files):
+        own = read_yaml(file)["stages"]
+        for name in sorted(set(own) & set(found)):
+            raise InputError(f"{file}: {name}: this stage is in another pipeline file too")
+        found |= own
+    return found
