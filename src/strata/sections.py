@@ -177,6 +177,7 @@ SECTIONS = (
         "Every run of the grid that did not generalise.",
         source="grid",
     ),
+    Section("attn_113", "Stability"),
     Section("progress-measures", "Emergence"),
     Section("progress-order", "Emergence"),
     Section(
