@@ -193,6 +193,13 @@ def test_a_changed_analysis_module_trains_nothing(restored):
     assert not {stage for stage in ran if stage.startswith(("train", "split"))}
 
 
+def test_a_module_reruns_those_stages_alone_that_reach_it(restored):
+    with (restored.folder / "src" / "strata" / "swaps.py").open("a") as file:
+        file.write("# a remark\n")
+    ran = restored.dvc("repro", f"interventions@{RUN}", f"metrics@{RUN}")
+    assert ran == {"code", f"interventions@{RUN}"}
+
+
 def test_another_modulus_trains_one_model_and_leaves_the_tables_over_seeds(restored):
     ran = restored.dvc("exp", "run", "--set-param", "n=7", "tables", "grid")
     assert {stage for stage in ran if stage.startswith("train")} == {"train@n7-s1"}
