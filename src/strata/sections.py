@@ -178,6 +178,7 @@ SECTIONS = (
         source="grid",
     ),
     Section("attn_113", "Stability"),
+    Section("attn_143", "Stability"),
     Section("progress-measures", "Emergence"),
     Section("progress-order", "Emergence"),
     Section(
