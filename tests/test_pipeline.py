@@ -66,10 +66,10 @@ class Project:
         return set(re.findall(r"^Running stage '(?:\S+:)?(.+)':", said, re.MULTILINE))
 
     def set(self, key: str, value: object) -> None:
-        """Change the first line of that key in params.yaml."""
+        """Change the first value of that key in params.yaml; a list may take several lines."""
         path = self.folder / "params.yaml"
         text, count = re.subn(
-            rf"(?m)^( *){key}: .*$", rf"\g<1>{key}: {value}", path.read_text(), count=1
+            rf"(?m)^( *){key}: (\[[^]]*\]|.*)$", rf"\g<1>{key}: {value}", path.read_text(), count=1
         )
         assert count == 1
         path.write_text(text)
