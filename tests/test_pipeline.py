@@ -101,7 +101,9 @@ def pipeline(figures: set[str] = FIGURES) -> Described:
     gone |= {f"notebooks/{name}.ipynb" for name in drawn - figures}
     report = every["report"]
     report["deps"] = [
-        dep for dep in report["deps"] if dep not in gone and not re.search(r"/n1\d\d-s\d+[./]", dep)
+        dep
+        for dep in report["deps"]
+        if dep not in gone and not re.search(r"/(mlp-)?n1\d\d-s\d+[./]", dep)
     ]
     for file in whole.values():
         file["stages"] = {k: v for k, v in file["stages"].items() if k not in left_out}
