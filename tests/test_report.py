@@ -224,9 +224,10 @@ class Reader:
 
     def see(self, name: str, run: str = RUN) -> str:
         """Scroll to a section, wait until its panel shows that run; what it says of it."""
-        self.js("document.getElementById(arguments[0]).scrollIntoView({behavior: 'instant'})", name)
-        drawn = "return document.querySelector(`#${arguments[0]} .view`).dataset.drawn"
-        self.until(f"{drawn} === arguments[1]", name, run)
+        # Again and again: what is drawn above it meanwhile can push it out of sight.
+        scroll = "document.getElementById(arguments[0]).scrollIntoView({behavior: 'instant'})"
+        drawn = "document.querySelector(`#${arguments[0]} .view`).dataset.drawn"
+        self.until(f"{scroll}; return {drawn} === arguments[1]", name, run)
         return self.chrome.find_element(By.CSS_SELECTOR, f"#{name} .readout").text
 
     def choose(self, selector: str, value: str) -> None:
