@@ -6,6 +6,7 @@ its style and scripts; files/, a copy of every figure, table, notebook page and 
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from plotly.offline import get_plotlyjs
@@ -27,6 +28,8 @@ def main() -> None:
     out = Path(sys.argv[1])
     params = load("params.yaml").model_dump()
     pipeline = provenance.stages(pipelines.stages(), pipelines.variables() | params)
+    called = pipelines.addresses()
+    pipeline = {k: replace(stage, name=called.get(k, k)) for k, stage in pipeline.items()}
     deps = pipeline["report"].deps
     carried = sorted(path for path in deps if path.startswith(report.CARRIED))
     shown = report.sections(pipeline, params)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
+from test_layout import dvc
 
 from strata import imports, pipelines
 from strata.run import InputError
@@ -47,11 +48,7 @@ def test_variables_are_those_of_the_files_that_any_pipeline_names(tmp_path):
 
 
 def test_every_stage_of_ours_is_called_as_dvc_calls_it():
-    done = subprocess.run(
-        [sys.executable, "-m", "dvc", "stage", "list", "--all", "--name-only"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    listed = set(done.stdout.split())
+    listed = set(dvc("stage", "list", "--all", "--name-only").split())
     assert {pipelines.address(x.rpartition(":")[2], ROOT) for x in listed} == listed
 
 

@@ -54,6 +54,7 @@ def test_the_report_quotes_dvc_yaml_as_it_is():
     found = provenance.stages(STAGES, pipelines.variables(ROOT))
     for name in {section.stage for section in SECTIONS}:
         assert f"<code>{escape(found[name].command)}</code>" in page
+        assert f"<code>dvc repro {pipelines.address(name, ROOT)}</code>" in page
 
 
 def test_the_pages_show_the_tables_and_figures_that_stages_wrote():

@@ -43,10 +43,17 @@ def variables(folder: Path | str = ".") -> dict[str, Any]:
 
 def address(name: str, folder: Path | str = ".") -> str:
     """What DVC calls a stage, such as train@n165-s1 or headline/dvc.yaml:hierarchy."""
-    for file in present(folder, FILES[1:]):
-        if name.partition("@")[0] in read_yaml(file)["stages"]:
-            return f"{file.relative_to(folder)}:{name}"
-    return name
+    stage, at, run = name.partition("@")
+    return addresses(folder).get(stage, stage) + at + run
+
+
+def addresses(folder: Path | str = ".") -> dict[str, str]:
+    """What DVC calls each stage of headline/ and studies/; it calls those of the top by name."""
+    return {
+        name: f"{file.relative_to(folder)}:{name}"
+        for file in present(folder, FILES[1:])
+        for name in read_yaml(file)["stages"]
+    }
 
 
 def present(folder: Path | str, files: Iterable[str]) -> list[Path]:
