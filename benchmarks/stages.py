@@ -1,6 +1,7 @@
-"""What each part of the pipeline takes: runs every stage but the training again and times it.
+"""What each part of the pipeline takes for the headline run: every stage is run again and timed.
 
-Training's time is the one that its run recorded. Writes benchmarks/stages.md.
+Training's time is the one that its run recorded. The studies over several runs are left out: some
+of them train. Writes benchmarks/stages.md.
 """
 
 import json
@@ -19,15 +20,16 @@ def seconds(stage: str) -> float:
     return time.perf_counter() - began
 
 
-def what(name: str, stage: dict) -> str:
-    """What a stage makes: a notebook's title with a link, or the folder of its outputs."""
-    notebook = Path(f"notebooks/{name}.ipynb")
-    if str(notebook) not in stage["deps"]:
+def what(stage: dict) -> str:
+    """What a stage makes: its notebooks' titles with links, or the folder of its outputs."""
+    if "stages/figure.py" not in stage["deps"]:
         first = stage["outs"][0]
         path = Path(first if isinstance(first, str) else next(iter(first)))
         return "/".join(path.parts[:2]) if len(path.parts) > 2 else f"{path.parent}/"
-    title = "".join(json.loads(notebook.read_text())["cells"][0]["source"]).splitlines()[0]
-    return f"[{title.lstrip('# ')}]({notebook})"
+    notebooks = [dep for dep in stage["deps"] if dep.endswith(".ipynb")]
+    texts = ["".join(json.loads(Path(x).read_text())["cells"][0]["source"]) for x in notebooks]
+    titles = [text.splitlines()[0].lstrip("# ") for text in texts]
+    return "<br>".join(f"[{x}]({path})" for x, path in zip(titles, notebooks, strict=True))
 
 
 def main() -> None:
@@ -36,12 +38,12 @@ def main() -> None:
     environment = json.loads(Path(f"data/train/{run}/environment.json").read_text())
     lines = ["| what, and the notebook that draws it | stage | time |", "|:--|:--|--:|"]
     for name, stage in stages.items():
-        matrix = stage.get("matrix", {})
-        one = run if "run" in matrix else next(iter(matrix.values()), [""])[0]
-        where = pipelines.address(f"{name}@{one}" if matrix else name)
+        where = pipelines.address(f"{name}@{run}" if "matrix" in stage else name)
+        if where.startswith("studies/"):
+            continue
         took = environment["seconds"] if name == "train" else seconds(where)
         shown = f"{took:.0f} s" if took < 100 else f"{took / 60:.0f} min"
-        lines.append(f"| {what(name, stage)} | `{where}` | {shown} |")
+        lines.append(f"| {what(stage)} | `{where}` | {shown} |")
     text = "\n".join(lines)
     note = f"n = {params.n}, seed {params.seed}, {machine.threads()} CPU cores"
     Path("benchmarks/stages.md").write_text(f"{text}\n\n{note}; DVC's own time included.\n")

@@ -1,8 +1,9 @@
-"""One figure: execute notebooks/LABEL.ipynb and keep what it draws.
+"""Figures: execute notebooks/LABEL.ipynb for each label and keep what it draws.
 
-In: the notebook, its inputs by parameter name, figures.LABEL of params.yaml, and n and seed where
-it is about one run: the headline's, or those of --run. One over --runs: keys of figures.stability.
-Out: LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page; all three or none.
+In: the notebooks, inputs by parameter name, figures.LABEL of params.yaml, and n and seed where a
+figure is about one run: the headline's, or those of --run. One over --runs: keys of
+figures.stability. Out: LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page; all of
+them or none.
 """
 
 import argparse
@@ -12,13 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from strata import notebook, store
-from strata.params import load
+from strata.params import Params, load
 from strata.run import InputError, Run, command
 
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("label")
+    parser.add_argument("labels", nargs="+", metavar="LABEL")
     parser.add_argument("--input", action="append", default=[], metavar="NAME=PATH")
     parser.add_argument("--run", type=Run.parse, help="such as n165-s1")
     parser.add_argument("--runs", type=Run.parse, nargs="+", default=[])
@@ -26,34 +27,51 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def values(args: argparse.Namespace, declared: set[str]) -> dict[str, Any]:
-    """What the parameters cell gets; n, seed and shared keys where the notebook declares them."""
-    params = load("params.yaml")
-    section = getattr(params.figures, args.label.replace("-", "_"), None)
-    own = section.model_dump() if section else params.figures.stability.model_dump(include=declared)
-    shared = params.metrics.model_dump(exclude={"seed"}, include=declared)
-    paths = {name: path for name, _, path in (pair.partition("=") for pair in args.input)}
+def values(
+    args: argparse.Namespace, params: Params, label: str, declared: set[str]
+) -> dict[str, Any]:
+    """What the parameters cell gets; what several figures share where the notebook declares it."""
+    section = getattr(params.figures, label.replace("-", "_"), None)
+    own = section.model_dump() if section else {}
     run = args.run or Run(params.n, params.seed)
-    which = {"n": run.n, "seed": run.seed} | ({"runs": [*map(str, args.runs)]} if args.runs else {})
-    return {**{k: v for k, v in which.items() if k in declared}, **paths, **own, **shared}
+    shared: dict[str, Any] = {"n": run.n, "seed": run.seed}
+    shared |= {"runs": [*map(str, args.runs)]} if args.runs else {}
+    shared |= inputs(args) | ({} if section else params.figures.stability.model_dump())
+    shared |= params.metrics.model_dump(exclude={"seed"})
+    return {k: v for k, v in shared.items() if k in declared} | own
+
+
+def inputs(args: argparse.Namespace) -> dict[str, str]:
+    """The files, by parameter name."""
+    return {name: path for name, _, path in (pair.partition("=") for pair in args.input)}
 
 
 def main() -> None:
-    args = options()
-    template, out = Path("notebooks", f"{args.label}.ipynb"), Path(args.out)
-    if not template.is_file():
-        raise InputError(f"{template}: no such notebook")
-    declared = notebook.parameters(template)
-    given = values(args, declared)
-    for name in sorted(declared ^ {*given, "stem"}):
-        raise InputError(f"{template}: {name}: must be both given and a parameter of the notebook")
+    args, work = options(), {}
+    params, out = load("params.yaml"), Path(args.out)
+    unused = {*inputs(args)}
+    for label in args.labels:
+        template = Path("notebooks", f"{label}.ipynb")
+        if not template.is_file():
+            raise InputError(f"{template}: no such notebook")
+        declared = notebook.parameters(template)
+        work[template] = values(args, params, label, declared)
+        unused -= declared
+        for name in sorted(declared ^ {*work[template], "stem"}):
+            raise InputError(
+                f"{template}: {name}: must be both given and a parameter of the notebook"
+            )
+    for name in sorted(unused):
+        raise InputError(f"--input {name}: no parameter of {', '.join(map(str, work))}")
     out.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=f".{args.label}-", dir=out) as scratch:
-        made = notebook.execute(template, {**given, "stem": f"{scratch}/{args.label}"})
-        html = notebook.page(notebook.clean(made)).replace(scratch, str(out))
-        store.write_text(f"{scratch}/{args.label}.html", html)
-        for suffix in ("pdf", "png", "html"):
-            os.replace(f"{scratch}/{args.label}.{suffix}", out / f"{args.label}.{suffix}")
+    with TemporaryDirectory(prefix=".figures-", dir=out) as scratch:
+        stems = {template: f"{scratch}/{template.stem}" for template in work}
+        made = notebook.execute([(x, given | {"stem": stems[x]}) for x, given in work.items()])
+        for stem, executed in zip(stems.values(), made, strict=True):
+            html = notebook.page(notebook.clean(executed)).replace(scratch, str(out))
+            store.write_text(f"{stem}.html", html)
+        for path in sorted(Path(scratch).iterdir()):
+            os.replace(path, out / path.name)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ TINY = {
     "random_subsets": 20, "shuffles": 5, "draws": 2, "swaps": 1, "square_free_up_to": 1000,
     "runs": f"[{RUN}]",
 }  # fmt: skip
-# Figures that read the weights, the metrics and the activations; the other nine take a minute.
-FIGURES = {"hierarchy", "pca-dim", "mlp-neurons"}
+# The stages that draw figures from the weights, the metrics and the activations.
+FIGURES = {"hierarchy", "metrics-figures", "mlp-neurons"}
 EVERY = {"check", f"split@{RUN}", f"train@{RUN}", "activations", f"metrics@{RUN}", "tables"}
 EVERY |= {"code"}
 EVERY |= {f"interventions@{RUN}", "interventions-tables", "grid", f"page@{RUN}", "report"}
@@ -84,8 +84,8 @@ Described = dict[str, dict]
 
 
 def pipeline(figures: set[str] = FIGURES) -> Described:
-    """The pipeline files with two runs, which are one at first, those figures alone, and of the
-    studies the tables over seeds."""
+    """The pipeline files with two runs, which are one at first, of the figures those that these
+    stages draw, and of the studies the tables over seeds."""
     texts = {file: (ROOT / file).read_text() for file in pipelines.FILES}
     runs = f'run: &runs [{RUN}, "n${{n}}-s${{seed}}"]'
     texts = {file: re.sub(r"run: &runs \[[^]]*\]", runs, text) for file, text in texts.items()}
@@ -98,7 +98,7 @@ def pipeline(figures: set[str] = FIGURES) -> Described:
     assert drawn >= figures
     left_out = (drawn - figures) | STUDIES
     gone = {out for name in left_out for out in every[name]["outs"]}
-    gone |= {f"notebooks/{name}.ipynb" for name in drawn - figures}
+    gone |= {dep for name in left_out for dep in every[name]["deps"] if dep.endswith(".ipynb")}
     report = every["report"]
     report["deps"] = [
         dep
@@ -177,7 +177,7 @@ def test_a_figure_parameter_reruns_one_notebook(restored):
 
 def test_a_metrics_parameter_reruns_metrics_tables_and_the_figures_that_read_them(restored):
     restored.set("variance", 0.9)
-    ran = {"check", f"metrics@{RUN}", "tables", "grid", "pca-dim", f"page@{RUN}", "report"}
+    ran = {"check", f"metrics@{RUN}", "tables", "grid", "metrics-figures", f"page@{RUN}", "report"}
     assert restored.dvc("repro") == ran
 
 
@@ -190,7 +190,7 @@ def test_a_changed_analysis_module_trains_nothing(restored):
     for module in ("measures", "fourier", "plots", "tables", "params"):
         with (restored.folder / "src" / "strata" / f"{module}.py").open("a") as file:
             file.write("# a remark\n")
-    ran = restored.dvc("repro", "tables", "pca-dim")
+    ran = restored.dvc("repro", "tables", "metrics-figures")
     assert f"metrics@{RUN}" in ran
     assert not {stage for stage in ran if stage.startswith(("train", "split"))}
 

@@ -7,7 +7,9 @@ one thread and without the user's own IPython settings. The page needs nothing b
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 import papermill
+from jupyter_core.utils import ensure_event_loop
 from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
@@ -46,26 +49,34 @@ def parameters(template: Path) -> set[str]:
     return set(papermill.inspect_notebook(str(template)))
 
 
-def execute(template: Path, values: Mapping[str, Any]) -> NotebookNode:
-    """The template with these parameters, executed. Raises InputError where a cell fails."""
+def execute(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[NotebookNode]:
+    """Each template with its parameters, executed; as many at once as there are processors.
+
+    Raises InputError where a cell fails.
+    """
     with TemporaryDirectory() as scratch:
         own = {"IPYTHONDIR": scratch, "JUPYTER_RUNTIME_DIR": scratch}
-        with patch.dict(os.environ, QUIET | own):
-            try:
-                return papermill.execute_notebook(
-                    str(template),
-                    None,
-                    dict(values),
-                    kernel_name="python3",
-                    progress_bar=False,
-                    extra_arguments=["--log-level=CRITICAL"],
-                    shutdown_kernel="immediate",  # half a second sooner; it has nothing to clean up
-                )
-            except RuntimeError as error:  # the kernel did not start, or died
-                raise InputError(f"{template.name}: {error}") from None
-            except PapermillExecutionError as error:
-                reason = (error.evalue or f"in cell {error.exec_count}").strip().splitlines()[0]
-                raise InputError(f"{template.name}: {error.ename}: {reason}") from None
+        with patch.dict(os.environ, QUIET | own), ThreadPoolExecutor(os.cpu_count()) as pool:
+            return list(pool.map(_executed, *zip(*work, strict=True)))
+
+
+def _executed(template: Path, values: Mapping[str, Any]) -> NotebookNode:
+    try:
+        with closing(ensure_event_loop()):  # this thread's, which papermill leaves open
+            return papermill.execute_notebook(
+                str(template),
+                None,
+                dict(values),
+                kernel_name="python3",
+                progress_bar=False,
+                extra_arguments=["--log-level=CRITICAL"],
+                shutdown_kernel="immediate",  # half a second sooner; it has nothing to clean up
+            )
+    except RuntimeError as error:  # the kernel did not start, or died
+        raise InputError(f"{template.name}: {error}") from None
+    except PapermillExecutionError as error:
+        reason = (error.evalue or f"in cell {error.exec_count}").strip().splitlines()[0]
+        raise InputError(f"{template.name}: {error.ename}: {reason}") from None
 
 
 def clean(notebook: NotebookNode) -> NotebookNode:

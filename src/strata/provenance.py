@@ -34,7 +34,6 @@ class Made:
 
     stage: str
     command: str
-    notebook: str | None
     script: str
     parameters: tuple[tuple[str, str], ...]
     inputs: tuple[tuple[str, str], ...]
@@ -80,12 +79,10 @@ def value(params: Mapping[str, Any], key: str) -> Any:
 
 def made(stage: Stage, params: Mapping[str, Any]) -> Made:
     """The stage's command, parameters and files, the latter with their md5; code is not hashed."""
-    notebooks = [dep for dep in stage.deps if dep.startswith("notebooks/")]
     scripts = [dep for dep in stage.deps if dep.startswith("stages/")]
     return Made(
         stage.name,
         stage.command,
-        notebooks[0] if notebooks else None,
         scripts[0],
         tuple(leaf for key in stage.params for leaf in leaves(key, value(params, key))),
         hashed(dep for dep in stage.deps if not dep.startswith(CODE)),

@@ -24,38 +24,43 @@ from strata.sections import SECTIONS, Section
 from strata.typeset import SUBSCRIPT, read, shown
 
 Json = dict[str, Any]
+SHOWN = ("figures/", "tables/")
 # Carried along. Activations are not: they are large, and made again in seconds.
-CARRIED = ("figures/", "tables/", "paper/", "data/train/", "data/metrics/")
+CARRIED = (*SHOWN, "paper/", "data/train/", "data/metrics/")
 RUNS = "report/runs/"
 LOOK = {"colors": plots.COLORS, "grey": plots.GREY, "red": plots.RED}
 LOOK |= {name.lower(): getattr(plotly.colors.sequential, name) for name in ("Viridis", "Magma")}
 
 
 def sections(pipeline: Mapping[str, Stage], params: Mapping[str, Any]) -> list[Json]:
-    """What the template shows of each section whose stage is in dvc.yaml."""
-    present = [s for s in SECTIONS if s.stage in pipeline]
-    made = {name: provenance.made(pipeline[name], params) for name in {s.stage for s in present}}
+    """What the template shows of each section that a stage makes."""
+    outs = {path: stage for stage in pipeline.values() for path in stage.outs}
+    makers = {Path(x).stem: made for x, made in outs.items() if x.startswith(SHOWN)}
     rows = compared.claims(_frame("claims"))
-    return [_section(s, made[s.stage], rows) for s in present]
+    stages = {stage.name: stage for stage in makers.values()}
+    made = {name: provenance.made(stage, params) for name, stage in stages.items()}
+    return [_section(s, made[makers[s.name].name], rows) for s in SECTIONS if s.name in makers]
 
 
 def _section(s: Section, made: Made, rows: list[Claim]) -> Json:
     """Name, part, view, claims and provenance; the rest is a table's or a figure's own."""
     files = [pair for pair in made.outputs if Path(pair[0]).stem == s.name]
     found = {"name": s.name, "part": s.part, "view": s.view, "made": made, "files": files}
-    own = _table(s) if s.table else _figure(s.name, str(made.notebook))
+    own = _table(s) if s.table else _figure(s.name)
     return found | {"claims": compared.matching(rows, s.claims)} | own
 
 
-def _figure(name: str, notebook: str) -> Json:
+def _figure(name: str) -> Json:
     """Heading and words from the notebook, what it printed from its page, the size of its image."""
+    notebook = f"notebooks/{name}.ipynb"
     first = "".join(store.read_json(notebook)["cells"][0]["source"])
     heading, _, text = first.partition("\n")
     label, title = re.fullmatch(r"# (?:(Figure \d+): )?(.+)", heading).groups(default="")  # pyright: ignore
     width, height = size(f"figures/{name}.png")
     printed = lines(store.read_bytes(f"figures/{name}.html").decode())
     own = {"label": label, "title": headed(title), "text": prose(text), "printed": printed}
-    return own | {"stem": f"files/figures/{name}", "width": width, "height": height, "table": None}
+    own |= {"notebook": notebook, "width": width, "height": height}
+    return own | {"stem": f"files/figures/{name}", "table": None}
 
 
 def _table(s: Section) -> Json:

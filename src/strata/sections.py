@@ -2,7 +2,7 @@
 
 A figure has its heading and its words from its notebook, so those of a table alone stand here. To
 add a section is to add its line, and its files to the deps of stage `report` in dvc.yaml. A section
-whose stage is not in dvc.yaml is not shown.
+that no stage of the pipelines makes is not shown.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Section:
-    """A table or a figure, named as its file and, for a figure, its notebook and stage.
+    """A table or a figure, named as its file and, for a figure, its notebook.
 
     ``view`` is the function of site/ that draws it for any run. ``claims`` is a pattern: the rows
     of the table of claims that it finds stand under the section.
@@ -23,17 +23,11 @@ class Section:
     text: str = ""
     view: str = ""
     claims: str = ""
-    source: str = "tables"  # the stage that makes a table
 
     @property
     def table(self) -> bool:
         """Whether it is one of tables/, not of figures/."""
         return bool(self.text)
-
-    @property
-    def stage(self) -> str:
-        """The stage that makes it."""
-        return self.source if self.table else self.name
 
 
 SECTIONS = (
@@ -84,98 +78,81 @@ SECTIONS = (
         "evidence", "Cause", "Interventions", "What survives an intervention",
         "Beyond the paper. Parts of the trained network are kept, removed or swapped, and the rest "
         "is run again. Each criterion was fixed before its test was run.",
-        source="interventions-tables",
     ),
     Section("keep-remove", "Cause"),
     Section(
         "keep-remove-skill", "Cause", "", "Keeping and removing key characters",
         "*Skill*: 1 is always right, 0 is a random element of the right class. Controls have the "
         "same dimension; mean and range of their draws.",
-        source="interventions-tables",
     ),
     Section("specificity", "Cause", view="damage"),
     Section(
         "specificity-skill", "Cause", "", "Removing the directions of one class",
         "Skill on the pairs with an operand or the product in the class, and on all others.",
-        source="interventions-tables",
     ),
     Section(
         "axes", "Cause", "", "Removing one axis of one class",
         "The axis of a prime, as one class has it, is removed from every residue. *Shared*: pairs "
         "that have the axis but no operand in the class.",
-        source="interventions-tables",
     ),
     Section("interchange", "Cause"),
     Section(
         "interchange-success", "Cause", "", "Operands made of two residues",
         "How often the answer is the one that the algebra predicts for the hybrid, beside chance "
         "and random changes of the same length.",
-        source="interventions-tables",
     ),
     Section("routing", "Cause"),
     Section(
         "routing-skill", "Cause", "", "Attention patterns and OV circuits changed",
         "Patterns replaced by means, OV circuits by parts of them. Random variants are means over "
         "draws.",
-        source="interventions-tables",
     ),
     Section(
         "ablated-heads", "Cause", "", "Heads ablated singly, in pairs, and all",
         "What a head writes is replaced by its mean over all pairs.",
-        source="interventions-tables",
     ),
     Section(
         "negative-controls", "Cause", "", "Two models that should fail",
         "The same criteria on the weights before training, and on weights that have memorised the "
         "training pairs but do not generalise.",
-        source="controls-tables",
     ),
     Section(
         "evidence-moduli", "Cause", "", "The criteria, modulus by modulus",
         "How many of the runs of each modulus pass each criterion.",
-        source="interventions-runs",
     ),
     Section(
         "evidence-runs", "Cause", "", "The criteria over runs",
         "How many of the runs pass each criterion, and the spread of its number.",
-        source="interventions-runs",
     ),
     Section(
         "pca-seeds", "Stability", "Table 5", "Dimension of the embedding over seeds",
         "Principal components of all residues for the set share of the variance. Interval: of the "
         "mean over seeds.",
-        source="grid",
     ),
     Section(
         "classes-seeds", "Stability", "", "Spectra and character fits over seeds",
         "Which of the numbers of one seed are typical.",
-        source="grid",
     ),
     Section(
         "heads-seeds", "Stability", "", "Attention heads over seeds",
         "Heads have no order: head 0 of one seed has nothing to do with head 0 of another.",
-        source="grid",
     ),
     Section(
         "directions-seeds", "Stability", "", "Aligned directions over seeds",
         "How many directions of a class a head reads, and writes.",
-        source="grid",
     ),
     Section(
         "course-seeds", "Stability", "", "When a model generalises, over seeds",
         "The epoch from which an accuracy stays at its level.",
-        source="grid",
     ),
     Section(
         "architectures", "Stability", "", "Transformer and MLP-only model",
         "The MLP-only model is not symmetric, so its validation does not leak; the mirror-free "
         "accuracy makes the comparison fair.",
-        source="grid",
     ),
     Section(
         "not-generalised", "Stability", "", "Runs that failed",
         "Every run of the grid that did not generalise.",
-        source="grid",
     ),
     Section("attn_113", "Stability"),
     Section("attn_143", "Stability"),
@@ -187,43 +164,36 @@ SECTIONS = (
         "shuffled*: as much agreement among times dealt anew to the classes of each modulus. "
         "*Control*: atomic classes that the composite one is not made of. FVE and accuracy as "
         "they are favour the suspicion, since small classes begin high; above chance they do not.",
-        source="course-tables",
     ),
     Section(
         "course-grokking", "Emergence", "", "Strata and grokking",
         "The first moment from which a measure stays at half of its final value. *Right class*: "
         "the answer lies in the class of the product, right or not, as a share above that of the "
         "commonest class. *Classes apart*: variance of the embedding between class means.",
-        source="course-tables",
     ),
     Section(
         "course-times", "Emergence", "", "When each class comes",
         "The first moment from which a measure stays at half of its final value. At 0 it began "
         "there. Accuracy: over mirror-free pairs.",
-        source="course-tables",
     ),
     Section(
         "course-origin", "Emergence", "", "Where the courses were trained",
         "On a machine like the run’s own, with as many threads, a course ends in the run’s "
         "weights, byte for byte.",
-        source="course-tables",
     ),
     Section(
         "extension", "Every modulus", "", "Regular classes and the others",
         "Beyond the paper, which stops at square-free *n*. Classes that are no groups get the same "
         "measures; they are smaller, so chance stands beside.",
-        source="extension",
     ),
     Section("extension-sizes", "Every modulus"),
     Section(
         "extension-classes", "Every modulus", "", "The same class by class",
         "Classes of two elements are left out: nothing can go wrong in them.",
-        source="extension",
     ),
     Section(
         "verdict", "Claims", "", "The paper’s numbers among our seeds",
         "Where each number of the text lies among the seeds.",
-        source="grid",
     ),
     Section(
         "claims", "Claims", "", "Every number in the text",
