@@ -66,9 +66,9 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".figures-", dir=out) as scratch:
         stems = {template: f"{scratch}/{template.stem}" for template in work}
-        made = notebook.execute([(x, given | {"stem": stems[x]}) for x, given in work.items()])
-        for stem, executed in zip(stems.values(), made, strict=True):
-            html = notebook.page(notebook.clean(executed)).replace(scratch, str(out))
+        made = notebook.executed([(x, given | {"stem": stems[x]}) for x, given in work.items()])
+        for stem, done in zip(stems.values(), made, strict=True):
+            html = notebook.page(notebook.clean(done)).replace(scratch, str(out))
             store.write_text(f"{stem}.html", html)
         for path in sorted(Path(scratch).iterdir()):
             os.replace(path, out / path.name)

@@ -7,7 +7,7 @@ one thread and without the user's own IPython settings. The page needs nothing b
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from html import escape
@@ -49,7 +49,7 @@ def parameters(template: Path) -> set[str]:
     return set(papermill.inspect_notebook(str(template)))
 
 
-def execute(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[NotebookNode]:
+def executed(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> Iterator[NotebookNode]:
     """Each template with its parameters, executed; as many at once as there are processors.
 
     Raises InputError where a cell fails.
@@ -57,7 +57,7 @@ def execute(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[NotebookNode
     with TemporaryDirectory() as scratch:
         own = {"IPYTHONDIR": scratch, "JUPYTER_RUNTIME_DIR": scratch}
         with patch.dict(os.environ, QUIET | own), ThreadPoolExecutor(os.cpu_count()) as pool:
-            return list(pool.map(_executed, *zip(*work, strict=True)))
+            yield from pool.map(_executed, *zip(*work, strict=True))
 
 
 def _executed(template: Path, values: Mapping[str, Any]) -> NotebookNode:
