@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from strata import pipelines, provenance, report
+from strata import params, pipelines, provenance, report, store, task
+from strata.run import Run
 
 ROOT = Path(__file__).parents[1]
 STAGES, LOCK = pipelines.stages(ROOT), pipelines.locked(ROOT)
@@ -74,3 +75,21 @@ def test_the_shipped_run_multiplies_without_a_mistake():
     metrics = json.loads(shipped(SHIPPED["data/metrics/n165-s1.json"]).read_bytes())
     assert (metrics["n"], metrics["seed"], metrics["epochs"]) == (165, 1, 25000)
     assert metrics["accuracy"]["all"] == 1
+
+
+RUNS = sorted(name.partition("@")[2] for name in LOCK if name.startswith("train@"))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_run_is_the_one_that_its_path_names(name):
+    run, shares = Run.parse(name), params.load(ROOT / "params.yaml").split
+    store.read_weights(shipped(SHIPPED[f"data/train/{name}/weights.safetensors"]), run)
+    found = store.read_table(shipped(SHIPPED[f"data/split/{name}.parquet"]), store.SPLIT, ["split"])
+    dealt = task.split(run.n, run.seed, shares.train_fraction, shares.validation_fraction)
+    assert (found["split"] == dealt).all()
+    metrics = json.loads(shipped(SHIPPED[f"data/metrics/{name}.json"]).read_bytes())
+    assert metrics["run"] == name
+
+
+def test_no_two_runs_have_the_same_weights():
+    assert len({SHIPPED[f"data/train/{name}/weights.safetensors"] for name in RUNS}) == len(RUNS)
