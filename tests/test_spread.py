@@ -93,7 +93,7 @@ def test_components_stand_beside_the_paper_where_it_prints_them(runs):
 def planted(n: int, seed: int, **changed: object) -> dict:
     """The metrics of a run that generalised, with numbers that are easy to follow."""
     head = {"ov": {"components": 4 + seed % 2}, "self_attention": {"mean": 0.01}}
-    head |= {"block_score": seed / 100, "block_score_shuffled": {"mean": 0.04}}
+    head |= {"block_score": seed / 100, "block_score_shuffled": {"mean": 0.04, "std": 0.01}}
     head["alignment"] = {"1": {"read_above": 8, "write_above": seed}}
     readout = {"r2": 0.7, "r2_all": 0.6}
     trivial = {"d": n, "size": 1, "fve": None, "fve_uniform": None, "readout": None}
@@ -158,6 +158,17 @@ def test_every_measure_over_seeds_is_there_with_its_baseline():
     for row in (row for frame in over.values() for row in frame.to_dict("records")):
         assert row["runs"] == row["of"] == 10
         assert row["low"] - 1e-9 <= row["mean"] <= row["high"] + 1e-9
+
+
+def test_a_head_has_blocks_where_its_score_is_above_what_shuffled_classes_give():
+    run = planted(143, 5)  # every head scores 5 %: within two deviations of 4 %
+    for head, score in zip(run["heads"], (0.2, 0.061, 0.059, 0.001), strict=True):
+        head["block_score"] = score
+    rows = spread.blocks([planted(143, 7), planted(165, 5), run, planted(113, 2, **DIVERGED)])
+    assert rows[["n", "seed", "above"]].to_numpy().tolist() == [
+        [165, 5, "0 of 4"], [143, 5, "2 of 4"], [143, 7, "4 of 4"],
+    ]  # fmt: skip
+    assert rows.loc[1, ["block_max", "block_min", "block_shuffled"]].tolist() == [0.2, 0.001, 0.04]
 
 
 def test_a_run_that_diverged_is_counted_as_lacking_its_measures():

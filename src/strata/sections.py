@@ -138,6 +138,11 @@ SECTIONS = (
         "Heads have no order: head 0 of one seed has nothing to do with head 0 of another.",
     ),
     Section(
+        "blocks-seeds", "Stability", "", "Class blocks, run by run",
+        "*Block score*: share of a head’s attention that the classes of *a* and *b* explain. *With "
+        "blocks*: two standard deviations above the mean of shuffled classes.",
+    ),
+    Section(
         "directions-seeds", "Stability", "", "Aligned directions over seeds",
         "How many directions of a class a head reads, and writes.",
     ),

@@ -152,6 +152,22 @@ def architectures(runs: Sequence[Json]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
+def blocks(runs: Sequence[Json]) -> pd.DataFrame:
+    """In how many heads of each run classes form blocks: more than two standard deviations above
+    the mean of shuffled classes. Heads have no order, so the largest and the smallest score stand
+    for all."""
+    rows = []
+    for run in sorted((x for x in runs if x["heads"]), key=lambda x: (-x["n"], x["seed"])):
+        scores = np.array([head["block_score"] for head in run["heads"]])
+        chance = pd.DataFrame([head["block_score_shuffled"] for head in run["heads"]])
+        above = scores > chance["mean"] + 2 * chance["std"]
+        row = {"n": run["n"], "seed": run["seed"], "above": f"{above.sum()} of {len(above)}"}
+        row |= {"block_max": scores.max(), "block_min": scores.min()}
+        rows.append(row | {"block_shuffled": chance["mean"].mean()})
+    names = ["n", "seed", "above", "block_max", "block_min", "block_shuffled"]
+    return pd.DataFrame(rows, columns=names)
+
+
 def failed(runs: Sequence[Json]) -> pd.DataFrame:
     """The runs whose validation accuracy ends below the level, or whose weights are not finite."""
     names = ["run", "finite", "accuracy_all", "accuracy_validation"]
@@ -222,6 +238,10 @@ def grid(runs: Sequence[Json], printed: Json, params: Params) -> tuple[Table, ..
         "heads-seeds": (
             f"Attention heads, {means}; heads have no order across seeds.",
             table(own, of_heads, params.grid),
+        ),
+        "blocks-seeds": (
+            "Heads in which the classes of a and b form blocks of attention, run by run.",
+            blocks(own),
         ),
         "directions-seeds": (f"{aligned}, {means}.", table(own, of_directions, params.grid)),
         "course-seeds": (f"{reached}, {means}.", table(runs, of_course, params.grid)),
