@@ -44,8 +44,7 @@ LAYERS = [
 WEIGHTS = {"run", "store", "task", "model", "gradients", "training"}
 WEIGHTS |= {"machine", "progress", "snapshots"}
 # Figures over seeds 2, 3, 7 and 10 of four moduli: stages when all of these runs are trained.
-OVER_SEEDS = {"fft_stability_clean", "pca_stability_clean", "mlp_stability_165"}
-OVER_SEEDS |= {"mlp_stability_jclasses", *(f"attn_{n}" for n in (154, 165))}
+OVER_SEEDS = {"fft_stability_clean", "pca_stability_clean", "mlp_stability_165", "attn_165"}
 SCIENCE = {"monoid", "task", "model", "gradients", "training", "activations"}
 SCIENCE |= {"fourier", "subspaces", "readout", "residues", "spans"}
 SCIENCE |= {"sweep", "circuits", "measures", "pages"}

@@ -161,6 +161,8 @@ SECTIONS = (
     ),
     Section("attn_113", "Stability"),
     Section("attn_143", "Stability"),
+    Section("attn_154", "Stability"),
+    Section("mlp_stability_jclasses", "Stability"),
     Section("progress-measures", "Emergence"),
     Section("progress-order", "Emergence"),
     Section(
