@@ -6,6 +6,7 @@ only read. The report has a line for each check; exit code 1 where one fails.
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -22,13 +23,13 @@ from ruamel.yaml import YAML
 from tabulate import tabulate
 
 from strata import likeness, params, pipelines, store, verify
+from strata.imports import reached
 from strata.provenance import md5
 from strata.run import InputError, Run, command, read_yaml
 from strata.verify import Out, Outcome
 
 SAMPLE = 2  # runs beside the headline's
 REMOTE = Path("remote")
-TRAINING = "src/strata/training.py"  # a stage that depends on it is not repeated in full
 WORDS = {True: "pass", False: "FAIL", None: "—"}
 
 
@@ -47,7 +48,7 @@ class Claim:
         self.stages = pipelines.locked()
         self.outs = verify.outs(self.stages)
         self.objects = verify.objects(REMOTE)
-        self.trained = [x for x, stage in self.stages.items() if self._reads(stage, TRAINING)]
+        self.trained = [name for name, stage in self.stages.items() if self._trains(stage)]
         weights = [x for x in self.outs.values() if x.path.endswith("/weights.safetensors")]
         found = {run_of(x.stage): Path(x.path).parent for x in weights if x.stage in self.trained}
         self.runs = {run: folder for run, folder in found.items() if run}
@@ -63,8 +64,10 @@ class Claim:
         ]
 
     @staticmethod
-    def _reads(stage: dict[str, Any], path: str) -> bool:
-        return any(dep["path"] == path for dep in stage.get("deps", ()))
+    def _trains(stage: dict[str, Any]) -> bool:
+        """Whether the stage's script trains a model: such a stage is not repeated in full."""
+        script = re.findall(r"stages/\w+\.py", stage["cmd"])[0]
+        return "training" in reached(Path(script))
 
     def _sample(self) -> set[Run]:
         own = {run for run in self.runs if (run.n, run.seed) == (self.params.n, self.params.seed)}
