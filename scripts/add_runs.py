@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from textwrap import TextWrapper
 
 from strata import store
 from strata.run import InputError, Run, command, read_yaml
@@ -26,14 +27,8 @@ Lists = list[tuple[list[str], list[str]]]  # names before and after
 
 def wrapped(words: Iterable[str], column: int, indent: int) -> str:
     """The words in lines of WIDTH: the first begins at that column, the others at that indent."""
-    text = ""
-    for word in words:
-        if text and column + len(word) + 1 > WIDTH:
-            text, column = f"{text}\n{' ' * indent}", indent
-        elif text:
-            text, column = f"{text} ", column + 1
-        text, column = text + word, column + len(word)
-    return text
+    wrap = TextWrapper(WIDTH, " " * column, " " * indent, break_on_hyphens=False)
+    return wrap.fill(" ".join(words))[column:]
 
 
 def listed(text: str, key: str, names: list[str]) -> str:

@@ -34,12 +34,12 @@ LOOK |= {name.lower(): getattr(plotly.colors.sequential, name) for name in ("Vir
 
 def sections(pipeline: Mapping[str, Stage], params: Mapping[str, Any]) -> list[Json]:
     """What the template shows of each section that a stage makes."""
-    outs = {path: stage for stage in pipeline.values() for path in stage.outs}
-    makers = {Path(x).stem: made for x, made in outs.items() if x.startswith(SHOWN)}
+    made: dict[str, Made] = {}
+    for stage in pipeline.values():
+        if names := {Path(path).stem for path in stage.outs if path.startswith(SHOWN)}:
+            made |= dict.fromkeys(names, provenance.made(stage, params))
     rows = compared.claims(_frame("claims"))
-    stages = {stage.name: stage for stage in makers.values()}
-    made = {name: provenance.made(stage, params) for name, stage in stages.items()}
-    return [_section(s, made[makers[s.name].name], rows) for s in SECTIONS if s.name in makers]
+    return [_section(s, made[s.name], rows) for s in SECTIONS if s.name in made]
 
 
 def _section(s: Section, made: Made, rows: list[Claim]) -> Json:
