@@ -33,7 +33,9 @@ def wrapped(words: Iterable[str], column: int, indent: int) -> str:
 
 def listed(text: str, key: str, names: list[str]) -> str:
     """The text with these names as the list in brackets after the key."""
-    head, _, rest = text.partition(f"{key}[")
+    head, found, rest = text.partition(f"{key}[")
+    if not found:
+        raise InputError(f"{key.strip()} must be followed by a list in brackets, as in [n165-s1]")
     line = f"{head}{key}[".rpartition("\n")[2]
     indent = len(line) - len(line.lstrip()) + 2
     words = [f"{name}," for name in names[:-1]] + names[-1:]

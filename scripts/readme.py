@@ -10,7 +10,7 @@ from pathlib import Path
 
 from strata import pipelines
 
-BLOCK = re.compile(r"(<!-- (\S+\.md) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (\S+\.md) -->\n)(?:(?!<!-- \S+\.md -->).)*?(<!-- end -->)", re.DOTALL)
 
 
 def content(name: str) -> str:

@@ -25,10 +25,11 @@
       yaxis: axis({ title: { text: label }, ...(loss
         ? { type: "log", tickformat: ".0e", dtick: 2 } : { type: "linear", range: [-0.03, 1.05] }) }),
     });
-    const reached = run.epoch_099.validation;
+    const [reached, stays] = [run.first_099.validation, run.epoch_099.validation];
     view.say(`${run.run}, thick, of ${all.length} ${all.length === 1 ? "run" : "runs"}: ` + (reached === null
-      ? "validation accuracy does not stay at 0.99."
-      : `validation accuracy stays at 0.99 from epoch ${reached.toLocaleString("en")}.`)
+      ? "validation accuracy never reaches 0.99."
+      : `validation accuracy is 0.99 first at epoch ${reached.toLocaleString("en")}, `
+        + (stays === null ? "but not in the end." : `to stay from ${stays.toLocaleString("en")}.`))
       + ` Drawn: one epoch in ${run.curve.epoch.at(-1) - (run.curve.epoch.at(-2) ?? 0)}.`);
   };
 }

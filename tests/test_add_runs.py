@@ -64,6 +64,15 @@ def test_new_runs_stand_wherever_the_others_do_and_nothing_else_is_changed(proje
     assert {name: read_yaml(project / name) for name in FILES} == after
 
 
+def test_a_list_in_another_form_is_refused_and_nothing_is_written(project):
+    params = project / "params.yaml"
+    params.write_text(params.read_text().replace("  runs: [", "  runs:\n    ["))
+    texts = {name: (project / name).read_bytes() for name in FILES}
+    (line,) = add(project, "n165-s77").splitlines()
+    assert line.startswith("add_runs: runs: must be followed by a list in brackets")
+    assert {name: (project / name).read_bytes() for name in FILES} == texts
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [((), "must be called with the runs"), (("n165-s2", "n165"), "must look like n165-s1")],

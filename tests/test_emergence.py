@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from strata import emergence, params, typeset
 from strata.monoid import JClass, classes
-from strata.run import Run
+from strata.run import InputError, Run
 
 GRID = params.load("params.yaml").grid.model_copy(update={"resamples": 999})
 EPOCHS = np.arange(0, 110, 10)
@@ -161,6 +161,12 @@ def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):
     assert "never" in text["course-times"]
     assert "AVX2, 2 cores, 1 thread " in text["course-origin"]
     assert "AVX2, 2 cores, 2 threads" in text["course-origin"]
+
+
+def test_two_courses_of_a_modulus_are_refused():
+    courses = {Run(13, seed): steps(13, {1: 20}) for seed in (1, 2)}
+    with pytest.raises(InputError, match="n13-s1, n13-s2: must be of one run for each n"):
+        emergence.tables(courses, {}, GRID)
 
 
 def test_what_the_whole_model_does_is_found_at_its_epoch():

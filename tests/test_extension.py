@@ -7,13 +7,14 @@ import pytest
 from test_measures import PARAMS, TRAIN, history_of, split_of
 
 from strata import extension, measures, model, typeset
-from strata.run import Architecture, Run
+from strata.run import Architecture, InputError, Run
 
 
 def untrained(n: int, architecture: Architecture = "transformer", **changes) -> dict:
     run = Run(n, 1, architecture)
     weights = {name: x.numpy() for name, x in model.initial(run, TRAIN).items()} | changes
-    return measures.measure(run, weights, split_of(n), history_of([0.5]), PARAMS)
+    found = measures.measure(run, weights, split_of(n), history_of([0.5]), PARAMS)
+    return found | {"generalised": True}  # all but what a test says of it
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,25 @@ def test_means_are_those_of_the_classes_and_all_moduli_come_last(runs):
         assert row["classes"] == len(own)
         for name in ("fve", "r2", "r2_uniform", "pca_ratio", "accuracy_target"):
             assert row[name] == pytest.approx(np.mean([m[name] for m in own]))
+        above = [
+            (m["fve"] - m["fve_uniform"]) / (1 - m["fve_uniform"])
+            for m in own
+            if m["fve_uniform"] < 1
+        ]
+        assert row["fve_above"] == pytest.approx(np.mean(above))
+
+
+def test_a_run_that_did_not_generalise_counts_for_its_modulus_alone(runs):
+    some = [runs[0] | {"generalised": False}, runs[1]]
+    rows = extension.kinds(some, extension.classes(some)).to_dict("records")
+    assert [str(row["n"]) for row in rows] == ["27", "27", "36", "36", "None", "None"]
+    assert [row["fve"] for row in rows[4:]] == [row["fve"] for row in rows[2:4]]
+
+
+def test_where_chance_explains_all_nothing_is_above_it(runs):
+    [whole] = [c | {"fve_uniform": 1.0} for c in runs[0]["classes"] if c["d"] == 1]
+    frame = extension.classes([runs[0] | {"classes": [whole]}])
+    assert frame["fve_above"].isna().tolist() == [True]
 
 
 def test_block_scores_are_means_over_the_heads(runs):
@@ -75,6 +95,19 @@ def test_a_square_free_modulus_has_one_kind_and_no_block_score_by_kind(architect
 def test_a_run_that_diverged_has_no_row(runs):
     broken = untrained(25, W_E=np.full((26, TRAIN.d_model), np.nan, np.float32))
     assert set(extension.classes([*runs, broken])["n"]) == {27, 36}
+    assert extension.kinds([broken], extension.classes([broken])).empty
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 6])
+def test_a_modulus_without_a_class_of_three_elements_has_empty_tables(n):
+    for table in extension.tables([untrained(n)]):
+        assert table.frame.empty
+        assert all(write(table) for write in typeset.WRITERS.values())
+
+
+def test_two_runs_of_a_modulus_are_refused(runs):
+    with pytest.raises(InputError, match="n27-s1, n36-s1, n27-s1: must be of one run for each n"):
+        extension.tables([*runs, runs[0]])
 
 
 def test_every_column_of_the_tables_has_a_heading(runs):

@@ -259,18 +259,40 @@ def test_restricted_and_excluded_loss_are_those_of_keep_and_remove(shared):
             assert loss == pytest.approx(there, rel=1e-3)
 
 
+def test_a_head_is_put_to_the_prime_power_that_most_answers_lose_without_it():
+    def ablated(heads: list[int], modulo: dict[str, float]) -> dict:
+        return {"change": "ablate", "heads": heads, "all": {"modulo": modulo}}
+
+    run = {"n": 15, "seed": 2, "routing": [
+        ablated([0], {"3": 0.9, "5": 0.4}), ablated([1], {"3": 0.5, "5": 0.8}),
+        ablated([2], {"3": 1.0, "5": 0.6}), ablated([0, 1], {"3": 0.1, "5": 0.1}),
+    ]}  # fmt: skip
+    prime = {"n": 25, "seed": 1, "routing": [ablated([0], {"25": 0.5})]}
+    mlp = {"n": 15, "seed": 1, "routing": []}
+    first = run | {"n": 21, "routing": [ablated([0], {"3": 0.2, "7": 0.2})]}
+    rows = evidence.heads_primes([run, prime, mlp, first]).to_dict("records")
+    assert [row["n"] for row in rows] == [21, 15]
+    assert rows[1] == {
+        "n": 15, "seed": 2, "needed": "3: 1; 5: 0, 2",
+        "own_least": 0.4, "own_most": 0.6, "others_least": 0.8,
+    }  # fmt: skip
+
+
 def test_passes_are_counted_over_runs(shared, apart, random):
-    table, by_modulus = evidence.over_runs(shared, apart, random | {"n": 21})
+    mlp = random | {"architecture": "mlp", "routing": []}
+    lost = random | {"n": 21, "seed": 2, "finite": False}
+    table, by_modulus, _ = evidence.over_runs(shared, apart, random | {"n": 21}, mlp, lost)
     rows = {(row["section"], row["test"]): row for row in table.frame.to_dict("records")}
     row = rows["interchange", "axis"]
-    assert (row["runs"], row["passes"], row["max"]) == (3, 2, 1)
+    assert (row["runs"], row["of"], row["passes"], row["max"]) == (3, 4, 2, 1)
     verdicts = [v for x in (shared, apart, random) for v in criteria.judge(x)]
     values = [v.value or 0 for v in verdicts if (v.section, v.test) == ("interchange", "axis")]
     assert row["mean"] == pytest.approx(np.mean(values))
     assert row["std"] == pytest.approx(np.std(values, ddof=1))
     rows = {(row["section"], row["test"]): row for row in by_modulus.frame.to_dict("records")}
     row = rows["interchange", "axis"]
-    assert (row[f"n{N}"], row["n21"]) == ("2 of 2", "0 of 1")
+    assert (row[f"n{N}"], row["n21"], row[f"mlp n{N}"]) == ("2 of 2", "0 of 1", "0 of 1")
+    assert rows["routing", "head 0 routes by class"][f"mlp n{N}"] == ""
     [table] = evidence.beside_controls(shared, random, random)
     beside = table.frame.to_dict("records")
     assert sum(row["passed_trained"] is True for row in beside) > 20

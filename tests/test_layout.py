@@ -28,7 +28,7 @@ LAYERS = [
     {"thresholds", "training", "activations", "published", "courses"},
     {"params"},
     {"outcomes"},
-    {"sweep", "circuits", "rerun"},
+    {"sweep", "circuits", "rerun", "neurons"},
     {"measures", "ablations", "stability"},
     {"swaps", "heads"},
     {"interventions", "criteria", "course"},
@@ -47,7 +47,7 @@ WEIGHTS |= {"machine", "progress", "snapshots"}
 OVER_SEEDS = {"fft_stability_clean", "pca_stability_clean", "mlp_stability_165", "attn_165"}
 SCIENCE = {"monoid", "task", "model", "gradients", "training", "activations"}
 SCIENCE |= {"fourier", "subspaces", "readout", "residues", "spans"}
-SCIENCE |= {"sweep", "circuits", "measures", "pages"}
+SCIENCE |= {"sweep", "circuits", "neurons", "measures", "pages"}
 SCIENCE |= {"rerun", "outcomes", "ablations", "swaps", "heads", "interventions", "criteria"}
 SCIENCE |= {"stability", "moments", "course"}
 

@@ -110,21 +110,28 @@ def test_the_level_is_reached_at_the_first_epoch_after_which_it_holds(course, ep
     ("train", "epoch", "relapses"),
     [
         ([0.5, 1, 1, 1, 1, 1], 2, 0),
-        ([0.5, 0.5, 0.5, 1, 1, 1], 4, 0),  # read where it is validated
-        ([1, 1, 1, 1, 0.2, 1], 2, 1),  # a relapse that no validation meets is still counted
+        ([0.5, 0.5, 1, 1, 1, 1], 3, 0),  # read at every epoch, validated or not
+        ([1, 1, 1, 1, 0.2, 1], 6, 1),
         ([1, 1, 1, 0.9, 0.2, 1], 6, 2),
         ([0.5, 1, 1, 1, 1, 0.9], None, 1),
         ([0.5] * 6, None, None),
     ],
 )
-def test_training_accuracy_is_read_at_validations_and_its_relapses_at_every_epoch(
-    train, epoch, relapses
-):
+def test_training_accuracy_and_its_relapses_are_read_at_every_epoch(train, epoch, relapses):
     history = history_of([NONE, 0.5, NONE, 1, NONE, 1])
     history["train_accuracy"] = np.array(train, dtype=float)
     assert measures.epochs_to(history, 0.99) == {
         "train": epoch, "validation": 4, "mirror_free": None, "train_relapses": relapses
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("course", "first"),
+    [([0.1, 0.99, 0.5], 2), ([1.0, 0.2], 1), ([NONE, 0.5, NONE, 1.0, 0.1], 4), ([0.9], None)],
+)
+def test_the_level_is_first_reached_whatever_comes_after(course, first):
+    found = measures.first_epochs(history_of(course), 0.99)
+    assert found["validation"] == first and found["mirror_free"] is None
 
 
 @pytest.mark.parametrize("n", [2, 3, 12])
@@ -224,6 +231,7 @@ def test_a_model_that_is_right_everywhere_is_measured_so(n, architecture):
     assert found["generalised"]
     epochs = {"train": 1, "validation": 2, "mirror_free": None, "train_relapses": 0}
     assert found["epoch_099"] == epochs
+    assert found["first_099"] == {name: epochs[name] for name in measures.ACCURACIES}
     assert (found["epochs"], found["final_loss"]) == (2, 0.5)
     for measured in found["classes"]:  # one-hot rows: the same energy at every frequency
         if measured["size"] == 1:
@@ -351,6 +359,7 @@ def test_a_run_that_is_not_finite_is_measured_as_such(run, how, tmp_path):
     store.write_json(tmp_path / "m.json", found)
     assert not found["finite"]
     assert not found["generalised"]
+    assert how == "loss" or found["accuracy"]["all"] == 0
     assert found["final_loss"] is None
     assert found["epoch_099"]["validation"] is None
     assert [x["size"] for x in found["classes"]] == [4, 2, 2, 2, 1, 1]
@@ -374,3 +383,33 @@ def test_at_a_prime_every_frequency_is_of_a_prime_and_equal_rows_have_none():
     found = residues.share(np.random.default_rng(0).normal(size=(7, 3)))
     assert found == {"share": pytest.approx(1), "uniform": 1}
     assert residues.share(np.ones((6, 3))) is None
+
+
+def test_points_at_the_means_of_their_labels_are_explained_whole_and_centred_ones_not_at_all():
+    n, rng = 15, np.random.default_rng(0)
+    labels = np.gcd(np.arange(n), n)
+    means = {d: rng.normal(size=3) for d in (1, 3, 5, 15)}
+    apart = np.stack([means[d] for d in labels.tolist()])
+    assert residues.explained(apart, labels) == pytest.approx(1)
+    mixed = rng.normal(size=(n, 3))
+    for d in means:
+        mixed[labels == d] -= mixed[labels == d].mean(axis=0)
+    assert residues.explained(mixed, labels) == pytest.approx(0, abs=1e-12)
+    assert residues.explained(np.ones((n, 3)), labels) == 0
+
+
+def test_of_random_points_labels_explain_what_the_docstring_says():
+    rng, labels = np.random.default_rng(0), np.gcd(np.arange(12), 12)
+    shares = [residues.explained(rng.normal(size=(12, 3)), labels) for _ in range(400)]
+    assert np.mean(shares) == pytest.approx(5 / 11, abs=0.02)
+
+
+@pytest.mark.parametrize(("n", "q"), [(15, 5), (15, 3), (12, 4), (30, 5)])
+def test_the_first_three_components_of_a_function_of_a_residue_are_explained_by_it(n, q):
+    rng = np.random.default_rng(n)
+    W_E = 5 * rng.normal(size=(q, 8))[np.arange(n) % q] + 0.01 * rng.normal(size=(n, 8))
+    shown = measures.embedding_pca(W_E, PARAMS)["shown"]
+    assert set(map(int, shown["modulo"])) == set(residues.bands(n))
+    assert shown["modulo"][str(q)] > 0.99
+    assert all(x < 0.6 for k, x in shown["modulo"].items() if k != str(q))
+    assert shown["classes"] < 0.99

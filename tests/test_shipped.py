@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import runpy
 import subprocess
 import sys
 from html import escape
@@ -69,6 +70,12 @@ def test_the_pages_show_the_tables_and_figures_that_stages_wrote():
     assert figures
     for copy in figures:
         assert copy.read_bytes() == shipped(SHIPPED[f"figures/{copy.name}"]).read_bytes()
+
+
+def test_a_table_without_an_end_takes_no_prose_with_it():
+    block = runpy.run_path(str(ROOT / "scripts/readme.py"))["BLOCK"]
+    page = "<!-- a.md -->\nx\nprose\n<!-- b.md -->\ny\n<!-- end -->\n"
+    assert [found[2] for found in block.finditer(page)] == ["b.md"]
 
 
 def test_the_shipped_run_multiplies_without_a_mistake():

@@ -90,11 +90,14 @@ def test_components_stand_beside_the_paper_where_it_prints_them(runs):
     assert fifteen["fve"] == pytest.approx(np.mean([x["fve"] for x in own]))
 
 
+NONE_ALIGNED = {"read_above": 0, "write_above": 0}
+
+
 def planted(n: int, seed: int, **changed: object) -> dict:
     """The metrics of a run that generalised, with numbers that are easy to follow."""
     head = {"ov": {"components": 4 + seed % 2}, "self_attention": {"mean": 0.01}}
     head |= {"block_score": seed / 100, "block_score_shuffled": {"mean": 0.04, "std": 0.01}}
-    head["alignment"] = {"1": {"read_above": 8, "write_above": seed}}
+    head["alignment"] = {"1": {"read_above": 8, "write_above": seed}, str(n): NONE_ALIGNED}
     readout = {"r2": 0.7, "r2_all": 0.6}
     trivial = {"d": n, "size": 1, "fve": None, "fve_uniform": None, "readout": None}
     units = {"d": 1, "size": 8, "fve": 0.9 + seed / 1000, "fve_uniform": 0.1, "readout": readout}
@@ -102,14 +105,18 @@ def planted(n: int, seed: int, **changed: object) -> dict:
     epochs = {"train": 100 * seed, "validation": 200 * seed, "mirror_free": 300 * seed}
     run = {"run": f"n{n}-s{seed}", "n": n, "seed": seed, "architecture": "transformer"}
     run |= {"finite": True, "generalised": True, "accuracy": {"all": 1.0, "validation": 1.0}}
+    powers = {"modulo": {"11": 0.4, "13": 0.5}, "neurons": {"11": 300, "13": 212 - seed}}
+    run |= {"neurons": powers | {"classes": 0.1, "one_power": 0.8 + seed / 100}}
     run |= {"pca": {"components": 9 + seed % 3, "fve": 0.95 + seed / 1000}}
     run |= {"classes": [units | atomic, trivial | dict.fromkeys(atomic)]}
+    run |= {"first_099": {name: epoch // 2 for name, epoch in epochs.items()}}
     return run | {"epoch_099": epochs, "heads": [head | {"head": i} for i in range(4)]} | changed
 
 
 DIVERGED = {
-    "finite": False, "generalised": False, "pca": None, "heads": [],
+    "finite": False, "generalised": False, "pca": None, "heads": [], "neurons": None,
     "accuracy": {"all": 0.01, "validation": 0.01},
+    "first_099": {"train": None, "validation": None, "mirror_free": None},
     "epoch_099": {"train": None, "validation": None, "mirror_free": None},
 }  # fmt: skip
 
@@ -133,6 +140,7 @@ def test_table_5_has_ten_seeds_of_four_moduli_beside_the_papers_numbers():
 def test_every_measure_over_seeds_is_there_with_its_baseline():
     ten = [planted(113, seed) for seed in range(1, 11)]
     every = (spread.of_classes, spread.of_heads, spread.of_directions, spread.of_course)
+    every += (spread.of_neurons,)
     over = {of: spread.table(ten, of, GRID) for of in every}
     found = {f.__name__: set(frame["measure"]) for f, frame in over.items()}
     assert found == {
@@ -143,13 +151,23 @@ def test_every_measure_over_seeds_is_there_with_its_baseline():
             "rank of OV", "block score", "block score, shuffled", "attention of ‘=’ to itself",
         },
         "of_directions": {"read", "written"},
+        "of_neurons": {
+            "classes of a and b", "a and b modulo one prime power", "neurons with 11",
+            "neurons with 13",
+        },
         "of_course": {
-            "epoch, train", "epoch, validation", "epoch, mirror-free", "accuracy on all pairs",
+            "first epoch, train", "first epoch, validation", "first epoch, mirror-free",
+            "epoch to stay, train", "epoch to stay, validation", "epoch to stay, mirror-free",
+            "accuracy on all pairs",
         },
     }  # fmt: skip
     course = over[spread.of_course].set_index("measure")
-    assert course.loc["epoch, train", "mean"] == 550
-    assert course.loc["epoch, mirror-free", ["min", "max"]].tolist() == [300, 3000]
+    assert course.loc["epoch to stay, train", "mean"] == 550
+    assert course.loc["first epoch, train", "mean"] == 275
+    assert course.loc["epoch to stay, mirror-free", ["min", "max"]].tolist() == [300, 3000]
+    assert {*over[spread.of_directions]["d"]} == {1}  # {0} has no direction
+    followed = over[spread.of_neurons].set_index("measure")
+    assert followed.loc["a and b modulo one prime power", "mean"] == pytest.approx(0.855)
     heads = over[spread.of_heads].set_index(["measure", "head"])
     assert heads.loc[("block score", 3), "mean"] == pytest.approx(0.055)
     assert heads.loc[("rank of OV", 0), "mean"] == 4.5
@@ -179,7 +197,7 @@ def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
     for of, lacking in {
         spread.of_classes: "FVE",
         spread.of_heads: "block score",
-        spread.of_course: "epoch, validation",
+        spread.of_course: "first epoch, validation",
     }.items():
         rows = spread.table(three, of, GRID).set_index("measure").loc[[lacking]]
         assert {*rows["runs"]} == {2} and {*rows["of"]} == {3}

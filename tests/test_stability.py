@@ -111,25 +111,6 @@ def test_correlations_are_pearsons_of_every_pair():
     assert stability.correlations([x, np.ones((5, 5))]).tolist() == [0]
 
 
-def test_points_at_their_class_means_are_explained_whole_and_centred_ones_not_at_all():
-    n, rng = 15, np.random.default_rng(0)
-    labels = np.gcd(np.arange(n), n)
-    means = {d: rng.normal(size=3) for d in (1, 3, 5, 15)}
-    apart = np.stack([means[d] for d in labels.tolist()])
-    assert stability.class_share(apart) == pytest.approx(1)
-    mixed = rng.normal(size=(n, 3))
-    for d in means:
-        mixed[labels == d] -= mixed[labels == d].mean(axis=0)
-    assert stability.class_share(mixed) == pytest.approx(0, abs=1e-12)
-    assert stability.class_share(np.ones((n, 3))) == 0
-
-
-def test_of_random_points_classes_explain_what_the_docstring_says():
-    rng = np.random.default_rng(0)
-    shares = [stability.class_share(rng.normal(size=(12, 3))) for _ in range(400)]
-    assert np.mean(shares) == pytest.approx(5 / 11, abs=0.02)
-
-
 def test_what_key_frequencies_have_in_common():
     one, other = {(1,), (4,)}, {(2,), (3,)}
     assert stability.common([one, one], 4) == (1, 0.5)

@@ -15,6 +15,7 @@ from sympy.ntheory import factorint
 
 from strata import monoid, tables, typeset
 from strata.params import Params, TablesParams
+from strata.residues import bands
 from strata.run import SplitParams, TrainParams
 from strata.thresholds import MetricsParams
 
@@ -70,11 +71,14 @@ def run_metrics(n: int = 165, seed: int = 1, **changes: Any) -> dict[str, Any]:
         "seed": seed,
         "architecture": "transformer",
         "accuracy": accuracy,
+        "first_099": dict(zip(EPOCHS, (300, 6500, 7000), strict=False)),
         "epoch_099": dict(zip(EPOCHS, (400, 6700, None, 3), strict=True)),
         "pairs": {"validation_mirrored_share": 0.296},
         "classes": [class_metrics(J) for J in monoid.classes(n)],
-        "pca": {"components": 9, "of": min(n, 128), "fve": 0.96, "share": 9 / min(n, 128)},
+        "pca": {"components": 9, "of": min(n, 128), "fve": 0.96, "share": 9 / min(n, 128)}
+        | {"shown": {"classes": 0.01, "modulo": {str(q): q / n for q in bands(n)}}},
         "token_order": {"share": 0.96, "uniform": 0.1},
+        "neurons": {"classes": 0.28, "one_power": 0.92, "modulo": {str(q): 0.3 for q in bands(n)}},
         "heads": [head_metrics(h, n) for h in range(4)],
     } | changes
 
@@ -226,7 +230,12 @@ def test_claims_hold_every_number_of_the_text():
         row = frame.loc[claim]
         assert row[["paper", "ours"]].tolist() == pytest.approx([paper, ours])
         assert row["difference"] == row["ours"] - row["paper"]
-    assert frame.loc["epoch from which the validation accuracy is 99 % or more", "ours"] == 6700
+    assert frame.loc["first epoch at which the validation accuracy is 99 % or more", "ours"] == 6500
+    assert (
+        frame.loc["epoch from which the validation accuracy stays at 99 % or more", "ours"] == 6700
+    )
+    explained = "variance of the first three principal components: a modulo 11 explains"
+    assert frame.loc[explained, "ours"] == 11 / 165
     assert frame.index.is_unique
 
 
@@ -260,6 +269,7 @@ def test_square_free_density_is_that_of_brute_force(limit: int):
 def test_summary_holds_what_the_run_has():
     found = tables.summary(run_metrics())
     assert found["accuracy"] == {"all": 0.9999, "validation": 0.999, "mirror_free": 0.998}
+    assert found["first_099"] == {"train": 300, "validation": 6500, "mirror_free": 7000}
     assert found["epoch_099"] == {"train": 400, "validation": 6700, "train_relapses": 3}
     assert set(found["fve"]) == set(found["r2"]) == {f"J{d}" for d in (1, 3, 5, 11, 15, 33, 55)}
     assert (found["pca_components"], found["ov_head0_components"]) == (9, 5)
@@ -274,6 +284,8 @@ def test_summary_holds_what_the_run_has():
         (0.99996, "> 99.9 %"),
         (0.0001, "< 0.1 %"),
         (0.0, "0.0 %"),
+        (-0.0001, "> −0.1 %"),
+        (-0.012, "−1.2 %"),
     ],
 )
 def test_a_percentage_is_never_rounded_to_all_or_nothing(share: float, text: str):
@@ -289,7 +301,7 @@ def test_shown_tables_say_bounds_units_and_what_is_missing():
     shown = typeset.shown(all_tables(run_metrics())["claims"].frame).set_index("claim")
     top = shown.loc["head 0, 32 singular values of OV: share of the top 8"]
     assert top.tolist() == ["5.2", "> 99.9 %", "> 99.9 %", "+0.1"]
-    never = shown.loc["epoch from which the mirror-free accuracy is 99 % or more"]
+    never = shown.loc["epoch from which the mirror-free accuracy stays at 99 % or more"]
     assert never.tolist() == ["beyond the paper", "—", "—", "—"]
     classes = typeset.shown(tables.jclasses(12)).set_index("class")
     assert classes.loc["J₂", "idempotent"] == "none"

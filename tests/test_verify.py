@@ -182,6 +182,7 @@ def parquet(**columns: object) -> bytes:
         ("a.md", b"| 6,400 |", b"| 6,401 |", ""),
         ("a.md", b"| 6,400 |", b"| 6,500 |", "6500, shipped 6400"),
         ("a.png", png(100), png(101), ""),
+        ("a.json", b'{"x": 1.0, "md5": "b5e412c"}', b'{"x": 1.00001, "md5": "b5e412c"}', ""),
         ("a.png", png(100), png(200), "another picture"),
         ("a.png", png(100), png(100, 21), "21 × 21 pixels, shipped 20 × 20"),
         ("a.png", png(100), b"none", "not to be compared"),

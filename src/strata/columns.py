@@ -52,6 +52,8 @@ COLUMNS = {
     "classes": Column("classes", "count"),
     "mean_size": Column("elements, mean", "ratio"),
     "accuracy_target": Column("accuracy", "share"),
+    "fve_above": Column("FVE above uniform", "share"),
+    "r2_above": Column("R² above random", "share"),
     "block": Column("block score", "share"),
     "above": Column("heads with blocks", "text"),
     "block_max": Column("largest block score", "share"),
@@ -74,9 +76,12 @@ COLUMNS = {
     "paper_std": Column("paper’s std", "unit"),
     "paper_min": Column("paper’s least", "unit"),
     "paper_max": Column("paper’s largest", "unit"),
-    "epoch_train": Column("epoch, train", "count", missing="never"),
-    "epoch_validation": Column("epoch, validation", "count", missing="never"),
-    "epoch_mirror_free": Column("epoch, mirror-free", "count", missing="never"),
+    "first_train": Column("first, train", "count", missing="never"),
+    "first_validation": Column("first, validation", "count", missing="never"),
+    "first_mirror_free": Column("first, mirror-free", "count", missing="never"),
+    "stays_train": Column("to stay, train", "count", missing="never"),
+    "stays_validation": Column("to stay, validation", "count", missing="never"),
+    "stays_mirror_free": Column("to stay, mirror-free", "count", missing="never"),
     "accuracy_all": Column("accuracy, all pairs", "share"),
     "accuracy_validation": Column("accuracy, validation", "share"),
     "finite": Column("weights finite", "truth", "l"),
@@ -135,6 +140,10 @@ COLUMNS = {
     "accuracy": Column("accuracy", "share"),
     "class_accuracy": Column("class right", "share"),
     "modulo": Column("right modulo", "text", "l"),
+    "needed": Column("prime power: heads", "text", "l"),
+    "own_least": Column("right modulo it without a head, least", "share"),
+    "own_most": Column("most", "share"),
+    "others_least": Column("right modulo another, least", "share"),
     "made_of": Column("made of", "symbols", "l"),
     "epoch_fve": Column("FVE", "count", missing="never"),
     "epoch_fve_above": Column("FVE above uniform", "count"),
@@ -170,5 +179,8 @@ def column(name: str) -> Column | None:
     >>> column("n165").heading
     'n = 165'
     """
-    of_modulus = re.fullmatch(r"n(\d+)", name)
-    return Column(f"n = {of_modulus[1]}", "text") if of_modulus else COLUMNS.get(name)
+    of_modulus = re.fullmatch(r"(?:(\w+) )?n(\d+)", name)
+    if not of_modulus:
+        return COLUMNS.get(name)
+    kind, n = of_modulus.groups()
+    return Column(f"n = {n}" + (f", {kind}" if kind else ""), "text")

@@ -1,5 +1,6 @@
 """The paper's number beside ours, and in a word whether they agree: from the tables alone."""
 
+import operator
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from strata.columns import COLUMNS
 from strata.typeset import shown
 
 SAME, HOLDS, DIFFERS = "as printed", "within the bound", "differs"
+BOUNDS = {"<": operator.lt, ">": operator.gt}
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,9 @@ def verdict(record: dict[Any, Any], gap: str) -> str:
     """
     if pd.isna(record["paper"]) or pd.isna(record["ours"]):
         return ""
-    if record["relation"] in ("<", ">"):
-        below = record["ours"] < record["paper"]
-        return HOLDS if below == (record["relation"] == "<") else f"{DIFFERS}: out of the bound"
+    if record["relation"] in BOUNDS:
+        within = BOUNDS[record["relation"]](record["ours"], record["paper"])
+        return HOLDS if within else f"{DIFFERS}: out of the bound"
     points = " points" if record["unit"] == "share" else ""
     return f"{DIFFERS} by {gap}{points}" if re.search("[1-9]", gap) else SAME
 

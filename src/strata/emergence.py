@@ -19,7 +19,7 @@ from sympy.ntheory import factorint
 from strata.courses import curve
 from strata.monoid import JClass, axes, classes
 from strata.params import GridParams
-from strata.run import Run
+from strata.run import InputError, Run
 from strata.tables import Table
 
 Json = dict[str, Any]
@@ -44,7 +44,14 @@ def tables(
     origins: Mapping[Run, tuple[Json, Json]],
     params: GridParams,
 ) -> tuple[Table, ...]:
-    """All tables of some runs; an origin is that of the course and the environment of the run."""
+    """All tables of some runs; an origin is that of the course and the environment of the run.
+
+    Raises InputError for two runs of one modulus, which the tables could not tell apart.
+    """
+    if len({run.n for run in courses}) < len(courses):
+        raise InputError(
+            f"courses of {', '.join(map(str, courses))}: must be of one run for each n"
+        )
     found = {run.n: times(course, run.n) for run, course in courses.items()}
     names = ", ".join(str(n) for n in found)
     whole = "Epoch from which the whole model stays at half of its final value or above"

@@ -1,10 +1,11 @@
 """Tables of the interventions: of one run, of a run beside its negative controls, of many runs.
 
-`found` is an interventions file. As in ``tables`` nothing is rounded, and ``typeset`` makes the
-frames readable. A skill, a share or a level that does not exist is missing.
+`found` is an interventions file. As in ``tables`` numbers are not rounded, and ``typeset`` makes
+the frames readable; an interval of draws and the shares modulo each prime power are text. A skill,
+a share or a level that does not exist is missing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -142,34 +143,79 @@ def beside_controls(trained: Json, memorised: Json, untrained: Json) -> tuple[Ta
 
 
 def over_runs(*runs: Json) -> tuple[Table, ...]:
-    """Each criterion over many runs: how many pass, and the spread of its number in them; and how
-    many pass modulus by modulus."""
-    judged = [(found["n"], _by_test(found)) for found in runs]
-    moduli = list(dict.fromkeys(n for n, _ in judged))
-    spread, passes = [], []
-    for section, test in dict.fromkeys(key for _, verdicts in judged for key in verdicts):
-        known = [(n, verdicts.get((section, test))) for n, verdicts in judged]
-        tested = [(n, v) for n, v in known if v and v.passed is not None]
-        value = pd.Series([v.value for _, v in tested], dtype=float)
-        head: Json = {"section": section, "test": test}
-        row = head | {"unit": "share", "runs": len(tested), "passes": sum(_holds(tested))}
-        row |= {"mean": value.mean(), "std": value.std(), "min": value.min(), "max": value.max()}
-        spread.append(row)
-        own = {n: _holds((m, v) for m, v in tested if m == n) for n in moduli}
-        passes.append(
-            head | {f"n{n}": f"{sum(x)} of {len(x)}" if x else "" for n, x in own.items()}
-        )
-    names = ["section", "test", "unit", "runs", "passes", "mean", "std", "min", "max"]
-    about = f"over {len(runs)} run{'s' if len(runs) != 1 else ''}."
-    by_modulus = _frame(passes, ["section", "test", *(f"n{n}" for n in moduli)])
+    """Each criterion over many runs: how many transformers pass, and the spread of its number in
+    them; how many pass modulus by modulus, MLP-only models apart; and what heads are needed for.
+
+    A run that diverged has no case of any criterion, and none of its numbers.
+    """
+    own = [found for found in runs if found["architecture"] == "transformer"]
+    about = f"over {len(own)} transformer{'s' if len(own) != 1 else ''}"
     return (
-        Table("evidence-runs", f"The criteria {about}", _frame(spread, names)),
-        Table("evidence-moduli", f"Runs that pass the criteria, {about}", by_modulus),
+        Table("evidence-runs", f"The criteria {about}.", spread(own)),
+        Table("evidence-moduli", "Runs that pass the criteria, modulus by modulus.", passes(runs)),
+        Table("heads-primes", "The prime powers that heads are needed for.", heads_primes(own)),
     )
 
 
-def _holds(tested: Iterable[tuple[int, criteria.Verdict]]) -> list[bool]:
-    return [v.held == v.cases for _, v in tested]
+def spread(runs: Sequence[Json]) -> pd.DataFrame:
+    """How many runs have a case of each criterion, how many pass it, and its number in them."""
+    rows = []
+    for (section, test), verdicts in _judged(runs).items():
+        value = pd.Series([v.value for v in verdicts], dtype=float)
+        row: Json = {"section": section, "test": test, "unit": "share", "runs": len(verdicts)}
+        row |= {"of": len(runs), "passes": sum(bool(v.passed) for v in verdicts)}
+        row |= {"mean": value.mean(), "std": value.std(), "min": value.min(), "max": value.max()}
+        rows.append(row)
+    names = ["section", "test", "unit", "runs", "of", "passes", "mean", "std", "min", "max"]
+    return _frame(rows, names)
+
+
+def passes(runs: Sequence[Json]) -> pd.DataFrame:
+    """How many of the runs of each modulus pass each criterion, of those that have a case."""
+    kinds = {}
+    for found in runs:
+        mark = "" if found["architecture"] == "transformer" else f"{found['architecture']} "
+        kinds.setdefault(f"{mark}n{found['n']}", []).append(found)
+    judged = {kind: _judged(own) for kind, own in kinds.items()}
+    rows = []
+    for section, test in _judged(runs):
+        own = {kind: verdicts.get((section, test), []) for kind, verdicts in judged.items()}
+        cells = {k: f"{sum(bool(v.passed) for v in x)} of {len(x)}" for k, x in own.items() if x}
+        rows.append({"section": section, "test": test} | dict.fromkeys(kinds, "") | cells)
+    return _frame(rows, ["section", "test", *kinds])
+
+
+def _judged(runs: Sequence[Json]) -> dict[tuple[str, str], list[criteria.Verdict]]:
+    """The verdicts on the runs that have a case, by section and test."""
+    found: dict[tuple[str, str], list[criteria.Verdict]] = {}
+    for key, verdict in (item for run in runs for item in _by_test(run).items()):
+        found.setdefault(key, []).extend([verdict] if verdict.passed is not None else [])
+    return found
+
+
+def heads_primes(runs: Sequence[Json]) -> pd.DataFrame:
+    """Which heads each prime power of n loses most by: the one modulo which fewest answers are
+    right without the head. With the least and the most that are then right modulo that prime power,
+    and the least modulo any other. Of runs whose n has more than one prime.
+    """
+    rows = []
+    for found in runs:
+        left = {
+            r["heads"][0]: {int(q): x for q, x in r["all"]["modulo"].items()}
+            for r in found.get("routing", ())
+            if r["change"] == "ablate" and len(r["heads"]) == 1
+        }
+        if not left or len(next(iter(left.values()))) == 1:
+            continue
+        own = {head: min(right, key=lambda q: right[q]) for head, right in left.items()}
+        needed = {q: [str(h) for h in own if own[h] == q] for q in sorted(set(own.values()))}
+        at = [right[own[head]] for head, right in left.items()]
+        others = min(x for head, right in left.items() for q, x in right.items() if q != own[head])
+        words = "; ".join(f"{q}: {', '.join(heads)}" for q, heads in needed.items())
+        row = {"n": found["n"], "seed": found["seed"], "needed": words}
+        rows.append(row | {"own_least": min(at), "own_most": max(at), "others_least": others})
+    rows.sort(key=lambda row: (-row["n"], row["seed"]))
+    return _frame(rows, ["n", "seed", "needed", "own_least", "own_most", "others_least"])
 
 
 def _by_test(found: Json) -> dict[tuple[str, str], criteria.Verdict]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from strata.run import InputError
 from strata.tables import Table
 
 Json = dict[str, Any]
@@ -18,11 +19,17 @@ SMALLEST = 3
 OF_CLASS = ["d", "regular", "size", "key", "fve", "fve_uniform", "atomic_share", "atomic_uniform"]
 OF_FIT = ["r2", "r2_uniform", "r2_ceiling", "r2_all"]
 COLUMNS = ["n", *OF_CLASS, *OF_FIT, "components", "components_random", "pca_ratio"]
-COLUMNS += ["accuracy_target"]
+COLUMNS += ["accuracy_target", "fve_above", "r2_above"]
 
 
 def tables(runs: Sequence[Json]) -> tuple[Table, Table]:
-    """Both tables from the metrics of the runs."""
+    """Both tables from the metrics of the runs.
+
+    Raises InputError for two runs of one modulus, which the tables could not tell apart.
+    """
+    if len({run["n"] for run in runs}) < len(runs):
+        named = ", ".join(run["run"] for run in runs)
+        raise InputError(f"metrics of {named}: must be of one run for each n")
     per_class = classes(runs)
     names = ", ".join(str(run["n"]) for run in runs)
     return (
@@ -40,7 +47,8 @@ def classes(runs: Sequence[Json]) -> pd.DataFrame:
     rows = [_row(run, c) for run in runs for c in run["classes"] if c["size"] >= SMALLEST]
     found = [row for row in rows if row]
     found.sort(key=lambda row: (row["n"], not row["regular"], row["d"]))
-    return pd.DataFrame(found, columns=COLUMNS)
+    frame = pd.DataFrame(found, columns=COLUMNS)
+    return frame.astype({"fve_above": float, "r2_above": float})
 
 
 def _row(run: Json, c: Json) -> Json | None:
@@ -57,28 +65,41 @@ def _row(run: Json, c: Json) -> Json | None:
         "components_random": pca["random_mean"],
         "pca_ratio": pca["components"] / pca["random_mean"] if pca["random_mean"] else None,
         "accuracy_target": run["accuracy"]["by_target"][str(c["d"])],
+        "fve_above": _above(c["fve"], c["fve_uniform"]),
+        "r2_above": _above(fit["r2"], fit["r2_uniform"]),
     }
 
 
+def _above(share: float | None, chance: float | None) -> float | None:
+    """Where a share lies between chance, 0, and all, 1; None where chance is all."""
+    if share is None or chance is None or chance > 1 - 1e-9:
+        return None
+    return (share - chance) / (1 - chance)
+
+
 def kinds(runs: Sequence[Json], per_class: pd.DataFrame) -> pd.DataFrame:
-    """Means over the classes of each kind, modulus by modulus, and over all of them (n missing).
+    """Means over the classes of each kind, modulus by modulus; with n missing, over all classes of
+    the runs that generalise.
 
     Block scores are means over the heads: the rows of that kind of class against shuffled labels.
     A class counts once, whatever its size.
     """
     means = ["fve", "fve_uniform", "atomic_share", "atomic_uniform", "r2", "r2_uniform"]
-    means += ["r2_ceiling", "r2_all", "pca_ratio", "accuracy_target"]
+    means += ["r2_ceiling", "r2_all", "pca_ratio", "accuracy_target", "fve_above", "r2_above"]
     rows = []
-    for some in [*([run] for run in runs), runs]:
+    done = [run for run in runs if run["generalised"]]
+    for some in [*([run] for run in runs), done]:
         of_runs = per_class["n"].isin([run["n"] for run in some])
         for regular in KINDS:
             part = per_class[of_runs & (per_class["regular"] == regular)]
             if part.empty:
                 continue
-            found = {"n": some[0]["n"] if some is not runs else None, "regular": regular}
+            found = {"n": some[0]["n"] if some is not done else None, "regular": regular}
             found |= {"classes": len(part), "mean_size": part["size"].mean()}
             rows.append(found | part[means].mean().to_dict() | _blocks(some, KINDS[regular]))
-    return pd.DataFrame(rows).astype({"n": "Int64", "block": float, "block_shuffled": float})
+    names = ["n", "regular", "classes", "mean_size", *means, "block", "block_shuffled"]
+    frame = pd.DataFrame(rows, columns=names)
+    return frame.astype({"n": "Int64", "block": float, "block_shuffled": float})
 
 
 def _blocks(runs: Sequence[Json], kind: str) -> Json:

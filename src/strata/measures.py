@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from strata import circuits, fourier, monoid, readout, residues, subspaces
+from strata import circuits, fourier, monoid, neurons, readout, residues, subspaces
 from strata.monoid import JClass, classes
 from strata.run import Run
 from strata.store import Arrays
@@ -20,6 +20,7 @@ from strata.task import TRAIN, VALIDATION
 from strata.thresholds import MetricsParams
 
 Measures = dict[str, Any]
+ACCURACIES = ("train", "validation", "mirror_free")
 
 
 def measure(
@@ -29,8 +30,8 @@ def measure(
     n = run.n
     W_E = weights["W_E"][:n]
     seen = sweep(weights, n)
-    right = seen.prediction == split["c"]
-    # A run that diverged has no structure to measure; it is recorded, with its accuracy.
+    # A run that diverged has no structure to measure; it is recorded, and answers nothing.
+    right = (seen.prediction == split["c"]) & seen.finite
     loss = float(history["loss"].iloc[-1])
     finite = bool(seen.finite and np.isfinite(W_E).all() and np.isfinite(loss))
     accuracies = accuracy(right, split, n)
@@ -43,6 +44,7 @@ def measure(
         "finite": finite,
         "generalised": bool(accuracies["validation"] >= params.accuracy),
         "accuracy": accuracies,
+        "first_099": first_epochs(history, params.accuracy),
         "epoch_099": epochs_to(history, params.accuracy),
         "final_loss": loss if finite else None,
         "pairs": counts(split, n),
@@ -51,6 +53,7 @@ def measure(
         ],
         "pca": embedding_pca(W_E, params) if finite else None,
         "token_order": residues.share(W_E) if finite else None,
+        "neurons": neurons.measure(weights, n) if finite else None,
         "heads": circuits.heads(weights, seen.attention, n, params) if finite else [],
     }
 
@@ -72,15 +75,23 @@ def accuracy(right: Bool[np.ndarray, " pairs"], split: Arrays, n: int) -> Measur
     }
 
 
-def epochs_to(history: pd.DataFrame, level: float) -> dict[str, int | None]:
-    """The first validated epoch from which each accuracy is at least ``level`` at every later one.
+def first_epochs(history: pd.DataFrame, level: float) -> dict[str, int | None]:
+    """The first epoch at which each accuracy is at least ``level``; None where there is none.
 
-    Full-batch AdamW leaves the minimum now and then for a few epochs, so beside it: how many epochs
-    fall below the level in training after it was first reached, ``train_relapses``.
+    The training accuracy is known at every epoch, the others where the model was validated.
     """
-    names = ("train", "validation", "mirror_free")
-    validated = history.dropna(subset=["validation_accuracy"])
-    found = {name: reached(validated, f"{name}_accuracy", level) for name in names}
+    at = {name: history.loc[history[f"{name}_accuracy"] >= level, "epoch"] for name in ACCURACIES}
+    return {name: int(epochs.iloc[0]) if len(epochs) else None for name, epochs in at.items()}
+
+
+def epochs_to(history: pd.DataFrame, level: float) -> dict[str, int | None]:
+    """The first epoch from which each accuracy is at least ``level`` at every later one.
+
+    Full-batch AdamW leaves the minimum now and then for a few epochs, so this may come long after
+    ``first_epochs``. Beside it: how many epochs fall below the level in training after it was first
+    reached, ``train_relapses``.
+    """
+    found = {name: reached(history, f"{name}_accuracy", level) for name in ACCURACIES}
     below = history["train_accuracy"].to_numpy() < level
     relapses = int(below[np.argmin(below) :].sum()) if not below.all() else None
     return found | {"train_relapses": relapses}
@@ -170,8 +181,16 @@ def read(J: JClass, seen: Sweep, key: Bool[np.ndarray, " size"]) -> Measures | N
 
 
 def embedding_pca(W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> Measures:
-    """Components of all residues for the share of the variance, and the share they reach."""
+    """Components of all residues for the share of the variance, and the share they reach.
+
+    ``shown`` is about the first three, which Figure 10 draws: the share of their variance that
+    classes explain, and that a modulo each prime power of n explains.
+    """
+    n, points = len(W_E), subspaces.project(W_E, 3)
+    modulo = {str(q): residues.explained(points, np.arange(n) % q) for q in residues.bands(n)}
+    shown = {"classes": residues.explained(points, np.gcd(np.arange(n), n)), "modulo": modulo}
     components = subspaces.components_for(W_E, params.variance)
     of = min(W_E.shape)
     reached = subspaces.cumulative_variance(W_E)[components - 1]
-    return {"components": components, "of": of, "fve": float(reached), "share": components / of}
+    found = {"components": components, "of": of, "fve": float(reached), "share": components / of}
+    return found | {"shown": shown}

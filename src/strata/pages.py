@@ -33,7 +33,17 @@ def page(weights: Arrays, history: pd.DataFrame, metrics: Json, interventions: J
     ``pca``, ``model`` and ``damage`` are None where the run diverged.
     """
     n, finite = metrics["n"], metrics["finite"]
-    kept = ("run", "n", "seed", "architecture", "epochs", "finite", "accuracy", "epoch_099")
+    kept = (
+        "run",
+        "n",
+        "seed",
+        "architecture",
+        "epochs",
+        "finite",
+        "accuracy",
+        "first_099",
+        "epoch_099",
+    )
     shown = {name: metrics[name] for name in kept}
     shown["accuracy"] = {k: metrics["accuracy"][k] for k in ("all", "validation", "mirror_free")}
     model = rounded_model(weights) if finite else None

@@ -148,7 +148,7 @@ def by_part(shown: Sequence[Json]) -> list[tuple[str, list[Json]]]:
 
 def runs(paths: Iterable[str]) -> str:
     """The list of the runs that these pages show, with their curves, as the page loads it."""
-    names = ("run", "n", "seed", "architecture", "epoch_099", "curve")
+    names = ("run", "n", "seed", "architecture", "first_099", "epoch_099", "curve")
     found = [provenance.scripted(store.read_bytes(path).decode()) for path in set(paths)]
     found.sort(key=lambda run: (run["architecture"] == "mlp", run["n"], run["seed"]))
     return provenance.script("list", [{name: run[name] for name in names} for run in found])

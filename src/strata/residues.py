@@ -1,4 +1,4 @@
-"""What the plain Fourier transform over the token index knows of the factors of n.
+"""What an embedding knows of a modulo the prime powers of n, and the plain Fourier transform of it.
 
 A frequency k has the period n / gcd(k, n). Those whose period is a power of one prime span the sums
 Σ f_p(a mod p^e) over the prime powers p^e of n.
@@ -16,6 +16,19 @@ def bands(n: int) -> dict[int, Int[np.ndarray, " frequencies"]]:
     {4: array([3, 6, 9]), 3: array([4, 8])}
     """
     return {p**e: n // p**e * np.arange(1, p**e) for p, e in factorint(n).items()}
+
+
+def explained(x: Float[np.ndarray, "n k"], labels: Int[np.ndarray, " n"]) -> float:
+    """Share of the variance of the rows that the means of those with one label explain.
+
+    With labels shuffled it is (labels − 1) / (n − 1) on average: the expected between-group sum of
+    squares of a random partition. 0 where all rows are equal.
+    """
+    centred = x - x.mean(axis=0)
+    groups = [centred[labels == label] for label in np.unique(labels)]
+    between = sum(len(rows) * float((rows.mean(axis=0) ** 2).sum()) for rows in groups)
+    total = float((centred**2).sum())
+    return between / total if total else 0.0
 
 
 def share(W_E: Float[np.ndarray, "n d_model"]) -> dict[str, float] | None:

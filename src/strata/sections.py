@@ -82,13 +82,14 @@ SECTIONS = (
     Section("keep-remove", "Cause"),
     Section(
         "keep-remove-skill", "Cause", "", "Keeping and removing key characters",
-        "*Skill*: 1 is always right, 0 is a random element of the right class. Controls have the "
-        "same dimension; mean and range of their draws.",
+        "*Skill*: 1 is always right, 0 is a random element of the right class. An answer that ties "
+        "with another is wrong, so skill falls below 0 where columns of W_U become equal. Controls "
+        "have the same dimension, or the largest there is; mean and range of their draws.",
     ),
     Section("specificity", "Cause", view="damage"),
     Section(
         "specificity-skill", "Cause", "", "Removing the directions of one class",
-        "Skill on the pairs with an operand or the product in the class, and on all others.",
+        "Skill on the pairs with an operand in the class, and on all others.",
     ),
     Section(
         "axes", "Cause", "", "Removing one axis of one class",
@@ -125,6 +126,11 @@ SECTIONS = (
         "How many of the runs pass each criterion, and the spread of its number.",
     ),
     Section(
+        "heads-primes", "Cause", "", "What each head is needed for, run by run",
+        "One head is ablated. A head is put to the prime power of *n* modulo which fewest answers "
+        "are right without it. Found in the results; no criterion was set for it before.",
+    ),
+    Section(
         "pca-seeds", "Stability", "Table 5", "Dimension of the embedding over seeds",
         "Principal components of all residues for the set share of the variance. Interval: of the "
         "mean over seeds.",
@@ -143,12 +149,19 @@ SECTIONS = (
         "blocks*: two standard deviations above the mean of shuffled classes.",
     ),
     Section(
+        "neurons-seeds", "Stability", "", "What neurons of the MLP follow",
+        "Share of the variance over all pairs that the classes of *a* and *b* explain, and that "
+        "*a* and *b* explain modulo the one prime power of *n* that explains most of each neuron. "
+        "Shuffled, residues modulo *q* explain about *q*²/*n*².",
+    ),
+    Section(
         "directions-seeds", "Stability", "", "Aligned directions over seeds",
         "How many directions of a class a head reads, and writes.",
     ),
     Section(
         "course-seeds", "Stability", "", "When a model generalises, over seeds",
-        "The epoch from which an accuracy stays at its level.",
+        "The first epoch with an accuracy at its level, and the epoch from which it stays there: "
+        "a leap of the loss late in training moves the second alone.",
     ),
     Section(
         "architectures", "Stability", "", "Transformer and MLP-only model",

@@ -72,19 +72,6 @@ def correlations(maps: Sequence[Float[np.ndarray, "n n"]]) -> Float[np.ndarray, 
     return np.array([x @ y for x, y in combinations(units, 2)])
 
 
-def class_share(points: Float[np.ndarray, "n k"]) -> float:
-    """Share of the variance of the residues' points that the means of their classes explain.
-
-    Row a is the point of residue a. With labels shuffled it is (classes − 1) / (n − 1) on average:
-    the expected between-group sum of squares of a random partition.
-    """
-    labels, centred = np.gcd(np.arange(len(points)), len(points)), points - points.mean(axis=0)
-    groups = [centred[labels == d] for d in np.unique(labels)]
-    between = sum(len(x) * float((x.mean(axis=0) ** 2).sum()) for x in groups)
-    total = float((centred**2).sum())
-    return between / total if total else 0.0
-
-
 def common(keys: Sequence[Collection[tuple[int, ...]]], total: int) -> tuple[float, float]:
     """Share of the key frequencies of one run that are key in another, and the share by chance.
 

@@ -123,6 +123,7 @@ def claims(metrics: Json, printed: Json, params: Params) -> pd.DataFrame:
         *(claim for h in heads[:1] for claim in _ov_claims(h, metrics, printed, params.metrics)),
         *(claim for h in heads for claim in _attention_claims(h)),
         *_block_claims(heads),
+        *_neuron_claims(metrics["neurons"]),
         (square_free, "Table 1, appendix D.2", "share", "=", 6 / math.pi**2, density),
     ]
     frame = pd.DataFrame(rows, columns=["claim", "where", "unit", "relation", "paper", "ours"])
@@ -144,12 +145,16 @@ def _accuracy_claims(metrics: Json, printed: Json, params: MetricsParams) -> Ite
     free, leak = accuracy["mirror_free"], metrics["pairs"]["validation_mirrored_share"]
     yield f"{validation} without a mirror in training", new, "share", "", None, free
     yield "validation pairs with their mirror in training", new, "share", "", None, leak
-    epochs, level = metrics["epoch_099"], f"{percent(params.accuracy)} %"
+    first, stays = metrics["first_099"], metrics["epoch_099"]
+    level = f"{percent(params.accuracy)} %"
     for name, where in ("train", "appendix B"), ("validation", "appendix B"), ("mirror_free", new):
-        claim = f"epoch from which the {name.replace('_', '-')} accuracy is {level} or more"
-        yield claim, where, "count", "", None, epochs[name]
+        accuracy = f"{name.replace('_', '-')} accuracy"
+        claim = f"first epoch at which the {accuracy} is {level} or more"
+        yield claim, where, "count", "", None, first[name]
+        claim = f"epoch from which the {accuracy} stays at {level} or more"
+        yield claim, where, "count", "", None, stays[name]
     claim = f"epochs whose train accuracy falls below {level} again"
-    yield claim, new, "count", "", None, epochs["train_relapses"]
+    yield claim, new, "count", "", None, stays["train_relapses"]
 
 
 def _embedding_claims(metrics: Json, printed: Json, params: MetricsParams) -> Iterator[Claim]:
@@ -166,6 +171,10 @@ def _embedding_claims(metrics: Json, printed: Json, params: MetricsParams) -> It
         claim = "energy of the plain Fourier transform where the period is a prime power"
         yield claim, "Figure 7", "share", "", None, order["share"]
         yield f"{claim}, if even", "Figure 7", "share", "", None, order["uniform"]
+    claim, shown = "variance of the first three principal components", pca["shown"]
+    yield f"{claim}: classes explain", "Figure 10", "share", "", None, shown["classes"]
+    for q, explained in shown["modulo"].items() if len(shown["modulo"]) > 1 else ():
+        yield f"{claim}: a modulo {q} explains", "Figure 10", "share", "", None, explained
 
 
 def _ov_claims(head: Json, metrics: Json, printed: Json, params: MetricsParams) -> Iterator[Claim]:
@@ -199,7 +208,21 @@ def _block_claims(heads: list[Json]) -> Iterator[Claim]:
         yield f"head {head['head']}, {claim}", new, "share", "", None, head["block_score"]
     if heads:
         shuffled = max(head["block_score_shuffled"]["mean"] for head in heads)
-        yield f"{claim}, shuffled classes", new, "share", "", None, shuffled
+        yield f"{claim}, shuffled classes, largest over heads", new, "share", "", None, shuffled
+
+
+def _neuron_claims(neurons: Json | None) -> Iterator[Claim]:
+    if neurons:
+        claim = "variance of the MLP’s activations that"
+        yield f"{claim} the classes of a and b explain", "Figure 11", *_shown(neurons["classes"])
+        if len(neurons["modulo"]) > 1:
+            claim += " a and b explain modulo one prime power for each neuron"
+            yield claim, "Figure 11", *_shown(neurons["one_power"])
+
+
+def _shown(share: float | None) -> tuple[str, str, None, float | None]:
+    """A share that the paper does not print, as the end of a claim."""
+    return "share", "", None, share
 
 
 def square_free_density(limit: int) -> float:
@@ -219,6 +242,7 @@ def summary(metrics: Json) -> Json:
     named = {f"J{c['d']}": c for c in metrics["classes"]}
     groups = {
         "accuracy": {k: metrics["accuracy"][k] for k in ("all", "validation", "mirror_free")},
+        "first_099": metrics["first_099"],
         "epoch_099": metrics["epoch_099"],
         "fve": {name: c["fve"] for name, c in named.items()},
         "r2": {name: c["readout"]["r2"] for name, c in named.items() if c["readout"]},

@@ -1,4 +1,4 @@
-"""A table as text: with every digit in CSV, rounded for reading in Markdown and LaTeX (booktabs).
+"""A table as text: as it is in CSV, rounded for reading in Markdown and LaTeX (booktabs).
 
 `shown` rounds and gives every column its heading, in Unicode; LaTeX respells that.
 """
@@ -24,6 +24,8 @@ def _share(x: float) -> str:
     """A percentage with one decimal that says 0 % and 100 % only of 0 and 1 themselves."""
     if 0 < x < 0.0005:
         return "< 0.1 %"
+    if -0.0005 < x < 0:
+        return "> −0.1 %"
     return "> 99.9 %" if 0.9995 <= x < 1 else f"{100 * x:.1f} %".replace("-", "−")
 
 
