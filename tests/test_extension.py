@@ -46,12 +46,6 @@ def test_means_are_those_of_the_classes_and_all_moduli_come_last(runs):
         assert row["classes"] == len(own)
         for name in ("fve", "r2", "r2_uniform", "pca_ratio", "accuracy_target"):
             assert row[name] == pytest.approx(np.mean([m[name] for m in own]))
-        above = [
-            (m["fve"] - m["fve_uniform"]) / (1 - m["fve_uniform"])
-            for m in own
-            if m["fve_uniform"] < 1
-        ]
-        assert row["fve_above"] == pytest.approx(np.mean(above))
 
 
 def test_a_run_that_did_not_generalise_counts_for_its_modulus_alone(runs):
@@ -61,10 +55,14 @@ def test_a_run_that_did_not_generalise_counts_for_its_modulus_alone(runs):
     assert [row["fve"] for row in rows[4:]] == [row["fve"] for row in rows[2:4]]
 
 
-def test_where_chance_explains_all_nothing_is_above_it(runs):
-    [whole] = [c | {"fve_uniform": 1.0} for c in runs[0]["classes"] if c["d"] == 1]
-    frame = extension.classes([runs[0] | {"classes": [whole]}])
-    assert frame["fve_above"].isna().tolist() == [True]
+def test_a_share_above_chance_is_its_way_from_chance_to_all(runs):
+    [units] = [c for c in runs[0]["classes"] if c["d"] == 1]
+    shares = [(0.9, 0.5), (0.5, 0.5), (0.4, 0.5), (1.0, 1.0)]  # of energy, and by chance
+    own = [units | {"fve": fve, "fve_uniform": uniform} for fve, uniform in shares]
+    run = runs[0] | {"classes": own}
+    frame = extension.classes([run])
+    assert frame["fve_above"].tolist() == pytest.approx([0.8, 0, -0.2, np.nan], nan_ok=True)
+    assert extension.kinds([run], frame)["fve_above"].tolist() == pytest.approx([0.2, 0.2])
 
 
 def test_block_scores_are_means_over_the_heads(runs):

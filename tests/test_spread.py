@@ -265,7 +265,15 @@ def test_the_verdict_is_about_the_seeds_of_the_first_run(runs):
     ],
 )
 def test_verdicts(relation, paper, values, expected):
-    assert spread.verdict(relation, paper, np.array(values, dtype=float)) == expected
+    values = np.array(values, dtype=float)
+    assert spread.verdict(relation, paper, values, "count") == expected
+
+
+def test_a_printed_share_is_no_more_exact_than_its_digits():
+    ours = np.array([0.9996, 0.9998])
+    assert spread.verdict("=", 1.0, ours, "share") == "within the seeds"
+    assert spread.verdict("=", 1.0, ours, "ratio") == "above every seed"
+    assert spread.verdict("=", 1.0, ours - 0.001, "share") == "above every seed"
 
 
 def test_every_column_of_every_table_is_shown_and_none_says_nan(runs):

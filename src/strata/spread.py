@@ -213,18 +213,20 @@ def of_seeds(runs: Sequence[Json], printed: Json, params: Params) -> Table:
     spreads = [spread(row[~np.isnan(row)], params.grid) for row in values]
     for name in ("runs", "mean", "low", "high", "min", "max"):
         claims[name] = [found[name] for found in spreads]
-    relations = zip(claims["relation"], claims["paper"], values, strict=True)
+    relations = zip(claims["relation"], claims["paper"], values, claims["unit"], strict=True)
     claims["verdict"] = [verdict(*each) for each in relations]
     about = f"(n = {first['n']}; ours is seed {first['seed']})"
     return Table("verdict", f"Numbers in the text and over seeds {about}.", claims)
 
 
-def verdict(relation: str, paper: float, values: Float[np.ndarray, " seeds"]) -> str:
+def verdict(relation: str, paper: float, values: Float[np.ndarray, " seeds"], unit: str) -> str:
     """Where the paper’s number lies among ours; nothing where it prints none or we have one seed.
 
-    >>> verdict("=", 4.0, np.array([4.0, 5])), verdict("=", 9.0, np.array([6.0, 7]))
-    ('within the seeds', 'above every seed')
-    >>> verdict("<", 0.2, np.array([0.1, 0.3]))
+    A printed share has one decimal of a percentage, so half of that tells nothing apart.
+
+    >>> [verdict("=", 9.0, np.array(x), "count") for x in ([8.0, 9], [6.0, 7])]
+    ['within the seeds', 'above every seed']
+    >>> verdict("<", 0.2, np.array([0.1, 0.3]), "share")
     'holds in 1 of 2 seeds'
     """
     values = values[~np.isnan(values)]
@@ -232,7 +234,7 @@ def verdict(relation: str, paper: float, values: Float[np.ndarray, " seeds"]) ->
         return ""
     if relation in HOLDS:
         return f"holds in {HOLDS[relation](values, paper).sum()} of {len(values)} seeds"
-    near = 1e-9  # printed numbers are rounded; where all agree, rounding must not tell them apart
+    near = 5e-4 if unit == "share" else 1e-9
     if paper > values.max() + near:
         return "above every seed"
     return "below every seed" if paper < values.min() - near else "within the seeds"
