@@ -8,7 +8,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
-from strata import monoid, plots, schematic
+from strata import monoid, panels, plots, schematic
 
 
 @pytest.fixture
@@ -190,3 +190,16 @@ def test_a_saved_figure_has_its_width_and_no_date(tmp_path):
     png = (tmp_path / "a.png").read_bytes()
     assert int.from_bytes(png[16:20], "big") == 200 * plots.COLUMN
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.pdf", "a.png", "b.pdf", "b.png"]
+
+
+@pytest.mark.parametrize("n", [2, 12, 30, 49, 180])
+@pytest.mark.parametrize("axis", [None, 2, 3, 7])
+def test_what_lies_above_chance_is_counted_on_the_products_themselves(n, axis):
+    d = [J.d for J in monoid.classes(n)]
+    found = panels.above_chance(n, d, axis)
+    for i, j in np.ndindex(found.shape):
+        J = monoid.JClass(n, gcd(d[i] * d[j], n))
+        quotients = {a // J.d for a in J.elements.tolist()}
+        power = max(p for p in (axis**k for k in range(9)) if J.m % p == 0) if axis else J.m
+        chance = 1 / len({u % power for u in quotients})
+        assert found[i, j] == pytest.approx(1 - chance if chance < 1 else 1)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from sympy.functions.combinatorial.numbers import totient
 
 from strata.plots import COLORS, GREY, RED, Axes, AxesImage, Number, heat
 
@@ -59,7 +60,7 @@ def numbers(
 def damage(
     ax: Axes, lost: Float[np.ndarray, "count count"], title: str, own: int | None = None
 ) -> AxesImage:
-    """Accuracy lost by (class of a, class of b); the row and column of class ``own`` are framed."""
+    """What is lost, 0 to 1, by (class of a, class of b); class ``own`` is framed."""
     drawn = heat(ax, lost, (0, 1), "magma_r", aspect="equal")
     ax.set(xticks=[], yticks=[])
     ax.set_title(title, fontsize=7)
@@ -69,6 +70,21 @@ def damage(
             for edge in edges.tolist():
                 line(edge, color=RED, linewidth=0.6)
     return drawn
+
+
+def above_chance(n: int, d: Sequence[int], axis: int | None) -> Float[np.ndarray, "count count"]:
+    """How much of the accuracy lies above chance, by (class of a, class of b).
+
+    Chance is a random element of the class of ab or, for the axis of a prime, a random place on it.
+    All of it lies above where there is one element, or the product has no such axis.
+    """
+    m = n // np.gcd(np.multiply.outer(d, d), n)  # residues modulo m tell the products apart
+    if axis is None:
+        places = np.vectorize(totient, otypes=[int])(m)
+    else:
+        power = np.gcd(m, axis ** n.bit_length())
+        places = power - power // axis * (power > 1)
+    return np.where(places > 1, 1 - 1 / places, 1.0)
 
 
 def bars(
