@@ -43,8 +43,6 @@ LAYERS = [
 ]
 WEIGHTS = {"run", "store", "task", "model", "gradients", "training"}
 WEIGHTS |= {"machine", "progress", "snapshots"}
-# Figures over seeds 2, 3, 7 and 10 of four moduli: stages when all of these runs are trained.
-OVER_SEEDS = {"fft_stability_clean", "pca_stability_clean", "mlp_stability_165", "attn_165"}
 SCIENCE = {"monoid", "task", "model", "gradients", "training", "activations"}
 SCIENCE |= {"fourier", "subspaces", "readout", "residues", "spans"}
 SCIENCE |= {"sweep", "circuits", "neurons", "measures", "pages"}
@@ -144,7 +142,7 @@ def test_every_notebook_is_a_stage_and_every_script_too():
     stages = [*STAGES.values(), PUBLISHED["convert"]]
     assert set(map(script, stages)) == {f"stages/{x}" for x in scripts}
     used = {Path(dep).stem for s in STAGES.values() for dep in s["deps"] if dep.endswith(".ipynb")}
-    assert used | OVER_SEEDS == {path.stem for path in ROOT.glob("notebooks/*.ipynb")}
+    assert used == {path.stem for path in ROOT.glob("notebooks/*.ipynb")}
 
 
 def test_the_report_depends_on_all_that_it_shows():
