@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from strata import circuits, fourier, monoid, neurons, readout, residues, subspaces
+from strata import activations, circuits, fourier, monoid, neurons, readout, residues, subspaces
 from strata.monoid import JClass, classes
 from strata.run import Run
 from strata.store import Arrays
@@ -53,7 +53,7 @@ def measure(
         ],
         "pca": embedding_pca(W_E, params) if finite else None,
         "token_order": residues.share(W_E) if finite else None,
-        "neurons": neurons.measure(weights, n) if finite else None,
+        "neurons": neurons.measure(moments_of_neurons(weights, n)) if finite else None,
         "heads": circuits.heads(weights, seen.attention, n, params) if finite else [],
     }
 
@@ -178,6 +178,14 @@ def read(J: JClass, seen: Sweep, key: Bool[np.ndarray, " size"]) -> Measures | N
         "prompts_all": every.prompts,
         "r2_all": every.r2,
     }
+
+
+def moments_of_neurons(weights: Arrays, n: int) -> neurons.Moments:
+    """Those of the MLP over all pairs, by class and by residue modulo each prime power of n."""
+    moments = neurons.Moments(neurons.labels(n), weights["W_in"].shape[1])
+    for a, b, found in activations.blocks(weights, n):
+        moments.add(a, b, found.mlp.numpy())
+    return moments
 
 
 def embedding_pca(W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> Measures:

@@ -12,9 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
-from strata.activations import blocks
 from strata.residues import bands
-from strata.store import Arrays
 
 Measures = dict[str, Any]
 Labels = Int[np.ndarray, " n"]  # of each residue: 0, 1, …
@@ -61,16 +59,11 @@ class Moments:
         return self.squares - mean, between
 
 
-def measure(weights: Arrays, n: int) -> Measures:
+def measure(moments: Moments) -> Measures:
     """How many neurons vary, the share of their variance that the classes explain, that a and b
     modulo each prime power explain, and that they explain where each neuron has the prime power
     that explains most of it; and how many neurons have which. None where no neuron varies.
     """
-    moments = None
-    for a, b, found in blocks(weights, n):
-        moments = moments or Moments(labels(n), found.mlp.shape[1])
-        moments.add(a, b, found.mlp.numpy())
-    assert moments is not None, "n² pairs"
     variance, between = moments.explained()
     varies = variance > 1e-9 * moments.squares
     total = variance[varies].sum()

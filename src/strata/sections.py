@@ -44,7 +44,7 @@ SECTIONS = (
         "*FVE* is the share of energy on the key frequencies, *uniform* what even energy would put "
         "there, *enrichment* their ratio. *Atomic*: the share on frequencies of one cyclic factor.",
     ),
-    Section("pca-dim", "Embeddings", claims="principal components"),
+    Section("pca-dim", "Embeddings", claims="principal components for"),
     Section(
         "attn-scores", "Attention", view="attention",
         claims="attention of ‘=’|attention to a that class blocks",
@@ -66,8 +66,8 @@ SECTIONS = (
     Section("raw-naive-fft", "Order and spectra", claims="plain Fourier transform"),
     Section("jclass-ordered-embedding", "Order and spectra"),
     Section("fft-jclass-embedding", "Order and spectra", view="spectra"),
-    Section("embed-pca-3d", "Order and spectra", view="pca"),
-    Section("mlp-neurons", "Neurons", view="neurons"),
+    Section("embed-pca-3d", "Order and spectra", view="pca", claims="first three principal"),
+    Section("mlp-neurons", "Neurons", view="neurons", claims="MLP’s activations"),
     Section(
         "jclasses", "Background", "Table 4", "The classes and their groups",
         "For each divisor *d* of *n*, the residues with gcd(*a*, *n*) = *d*. A regular class is a "
