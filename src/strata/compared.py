@@ -1,6 +1,5 @@
 """The paper's number beside ours, and in a word whether they agree: from the tables alone."""
 
-import operator
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from strata.columns import COLUMNS
+from strata.tables import BOUNDS
 from strata.typeset import shown
 
 SAME, HOLDS, DIFFERS = "as printed", "within the bound", "differs"
-BOUNDS = {"<": operator.lt, ">": operator.gt}
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ def passes(runs: Sequence[Json]) -> pd.DataFrame:
         kinds.setdefault(f"{mark}n{found['n']}", []).append(found)
     judged = {kind: _judged(own) for kind, own in kinds.items()}
     rows = []
-    for section, test in _judged(runs):
+    for section, test in dict.fromkeys(key for verdicts in judged.values() for key in verdicts):
         own = {kind: verdicts.get((section, test), []) for kind, verdicts in judged.items()}
         cells = {k: f"{sum(bool(v.passed) for v in x)} of {len(x)}" for k, x in own.items() if x}
         rows.append({"section": section, "test": test} | dict.fromkeys(kinds, "") | cells)
@@ -188,8 +188,10 @@ def passes(runs: Sequence[Json]) -> pd.DataFrame:
 def _judged(runs: Sequence[Json]) -> dict[tuple[str, str], list[criteria.Verdict]]:
     """The verdicts on the runs that have a case, by section and test."""
     found: dict[tuple[str, str], list[criteria.Verdict]] = {}
-    for key, verdict in (item for run in runs for item in _by_test(run).items()):
-        found.setdefault(key, []).extend([verdict] if verdict.passed is not None else [])
+    for verdict in (verdict for run in runs for verdict in criteria.judge(run)):
+        own = found.setdefault((verdict.section, verdict.test), [])
+        if verdict.passed is not None:
+            own.append(verdict)
     return found
 
 

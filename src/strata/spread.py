@@ -22,7 +22,6 @@ Json = dict[str, Any]
 Value = float | int | None
 # What a row is about, its unit, its value in one run
 Measure = tuple[dict[str, Any], str, Value]
-HOLDS = {"<": np.less, ">": np.greater}
 ACCURACIES = ("train", "validation", "mirror_free")
 EPOCHS = {"first epoch": "first_099", "epoch to stay": "epoch_099"}
 STATISTICS = ["runs", "mean", "std", "low", "high", "min", "max"]
@@ -232,8 +231,8 @@ def verdict(relation: str, paper: float, values: Float[np.ndarray, " seeds"], un
     values = values[~np.isnan(values)]
     if len(values) < 2 or np.isnan(paper) or not relation:
         return ""
-    if relation in HOLDS:
-        return f"holds in {HOLDS[relation](values, paper).sum()} of {len(values)} seeds"
+    if relation in tables.BOUNDS:
+        return f"holds in {tables.BOUNDS[relation](values, paper).sum()} of {len(values)} seeds"
     near = 5e-4 if unit == "share" else 1e-9
     if paper > values.max() + near:
         return "above every seed"

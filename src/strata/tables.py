@@ -6,6 +6,7 @@ Module `typeset` makes the frames readable.
 """
 
 import math
+import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from strata.thresholds import MetricsParams
 Json = dict[str, Any]
 # claim, where, unit, relation, paper, ours
 Claim = tuple[str, str, str, str, float | None, float | None]
+BOUNDS = {"<": operator.lt, ">": operator.gt}  # relations of a claim: ours to the paper’s
 
 
 @dataclass(frozen=True)
@@ -214,15 +216,11 @@ def _block_claims(heads: list[Json]) -> Iterator[Claim]:
 def _neuron_claims(neurons: Json | None) -> Iterator[Claim]:
     if neurons:
         claim = "variance of the MLP’s activations that"
-        yield f"{claim} the classes of a and b explain", "Figure 11", *_shown(neurons["classes"])
+        classes, one = neurons["classes"], neurons["one_power"]
+        yield f"{claim} the classes of a and b explain", "Figure 11", "share", "", None, classes
         if len(neurons["modulo"]) > 1:
             claim += " a and b explain modulo one prime power for each neuron"
-            yield claim, "Figure 11", *_shown(neurons["one_power"])
-
-
-def _shown(share: float | None) -> tuple[str, str, None, float | None]:
-    """A share that the paper does not print, as the end of a claim."""
-    return "share", "", None, share
+            yield claim, "Figure 11", "share", "", None, one
 
 
 def square_free_density(limit: int) -> float:

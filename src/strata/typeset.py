@@ -12,7 +12,7 @@ import pandas as pd
 
 from strata import store
 from strata.columns import Column, column
-from strata.tables import Table
+from strata.tables import BOUNDS, Table
 
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -77,7 +77,7 @@ def _cell(record: dict[Any, Any], name: str, shape: Column) -> str:
     if pd.isna(value) or value == "":
         return shape.missing
     text = STYLES[shape.style.replace("unit", record.get("unit", ""))](value)
-    bound = name == "paper" and record["relation"] in ("<", ">")
+    bound = name == "paper" and record["relation"] in BOUNDS
     return f"{record['relation']} {text}" if bound else text
 
 
