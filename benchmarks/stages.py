@@ -22,12 +22,13 @@ def seconds(stage: str) -> float:
 
 def what(stage: dict) -> str:
     """What a stage makes: its notebooks' titles with links, or the folder of its outputs."""
-    if "stages/figure.py" not in stage["deps"]:
+    notebooks = [Path("notebooks", f"{Path(dep).stem}.ipynb") for dep in stage.get("deps", ())]
+    notebooks = [x for x in notebooks if "stages/figure.py" in stage["cmd"] and x.is_file()]
+    if not notebooks:
         first = stage["outs"][0]
         path = Path(first if isinstance(first, str) else next(iter(first)))
         return "/".join(path.parts[:2]) if len(path.parts) > 2 else f"{path.parent}/"
-    notebooks = [dep for dep in stage["deps"] if dep.endswith(".ipynb")]
-    texts = ["".join(json.loads(Path(x).read_text())["cells"][0]["source"]) for x in notebooks]
+    texts = ["".join(json.loads(x.read_text())["cells"][0]["source"]) for x in notebooks]
     titles = [text.splitlines()[0].lstrip("# ") for text in texts]
     return "<br>".join(f"[{x}]({path})" for x, path in zip(titles, notebooks, strict=True))
 

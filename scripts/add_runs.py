@@ -1,8 +1,8 @@
 """Add runs to those that are trained, measured, changed and compared over seeds.
 
 ``python scripts/add_runs.py n165-s11 mlp-n165-s2``, then ``dvc repro``. Their names go wherever
-params.yaml, dvc.yaml and studies/dvc.yaml list the runs, which DVC cannot fill in by itself. A run
-that is there already stays where it is.
+params.yaml and the pipeline files list the runs, which DVC cannot fill in by itself. A run that is
+there already stays where it is.
 """
 
 import re
@@ -14,7 +14,8 @@ from textwrap import TextWrapper
 from strata import store
 from strata.run import InputError, Run, command, read_yaml
 
-FILES = ("params.yaml", "dvc.yaml", "studies/dvc.yaml")
+RUNS = "runs/dvc.yaml"
+FILES = ("params.yaml", "dvc.yaml", RUNS, "studies/dvc.yaml")
 WIDTH = 120
 NAME = r"(?:mlp-)?n\d+-s\d+"
 # The same file of one run after the other: as deps, one a line, and as words of a command.
@@ -66,14 +67,14 @@ def main() -> None:
         raise InputError("must be called with the runs to add, such as n165-s11")
     texts = {file: Path(file).read_text(encoding="utf-8") for file in FILES}
     compared = [Run.parse(name) for name in read_yaml("params.yaml")["grid"]["runs"]]
-    *every, headline = read_yaml("dvc.yaml")["stages"]["split"]["matrix"]["run"]
+    *every, headline = read_yaml(RUNS)["stages"]["split"]["matrix"]["run"]
     moduli = list(dict.fromkeys([*(x.n for x in compared), *sorted(x.n for x in new)]))
     together = {*compared, *new}
     grid = sorted(together, key=lambda x: (x.architecture == "mlp", moduli.index(x.n), x.seed))
     before, after = [*map(str, compared)], [*map(str, grid)]
     whole = list(dict.fromkeys([*after, *every]))
     texts["params.yaml"] = listed(texts["params.yaml"], "  runs: ", after)
-    texts["dvc.yaml"] = listed(texts["dvc.yaml"], "run: &runs ", [*whole, f'"{headline}"'])
+    texts[RUNS] = listed(texts[RUNS], "run: &runs ", [*whole, f'"{headline}"'])
     for file in FILES[1:]:
         texts[file] = named(texts[file], [(every, whole), (before, after)])
     for file, text in texts.items():

@@ -1,7 +1,7 @@
-"""The code of stages that every run repeats, a file each.
+"""The code of every stage, a file each, so that a stage depends on one file and not on many.
 
-In: a folder, the names of stages. Out: FOLDER/NAME.txt, with the md5 of stages/NAME.py and of every
-module that it reaches; the stage of that name depends on it.
+In: where to write. Out: FOLDER/NAME.txt for each script stages/NAME.py but figure.py and this one,
+and for each figure's notebooks/NAME.ipynb: the md5 of what runs and of every module it reaches.
 """
 
 import sys
@@ -12,14 +12,18 @@ from strata.imports import reached
 from strata.provenance import hashed
 from strata.run import command
 
+FIGURE = Path("stages/figure.py")
+
 
 def main() -> None:
-    folder, *names = sys.argv[1:]
-    for name in names:
-        script = Path("stages", f"{name}.py")
-        modules = sorted(f"src/strata/{module}.py" for module in reached(script))
-        lines = [f"{md5}  {path}\n" for path, md5 in hashed([str(script), *modules])]
-        store.write_text(Path(folder, f"{name}.txt"), "".join(lines))
+    folder = Path(sys.argv[1])
+    alone = [(path,) for path in Path("stages").glob("*.py") if path.stem not in {"figure", "code"}]
+    drawn = [(FIGURE, path) for path in Path("notebooks").glob("*.ipynb")]
+    for files in (*alone, *drawn):
+        modules = sorted(f"src/strata/{module}.py" for module in reached(*files))
+        paths = [*(path.as_posix() for path in files), *modules]
+        lines = [f"{md5}  {path}\n" for path, md5 in hashed(paths)]
+        store.write_text(folder / f"{files[-1].stem}.txt", "".join(lines))
 
 
 if __name__ == "__main__":

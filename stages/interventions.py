@@ -5,6 +5,7 @@ frequencies are used. Out: JSON, described in docs/interventions.md and in
 src/strata/interventions.py.
 """
 
+import json
 import sys
 
 from strata import interventions, store
@@ -19,7 +20,9 @@ def main() -> None:
     threshold = section("params.yaml", "metrics", MetricsParams).key_threshold
     weights = store.read_weights(weights_path, run)
     key = store.read_weights(others[0], run) if others else None
-    store.write_json(out, interventions.intervene(run, weights, params, threshold, key))
+    found = interventions.intervene(run, weights, params, threshold, key)
+    # One line: these matrices indented, a number on each, would be half as large again.
+    store.write_text(out, json.dumps(found, sort_keys=True, allow_nan=False) + "\n")
 
 
 if __name__ == "__main__":

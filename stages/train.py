@@ -57,7 +57,7 @@ def main() -> None:
     environment = machine.describe(device)
     key = snapshots.fingerprint({**config, **environment}, [*CODE, Path(split_path)])
     snapshot = snapshots.Snapshot(".snapshots", name, key)
-    snapshots.prune(".snapshots", Path("dvc.lock"))
+    snapshots.prune(".snapshots", snapshots.LOCK)
     with snapshot.locked():
         trainer = training.Trainer(run, params, split, device)
         seconds = train(trainer, snapshot, resume(trainer, snapshot))

@@ -11,14 +11,14 @@ import pytest
 from strata.run import read_yaml
 
 ROOT = Path(__file__).parents[1]
-FILES = ("params.yaml", "dvc.yaml", "studies/dvc.yaml")
+FILES = ("params.yaml", "dvc.yaml", "runs/dvc.yaml", "studies/dvc.yaml")
 NEW = ["n165-s77", "n6-s1", "mlp-n113-s77"]
 
 
 @pytest.fixture
 def project(tmp_path):
-    (tmp_path / "studies").mkdir()
     for name in FILES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 
@@ -58,8 +58,8 @@ def test_new_runs_stand_wherever_the_others_do_and_nothing_else_is_changed(proje
         assert without(after[name], NEW) == before[name]
         text = (project / name).read_text()
         assert {text.count(f"{run}.") for run in NEW} == {text.count("/mlp-n113-s1.")}
-    grid, matrix = after["params.yaml"]["grid"]["runs"], after["dvc.yaml"]["stages"]["split"]
-    assert set(NEW) < set(grid) < set(matrix["matrix"]["run"])
+    split = after["runs/dvc.yaml"]["stages"]["split"]
+    assert set(NEW) < set(after["params.yaml"]["grid"]["runs"]) < set(split["matrix"]["run"])
     assert add(project, *NEW) == ""
     assert {name: read_yaml(project / name) for name in FILES} == after
 

@@ -345,7 +345,7 @@ def test_damaged_objects_of_the_remote_are_not_pulled_and_make_paper_makes_them_
 
 
 def test_a_dvc_lock_edited_by_hand_is_seen_and_git_or_repro_puts_it_right(project):
-    before, path = results(project), project.folder / "dvc.lock"
+    before, path = results(project), project.folder / "runs" / "dvc.lock"
     md5 = verify.outs(locked(project))[METRICS].md5
     path.write_text(path.read_text().replace(md5, md5[::-1]))
     assert project.run(*DVC, "status", "--quiet").returncode == 1
@@ -354,8 +354,8 @@ def test_a_dvc_lock_edited_by_hand_is_seen_and_git_or_repro_puts_it_right(projec
     assert project.do("git", "status", "--porcelain") == ""
     path.write_text(path.read_text().replace("schema:", "schema: ["))
     done = project.run(*DVC, "status")
-    assert done.returncode != 0 and "dvc.lock" in done.stdout
-    project.do("git", "checkout", "--quiet", "dvc.lock")
+    assert done.returncode != 0 and "runs/dvc.lock" in done.stdout
+    project.do("git", "checkout", "--quiet", "runs/dvc.lock")
     project.do(*DVC, "status", "--quiet")
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from nursery import LOOP, asked
 
-from strata import store, task
+from strata import snapshots, store, task
 from strata.run import Run
 
 STAGES = Path(__file__).parents[1] / "stages"
@@ -218,7 +218,7 @@ def test_a_recorded_run_leaves_no_snapshot(nursery):
     nursery.finish()
     assert nursery.snapshot().exists()
     md5 = hashlib.md5(nursery.outputs()["weights.safetensors"]).hexdigest()
-    (nursery.folder / "dvc.lock").write_text(f"md5: {md5}\n", encoding="utf-8")
+    store.write_text(nursery.folder / snapshots.LOCK, f"md5: {md5}\n")
     command = [sys.executable, "-m", "strata.snapshots"]
     subprocess.run(command, cwd=nursery.folder, check=True, stdout=subprocess.DEVNULL)
     assert list((nursery.folder / ".snapshots").iterdir()) == []

@@ -1,4 +1,4 @@
-"""Who may import whom; and dvc.yaml names for each stage exactly the modules it reaches."""
+"""Who may import whom; and each stage depends on the code that it runs, and on no other."""
 
 import ast
 import re
@@ -92,29 +92,27 @@ def test_only_plots_knows_matplotlib():
         assert "matplotlib" not in source(path)
 
 
-def called(name: str) -> list[str]:
-    """The scripts whose code a stage has for itself: its own, or those that stage `code` names."""
-    words = STAGES["code"]["cmd"].split()
-    own = [f"stages/{x}.py" for x in words[words.index("data/code") + 1 :]]
-    return [script(STAGES[name]), *own] if name == "code" else [script(STAGES[name])]
+def code(stage: dict, *, above: str = "") -> list[str]:
+    """The files of data/code that a stage depends on."""
+    return sorted(dep for dep in stage["deps"] if dep.startswith(f"{above}data/code/"))
+
+
+def runs(stage: dict) -> list[str]:
+    """The notebooks that a stage executes, or else its script, by the name of their code's file."""
+    paths = notebooks(stage) or [script(stage)]
+    return sorted(f"data/code/{Path(path).stem}.txt" for path in paths)
 
 
 @pytest.mark.parametrize("name", sorted(STAGES))
-def test_a_stage_depends_on_exactly_the_modules_that_it_reaches(name):
-    deps = {Path(dep) for dep in STAGES[name]["deps"] if "$" not in dep}
-    code = [path for path in deps if path.suffix in {".py", ".ipynb"} and path.parts[0] != "src"]
-    if name == "report":  # it reads the words of all notebooks
-        code = [path for path in code if path.suffix == ".py"]
-    modules = {path.stem for path in deps if path.parts[0] == "src"}
-    through = [path for path in deps if path.parts[:2] == ("data", "code")]
-    if through:  # the file that stage `code` makes of its script
-        assert [f"stages/{path.stem}.py" for path in through] == [script(STAGES[name])]
-        assert set(map(str, through)) <= set(STAGES["code"]["outs"])
-        assert not code and not modules
+def test_a_stage_depends_on_the_code_that_it_runs_and_on_no_other(name):
+    named = [dep for dep in STAGES[name]["deps"] if dep.startswith(("src", "stages", "notebooks"))]
+    if name == "code":
+        assert named == STAGES[name]["deps"] == ["notebooks", "src/strata", "stages"]
         return
-    assert sorted(map(str, code)) == sorted({*called(name), *notebooks(STAGES[name])})
-    assert modules == reached(*(ROOT / path for path in code))
-    assert all((ROOT / path).exists() for path in (*code, *(SRC / f"{m}.py" for m in modules)))
+    assert code(STAGES[name]) == runs(STAGES[name])
+    assert set(code(STAGES[name])) <= set(STAGES["code"]["outs"])
+    # The report reads the words of all notebooks.
+    assert all(name == "report" and dep.endswith(".ipynb") for dep in named)
 
 
 def notebooks(stage: dict) -> list[str]:
@@ -141,8 +139,8 @@ def test_every_notebook_is_a_stage_and_every_script_too():
     scripts = {path.name for path in ROOT.glob("stages/*.py")}
     stages = [*STAGES.values(), PUBLISHED["convert"]]
     assert set(map(script, stages)) == {f"stages/{x}" for x in scripts}
-    used = {Path(dep).stem for s in STAGES.values() for dep in s["deps"] if dep.endswith(".ipynb")}
-    assert used == {path.stem for path in ROOT.glob("notebooks/*.ipynb")}
+    used = [path for stage in STAGES.values() for path in notebooks(stage)]
+    assert sorted(used) == sorted(f"notebooks/{path.name}" for path in ROOT.glob("notebooks/*"))
 
 
 def test_the_report_depends_on_all_that_it_shows():
@@ -157,8 +155,9 @@ def test_the_report_depends_on_all_that_it_shows():
             *made["deps"],
             *made["outs"],
             *(path for x in made.get("metrics", ()) for path in x),
+            *notebooks(made),
         ]
-        assert {x for x in files if not x.startswith(("src/", "stages/"))} <= deps
+        assert {x for x in files if not x.startswith("data/code/")} <= deps
 
 
 def test_every_figure_and_table_is_a_section_of_the_report_once():
@@ -173,13 +172,11 @@ def figure_or_table(out: str | dict) -> bool:
 
 
 @pytest.mark.parametrize("name", sorted(PUBLISHED))
-def test_a_stage_of_published_weights_depends_on_exactly_the_modules_that_it_reaches(name):
+def test_a_stage_of_published_weights_depends_on_the_code_that_it_runs(name):
     stage = PUBLISHED[name]
-    deps = {dep[3:] for dep in stage["deps"] if dep.startswith("../")}
-    code = {dep for dep in deps if dep.startswith(("stages/", "notebooks/"))}
-    assert code == {script(stage), *notebooks(stage)}
-    modules = {Path(dep).stem for dep in deps if dep.startswith("src/")}
-    assert modules == reached(*(ROOT / path for path in code))
+    assert code(stage, above="../") == [f"../{path}" for path in runs(stage)]
+    others = [dep for dep in stage["deps"] if re.search(r"src/|stages/|notebooks/", dep)]
+    assert not others
 
 
 def test_published_weights_get_the_figures_of_every_other_run():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from ruamel.yaml import YAML
+from test_layout import notebooks
 
 from strata import pipelines
 
@@ -98,7 +99,7 @@ def pipeline(figures: set[str] = FIGURES) -> Described:
     assert drawn >= figures
     left_out = (drawn - figures) | STUDIES
     gone = {out for name in left_out for out in every[name]["outs"]}
-    gone |= {dep for name in left_out for dep in every[name]["deps"] if dep.endswith(".ipynb")}
+    gone |= {path for name in left_out for path in notebooks(every[name])}
     report = every["report"]
     report["deps"] = [
         dep

@@ -10,13 +10,14 @@ from ruamel.yaml import YAML
 from test_layout import dvc
 
 from strata import imports, pipelines
+from strata.imports import SRC
 from strata.run import InputError
 
 ROOT = Path(__file__).parents[1]
 
 
 def written(folder: Path, **files: dict) -> Path:
-    """A folder with these pipeline files, given as top, headline and studies."""
+    """A folder with these pipeline files, given as top and by their folders."""
     for name, content in files.items():
         path = folder / ("dvc.yaml" if name == "top" else f"{name}/dvc.yaml")
         path.parent.mkdir(exist_ok=True)
@@ -67,13 +68,17 @@ def test_modules_are_reached_through_one_another(tmp_path, monkeypatch):
     assert imports.reached(script) == {"one", "two", "three", "four"}
 
 
-def test_the_file_of_a_stage_names_its_script_and_the_modules_it_reaches_with_their_md5(tmp_path):
-    command = [sys.executable, "stages/code.py", str(tmp_path), "page", "metrics"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    for name in ("page", "metrics"):
-        lines = [x.split("  ") for x in (tmp_path / f"{name}.txt").read_text().splitlines()]
-        script = f"stages/{name}.py"
-        modules = {f"src/strata/{x}.py" for x in imports.reached(ROOT / script)}
-        assert [path for _, path in lines] == [script, *sorted(modules)]
+def test_the_file_of_a_stage_names_what_it_runs_and_reaches_with_their_md5(tmp_path):
+    subprocess.run([sys.executable, "stages/code.py", str(tmp_path)], cwd=ROOT, check=True)
+    scripts = {path.stem: path for path in (ROOT / "stages").glob("*.py")}
+    figure, _ = scripts.pop("figure"), scripts.pop("code")
+    notebooks = {path.stem: path for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert {path.stem for path in tmp_path.iterdir()} == {*scripts, *notebooks}
+    assert not {*scripts} & {*notebooks}
+    for file in tmp_path.iterdir():
+        runs = [scripts[file.stem]] if file.stem in scripts else [figure, notebooks[file.stem]]
+        modules = sorted(SRC / f"{module}.py" for module in imports.reached(*runs))
+        lines = [line.split("  ") for line in file.read_text().splitlines()]
+        assert [ROOT / path for _, path in lines] == [*runs, *modules]
         for md5, path in lines:
             assert hashlib.md5((ROOT / path).read_bytes()).hexdigest() == md5

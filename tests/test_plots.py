@@ -1,5 +1,6 @@
 """Each panel shows what it is given: stars, boundaries, thresholds; none needs colour for it."""
 
+import re
 from math import gcd
 
 import numpy as np
@@ -186,7 +187,10 @@ def test_a_saved_figure_has_its_width_and_no_date(tmp_path):
         assert plots.save(fig, str(tmp_path / stem)) == tmp_path / f"{stem}.png"
     for suffix in ("pdf", "png"):
         assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
-    assert b"CreationDate" not in (tmp_path / "a.pdf").read_bytes()
+    pdf = (tmp_path / "a.pdf").read_bytes()
+    assert b"CreationDate" not in pdf
+    sides = re.findall(rb"/(?:Width|Height) (\d+)", pdf)
+    assert [*map(int, sides)] == [5, 5], "one pixel for each entry"
     png = (tmp_path / "a.png").read_bytes()
     assert int.from_bytes(png[16:20], "big") == 200 * plots.COLUMN
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.pdf", "a.png", "b.pdf", "b.png"]

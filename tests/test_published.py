@@ -329,6 +329,7 @@ def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(
     folder = project.folder / "published"
     _, dictionary = checkpoint((6, 16, 2, 32))
     store.write_bytes(folder / "checkpoint.pt", saved(dictionary))
+    project.do(sys.executable, "stages/code.py", "data/code")
     assert project.dvc("--cd", "published", "repro", "metrics") == {"convert", "metrics"}
     store.write_json(
         project.folder / "data/metrics/n6-s1.json",

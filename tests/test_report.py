@@ -41,11 +41,9 @@ FLAGS += ["disable-dev-shm-usage", "enable-unsafe-swiftshader"]
 
 def with_runs(whole: Described) -> Described:
     """The pipeline over three runs: two moduli, one of them not square-free, and the MLP alone."""
-    stages = whole["dvc.yaml"]["stages"]
-    for stage in stages.values():
-        if "matrix" in stage:
-            stage["matrix"] = {"run": RUNS}
-    stages["report"]["deps"] += [f"report/runs/{run}.js" for run in RUNS[:2]]
+    for stage in whole["runs/dvc.yaml"]["stages"].values():
+        stage["matrix"] = {"run": RUNS}
+    whole["dvc.yaml"]["stages"]["report"]["deps"] += [f"report/runs/{run}.js" for run in RUNS[:2]]
     return whole
 
 
@@ -391,7 +389,9 @@ def test_a_run_whose_data_are_not_there_is_said_to_be_missing(reader, site):
     try:
         reader.open()
         reader.choose("#run", MLP)
-        reader.until("return document.body.textContent.includes('dvc repro page@mlp-n6-s1')")
+        reader.until(
+            "return document.body.textContent.includes('dvc repro runs/dvc.yaml:page@mlp-n6-s1')"
+        )
         assert len(reader.errors()) == 1  # the browser's own line about the file
     finally:
         away.write_bytes(kept)

@@ -83,7 +83,7 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project):
     content[9] ^= 1
     table.chmod(0o644)
     table.write_bytes(content)
-    lock = project.folder / "dvc.lock"
+    lock = project.folder / "runs" / "dvc.lock"
     lock.write_text(lock.read_text().replace("variance: 0.95", "variance: 0.9"))
     code, report = verified(project)
     assert code == 1

@@ -1,6 +1,6 @@
-"""The pipeline files: dvc.yaml for every run and the report, two beside it, and their locks.
+"""The pipeline files, dvc.yaml and three beside it, and their locks.
 
-DVC reads and writes a whole dvc.lock after each stage, so the figures and tables have short ones.
+DVC reads and writes a whole dvc.lock after each stage, so that four short ones are quicker.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from typing import Any
 
 from strata.run import InputError, read_yaml
 
-FILES = ("dvc.yaml", "headline/dvc.yaml", "studies/dvc.yaml")
+FILES = ("dvc.yaml", "runs/dvc.yaml", "headline/dvc.yaml", "studies/dvc.yaml")
 Stages = dict[str, dict[str, Any]]
 
 
@@ -42,13 +42,13 @@ def variables(folder: Path | str = ".") -> dict[str, Any]:
 
 
 def address(name: str, folder: Path | str = ".") -> str:
-    """What DVC calls a stage, such as train@n165-s1 or headline/dvc.yaml:hierarchy."""
+    """What DVC calls a stage, such as runs/dvc.yaml:train@n165-s1."""
     stage, at, run = name.partition("@")
     return addresses(folder).get(stage, stage) + at + run
 
 
 def addresses(folder: Path | str = ".") -> dict[str, str]:
-    """What DVC calls each stage of headline/ and studies/; it calls those of the top by name."""
+    """What DVC calls each stage of the files beside dvc.yaml; it calls those of that by name."""
     return {
         name: f"{file.relative_to(folder)}:{name}"
         for file in present(folder, FILES[1:])

@@ -50,10 +50,15 @@ def figure(
 
 
 def save(fig: Figure, stem: str) -> Path:
-    """Write stem.pdf and stem.png, the same bytes for the same figure; return the latter's path."""
-    for suffix, dpi, undated in ((".pdf", 400, {"CreationDate": None}), (".png", 200, {})):
+    """Write stem.pdf and stem.png, the same bytes for the same figure; return the latter's path.
+
+    In the PDF a matrix has a pixel for each entry: exact, and a tenth of the size.
+    """
+    for suffix, pixels, undated in ((".pdf", "none", {"CreationDate": None}), (".png", None, {})):
+        for image in fig.findobj(AxesImage):
+            image.set_interpolation(pixels)
         part = f"{stem}.part{suffix}"
-        fig.savefig(part, dpi=dpi, metadata=undated)
+        fig.savefig(part, dpi=200, metadata=undated)
         replace(part, stem + suffix)
         fig.set_layout_engine("none")  # found once, it serves both
     return Path(f"{stem}.png")

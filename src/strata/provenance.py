@@ -14,7 +14,7 @@ from typing import Any
 
 from strata.run import InputError
 
-CODE = ("src/", "stages/", "notebooks/")
+CODE = ("data/code/", "notebooks/")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,6 @@ class Made:
 
     stage: str
     command: str
-    script: str
     parameters: tuple[tuple[str, str], ...]
     inputs: tuple[tuple[str, str], ...]
     outputs: tuple[tuple[str, str], ...]
@@ -79,11 +78,9 @@ def value(params: Mapping[str, Any], key: str) -> Any:
 
 def made(stage: Stage, params: Mapping[str, Any]) -> Made:
     """The stage's command, parameters and files, the latter with their md5; code is not hashed."""
-    scripts = [dep for dep in stage.deps if dep.startswith("stages/")]
     return Made(
         stage.name,
         stage.command,
-        scripts[0],
         tuple(leaf for key in stage.params for leaf in leaves(key, value(params, key))),
         hashed(dep for dep in stage.deps if not dep.startswith(CODE)),
         hashed(stage.outs),

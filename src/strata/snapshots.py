@@ -18,6 +18,8 @@ from typing import Any
 from strata.run import InputError
 from strata.store import Arrays, read_tensors, tensors_bytes, write_bytes
 
+LOCK = Path("runs", "dvc.lock")  # where DVC records what was trained
+
 
 def fingerprint(inputs: Mapping[str, Any], files: list[Path]) -> str:
     """A hash of all that decides a run's bytes: the inputs and the content of the files."""
@@ -82,7 +84,7 @@ class Snapshot:
 
 
 def prune(folder: Path | str, lock: Path) -> list[str]:
-    """Delete the snapshots of finished runs whose weights' md5 dvc.lock names; their names.
+    """Delete the snapshots of finished runs whose weights' md5 the lock names; their names.
 
     A run that is asked for again trains again. What a killed save left behind goes after an hour.
     """
@@ -103,5 +105,5 @@ def prune(folder: Path | str, lock: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    for name in prune(".snapshots", Path("dvc.lock")):
+    for name in prune(".snapshots", LOCK):
         print(f"snapshot of {name} deleted: its weights are recorded")
