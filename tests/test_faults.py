@@ -246,7 +246,7 @@ def test_make_test_interrupted_leaves_nothing_and_passes_the_next_time(clone):
 
 def test_of_two_dvc_repro_at_once_one_is_told_to_wait_and_nothing_is_wrong(project):
     project.set("variance", 0.9)
-    both = [started(project, *DVC, "repro", "metrics") for _ in range(2)]
+    both = [started(project, *DVC, "repro", "runs/dvc.yaml:metrics") for _ in range(2)]
     said = [process.communicate(timeout=600)[0] for process in both]
     codes = [process.returncode for process in both]
     assert 0 in codes, said
@@ -306,7 +306,7 @@ def test_an_output_that_cannot_be_written_leaves_no_file(project):
 
 def test_a_read_only_data_folder_is_named_and_nothing_changes(project):
     before = results(project)
-    words = ("repro", "--force", "--single-item", "metrics")
+    words = ("repro", "--force", "--single-item", "runs/dvc.yaml:metrics")
     code, said, _ = mounted(project, READ_ONLY, "data", *words)
     assert code != 0 and re.search("Read-only file system", said), said
     assert results(project) == before
