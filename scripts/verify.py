@@ -24,7 +24,6 @@ from tabulate import tabulate
 
 from strata import likeness, params, pipelines, store, verify
 from strata.imports import reached
-from strata.provenance import md5
 from strata.run import InputError, Run, command, read_yaml
 from strata.verify import Out, Outcome
 
@@ -99,12 +98,12 @@ class Claim:
         params = {
             key for dep in stage.deps if isinstance(dep, ParamsDependency) for key in dep.params
         }
-        named = {dep.def_path for dep in stage.deps if not isinstance(dep, ParamsDependency)}
+        named = {x.def_path: x for x in stage.deps if not isinstance(x, ParamsDependency)}
         found = {dep["path"]: dep["md5"] for dep in locked.get("deps", ())}
-        tracked = [path for path in named if not self.made(path) and Path(path).is_file()]
+        tracked = {path: dep for path, dep in named.items() if not self.made(path) and dep.exists}
         return (
-            (locked["cmd"], set(found)) != (stage.cmd, named)
-            or any(md5(x) != found[x] for x in tracked)
+            (locked["cmd"], set(found)) != (stage.cmd, set(named))
+            or any(dep.get_hash().value != found[path] for path, dep in tracked.items())
             or locked.get("params", {}).get("params.yaml", {}) != self._values(params)
         )
 
@@ -154,11 +153,11 @@ def of_the_lock(claim: Claim, folder: Path) -> list[Outcome]:
     with Repo(str(folder)) as repo:
         stages = {stage.addressing.split(":")[-1]: stage for stage in repo.index.stages}
         cached = {out.def_path for out in repo.index.outs if out.use_cache}
+        changed = [
+            name for name in claim.stages if name not in stages or claim.stale(name, stages[name])
+        ]
     bad = [name for name, whole in claim.objects.items() if not whole]
     lost = [x.path for x in claim.outs.values() if x.path in cached and x.md5 not in claim.objects]
-    changed = [
-        name for name in claim.stages if name not in stages or claim.stale(name, stages[name])
-    ]
     changed += [f"{name} (not in it)" for name in stages if name not in claim.stages]
     return [
         listed(f"{len(claim.objects)} objects of {REMOTE}/, against their md5", bad),

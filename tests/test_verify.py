@@ -85,13 +85,15 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project):
     table.write_bytes(content)
     lock = project.folder / "runs" / "dvc.lock"
     lock.write_text(lock.read_text().replace("variance: 0.95", "variance: 0.9"))
+    with (project.folder / "src" / "strata" / "moments.py").open("a") as module:
+        module.write("# changed\n")
     code, report = verified(project)
     assert code == 1
     failed = [line for line in report.splitlines() if " FAIL " in line]
     assert report.splitlines()[-1].startswith(f"verify: {len(failed)} of ")
     for what, named in (
         ("objects of remote/", table.parent.name + table.name),
-        ("against dvc.yaml, code and params.yaml", f"metrics@{RUN}"),
+        ("against dvc.yaml, code and params.yaml", f"code, metrics@{RUN}"),
         ("n6-s1: first 100 epochs", "from epoch 3 on"),
         (f"metrics@{RUN}: made again", f"other bytes: {METRICS}"),
     ):
