@@ -22,8 +22,8 @@ def seconds(stage: str) -> float:
 
 def what(stage: dict) -> str:
     """What a stage makes: its notebooks' titles with links, or the folder of its outputs."""
-    notebooks = [Path("notebooks", f"{Path(dep).stem}.ipynb") for dep in stage.get("deps", ())]
-    notebooks = [x for x in notebooks if "stages/figure.py" in stage["cmd"] and x.is_file()]
+    code = [Path(dep).stem for dep in stage["deps"] if dep.startswith("data/code/")]
+    notebooks = [x for x in (Path("notebooks", f"{name}.ipynb") for name in code) if x.is_file()]
     if not notebooks:
         first = stage["outs"][0]
         path = Path(first if isinstance(first, str) else next(iter(first)))

@@ -10,7 +10,6 @@ from ruamel.yaml import YAML
 from test_layout import dvc
 
 from strata import imports, pipelines
-from strata.imports import SRC
 from strata.run import InputError
 
 ROOT = Path(__file__).parents[1]
@@ -77,7 +76,7 @@ def test_the_file_of_a_stage_names_what_it_runs_and_reaches_with_their_md5(tmp_p
     assert not {*scripts} & {*notebooks}
     for file in tmp_path.iterdir():
         runs = [scripts[file.stem]] if file.stem in scripts else [figure, notebooks[file.stem]]
-        modules = sorted(SRC / f"{module}.py" for module in imports.reached(*runs))
+        modules = sorted(imports.SRC / f"{module}.py" for module in imports.reached(*runs))
         lines = [line.split("  ") for line in file.read_text().splitlines()]
         assert [ROOT / path for _, path in lines] == [*runs, *modules]
         for md5, path in lines:

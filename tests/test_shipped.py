@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from strata import params, pipelines, provenance, report, store, task
-from strata.run import Run
+from strata import params, pipelines, provenance, report, snapshots, store, task
+from strata.run import Run, read_yaml
 
 ROOT = Path(__file__).parents[1]
 STAGES, LOCK = pipelines.stages(ROOT), pipelines.locked(ROOT)
@@ -48,6 +48,11 @@ def test_every_object_of_the_lock_is_in_the_remote_with_its_md5(path):
 
 def test_the_lock_is_that_of_the_pipeline():
     assert {name.split("@")[0] for name in LOCK} == set(STAGES)
+
+
+def test_snapshots_go_by_the_lock_that_records_trainings():
+    stages = read_yaml(ROOT / snapshots.LOCK)["stages"]
+    assert {name for name in LOCK if name.startswith("train@")} <= set(stages)
 
 
 def test_the_report_quotes_dvc_yaml_as_it_is():
