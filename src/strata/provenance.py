@@ -14,7 +14,7 @@ from typing import Any
 
 from strata.run import InputError
 
-CODE = ("data/code/", "notebooks/")
+CODE = "data/code/"
 
 
 @dataclass(frozen=True)
