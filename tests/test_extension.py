@@ -65,6 +65,14 @@ def test_a_share_above_chance_is_its_way_from_chance_to_all(runs):
     assert extension.kinds([run], frame)["fve_above"].tolist() == pytest.approx([0.2, 0.2])
 
 
+def test_fits_of_every_frequency_are_not_held_against_as_many_at_random(runs):
+    [units] = [c for c in runs[0]["classes"] if c["d"] == 1]
+    fit = units["readout"] | {"r2": 0.75, "r2_uniform": 0.5}
+    own = [units | {"readout": fit, "key": key, "total": 8} for key in (4, 8)]
+    frame = extension.classes([runs[0] | {"classes": own}])
+    assert frame["r2_above"].tolist() == pytest.approx([0.5, np.nan], nan_ok=True)
+
+
 def test_block_scores_are_means_over_the_heads(runs):
     rows = extension.kinds(runs, extension.classes(runs)).to_dict("records")
     for run in runs:

@@ -259,23 +259,27 @@ def test_restricted_and_excluded_loss_are_those_of_keep_and_remove(shared):
             assert loss == pytest.approx(there, rel=1e-3)
 
 
-def test_a_head_is_put_to_the_prime_power_that_most_answers_lose_without_it():
+def test_a_head_is_put_to_the_prime_power_modulo_which_least_skill_is_left_without_it():
+    zero = {3: 5 / 9, 5: 9 / 25, 7: 13 / 49}  # what always answering 0 gets right
+
     def ablated(heads: list[int], modulo: dict[str, float]) -> dict:
-        return {"change": "ablate", "heads": heads, "all": {"modulo": modulo}}
+        right = {q: zero[int(q)] + x * (1 - zero[int(q)]) for q, x in modulo.items()}
+        return {"change": "ablate", "heads": heads, "all": {"modulo": right}}
 
     run = {"n": 15, "seed": 2, "routing": [
-        ablated([0], {"3": 0.9, "5": 0.4}), ablated([1], {"3": 0.5, "5": 0.8}),
+        ablated([0], {"3": 0.9, "5": 0.4}), ablated([1], {"3": 0.3, "5": 0.5}),
         ablated([2], {"3": 1.0, "5": 0.6}), ablated([0, 1], {"3": 0.1, "5": 0.1}),
     ]}  # fmt: skip
-    prime = {"n": 25, "seed": 1, "routing": [ablated([0], {"25": 0.5})]}
+    assert run["routing"][1]["all"]["modulo"]["3"] > run["routing"][1]["all"]["modulo"]["5"]
+    alone = {"change": "ablate", "heads": [0], "all": {"modulo": {"25": 0.5}}}
+    prime = {"n": 25, "seed": 1, "routing": [alone]}
     mlp = {"n": 15, "seed": 1, "routing": []}
     first = run | {"n": 21, "routing": [ablated([0], {"3": 0.2, "7": 0.2})]}
     rows = evidence.heads_primes([run, prime, mlp, first]).to_dict("records")
     assert [row["n"] for row in rows] == [21, 15]
-    assert rows[1] == {
-        "n": 15, "seed": 2, "needed": "3: 1; 5: 0, 2",
-        "own_least": 0.4, "own_most": 0.6, "others_least": 0.8,
-    }  # fmt: skip
+    assert (rows[1]["n"], rows[1]["seed"], rows[1]["needed"]) == (15, 2, "3: 1; 5: 0, 2")
+    found = [rows[1][name] for name in ("own_least", "own_most", "others_least")]
+    assert found == pytest.approx([0.3, 0.6, 0.5])
 
 
 def test_passes_are_counted_over_runs(shared, apart, random):

@@ -336,7 +336,7 @@ def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(
         store.read_json(folder / "data/metrics.json"),
     )
     numbers = store.read_json(folder / "data/metrics.json")
-    over = spread.of_seeds([numbers], PRINTED, load(project.folder / "params.yaml"))
+    over, _ = spread.of_seeds([numbers], PRINTED, load(project.folder / "params.yaml"))
     store.write_text(project.folder / "tables/verdict.csv", typeset.csv(over))
     goals = ("--cd", "published", "repro", "tables", "figures")
     assert project.dvc(*goals) == {"activations", "tables", "figures"}
@@ -360,7 +360,7 @@ def test_ours_stands_beside_only_where_it_is_the_same_run(project):
     names = ["published", "ours"]
 
     def claims(beside: dict) -> pd.DataFrame:
-        seeds = spread.of_seeds([beside], PRINTED, params).frame
+        seeds = spread.of_seeds([beside], PRINTED, params)[0].frame
         made = verdict.of_published(metrics, beside, seeds, PRINTED, params)
         return next(table.frame for table in made if table.name == "claims").set_index("claim")
 

@@ -241,13 +241,33 @@ def test_a_run_that_failed_is_listed(runs):
 
 
 def test_the_verdict_is_about_the_seeds_of_the_first_run(runs):
-    frame = spread.of_seeds(runs, PRINTED, ALL).frame
+    frame = spread.of_seeds(runs, PRINTED, ALL)[0].frame
     rows = {row["claim"]: row for row in frame.to_dict("records")}
     accuracy, own = rows["accuracy on all pairs"], [r for r in runs[:4] if r["n"] == 15]
     assert accuracy["runs"] == len(own) == 3
     assert accuracy["ours"] == runs[0]["accuracy"]["all"]
     assert accuracy["mean"] == pytest.approx(np.mean([r["accuracy"]["all"] for r in own]))
     assert accuracy["verdict"] == ""  # the paper prints nothing for n = 15
+
+
+def test_tables_2_and_3_stand_among_the_seeds_class_by_class(runs):
+    paper = {
+        "table_key_frequencies_n15_seed1": {"1": {"key": 99, "fve_percent": 0.1}},
+        "table_character_fit_n15_seed1": {"1": {"pairs": [1, 1], "r2_percent": 100.0}},
+    }
+    frame = spread.of_seeds(runs, PRINTED | paper, ALL)[1].frame
+    rows = {row["claim"]: row for row in frame.to_dict("records")}
+    own = [next(c for c in r["classes"] if c["d"] == 1) for r in runs[:4] if r["n"] == 15]
+    key, fve = rows["J1: key frequencies"], rows["J1: share of the energy at its key frequencies"]
+    fit = rows["J1: R² of the character fit"]
+    assert [row["runs"] for row in (key, fve, fit)] == [3, 3, 3]
+    assert (key["paper"], key["verdict"]) == (99, "above every seed")
+    assert (fve["paper"], fve["verdict"]) == (0.001, "below every seed")
+    assert (fit["paper"], fit["verdict"]) == (1.0, "above every seed")
+    assert fve["mean"] == pytest.approx(np.mean([c["fve"] for c in own]))
+    assert fit["ours"] == own[0]["readout"]["r2"]
+    other = rows["J3: key frequencies"]
+    assert np.isnan(other["paper"]) and other["verdict"] == ""
 
 
 @pytest.mark.parametrize(

@@ -292,6 +292,11 @@ def test_a_percentage_is_never_rounded_to_all_or_nothing(share: float, text: str
     assert typeset.STYLES["share"](share) == text
 
 
+def test_a_count_is_whole_and_a_mean_of_small_counts_keeps_a_decimal():
+    count = typeset.STYLES["count"]
+    assert [count(x) for x in (8, 8.0, 7.6, 99.96, 5278.4)] == ["8", "8", "7.6", "100.0", "5,278"]
+
+
 def test_a_difference_of_shares_is_in_points_and_has_its_sign():
     points = typeset.STYLES["share difference"]
     assert [points(x) for x in (0.0123, -0.0123, 0.0, -0.0001)] == ["+1.2", "−1.2", "0.0", "0.0"]

@@ -6,6 +6,7 @@ a share or a level that does not exist is missing.
 """
 
 from collections.abc import Sequence
+from math import gcd
 from typing import Any
 
 import pandas as pd
@@ -196,28 +197,42 @@ def _judged(runs: Sequence[Json]) -> dict[tuple[str, str], list[criteria.Verdict
 
 
 def heads_primes(runs: Sequence[Json]) -> pd.DataFrame:
-    """Which heads each prime power of n loses most by: the one modulo which fewest answers are
-    right without the head. With the least and the most that are then right modulo that prime power,
-    and the least modulo any other. Of runs whose n has more than one prime.
+    """Which heads each prime power of n loses most by: the one modulo which least skill is left
+    without the head. With the least and the most skill then left modulo that prime power, and the
+    least modulo any other. Of runs whose n has more than one prime.
+
+    Skill modulo q is (right − chance) / (1 − chance), where chance is always to answer 0, the
+    commonest residue of a product. Shares of right answers can't be compared between primes: that
+    chance is 5/9 modulo 3 and 21/121 modulo 11.
     """
     rows = []
     for found in runs:
         left = {
-            r["heads"][0]: {int(q): x for q, x in r["all"]["modulo"].items()}
+            r["heads"][0]: {int(q): _skill(x, int(q)) for q, x in r["all"]["modulo"].items()}
             for r in found.get("routing", ())
             if r["change"] == "ablate" and len(r["heads"]) == 1
         }
         if not left or len(next(iter(left.values()))) == 1:
             continue
-        own = {head: min(right, key=lambda q: right[q]) for head, right in left.items()}
+        own = {head: min(skill, key=lambda q: skill[q]) for head, skill in left.items()}
         needed = {q: [str(h) for h in own if own[h] == q] for q in sorted(set(own.values()))}
-        at = [right[own[head]] for head, right in left.items()]
-        others = min(x for head, right in left.items() for q, x in right.items() if q != own[head])
+        at = [skill[own[head]] for head, skill in left.items()]
+        others = min(x for head, skill in left.items() for q, x in skill.items() if q != own[head])
         words = "; ".join(f"{q}: {', '.join(heads)}" for q, heads in needed.items())
         row = {"n": found["n"], "seed": found["seed"], "needed": words}
         rows.append(row | {"own_least": min(at), "own_most": max(at), "others_least": others})
     rows.sort(key=lambda row: (-row["n"], row["seed"]))
     return _frame(rows, ["n", "seed", "needed", "own_least", "own_most", "others_least"])
+
+
+def _skill(right: float, q: int) -> float:
+    """Of answers right modulo a prime power q, above those that 0 gets right.
+
+    >>> _skill(5 / 9, 3), _skill(1.0, 11)
+    (0.0, 1.0)
+    """
+    chance = sum(gcd(x, q) for x in range(q)) / q**2  # xy = 0 modulo q for gcd(x, q) of the y
+    return (right - chance) / (1 - chance)
 
 
 def _by_test(found: Json) -> dict[tuple[str, str], criteria.Verdict]:

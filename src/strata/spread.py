@@ -198,24 +198,34 @@ def failed(runs: Sequence[Json]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def of_seeds(runs: Sequence[Json], printed: Json, params: Params) -> Table:
-    """The claims of the first run beside the same numbers over all seeds of its modulus.
+def of_seeds(runs: Sequence[Json], printed: Json, params: Params) -> tuple[Table, Table]:
+    """The claims of the first run beside the same numbers over all seeds of its modulus: those of
+    the text, and those of Tables 2 and 3.
 
     A number of the paper is one run's; so the verdict says where it lies among the seeds.
     """
     first = runs[0]
     own = [run for run in runs if all(run[k] == first[k] for k in ("n", "architecture"))]
-    frames = [tables.claims(run, printed, params) for run in own]
-    claims = frames[0].drop(columns="difference")
+    about = f"over seeds (n = {first['n']}; ours is seed {first['seed']})"
+    text = [tables.claims(run, printed, params).drop(columns="difference") for run in own]
+    classes = [tables.class_claims(run, printed) for run in own]
+    return (
+        Table("verdict", f"Numbers in the text and {about}.", _among(text, params.grid)),
+        Table("classes-verdict", f"Tables 2 and 3 {about}.", _among(classes, params.grid)),
+    )
+
+
+def _among(frames: Sequence[pd.DataFrame], params: GridParams) -> pd.DataFrame:
+    """The claims of the first frame with the spread of theirs over all frames."""
+    claims = frames[0].copy()
     values = pd.concat([frame.set_index("claim")["ours"] for frame in frames], axis=1)
     values = values.loc[claims["claim"]].to_numpy(dtype=float)
-    spreads = [spread(row[~np.isnan(row)], params.grid) for row in values]
+    spreads = [spread(row[~np.isnan(row)], params) for row in values]
     for name in ("runs", "mean", "low", "high", "min", "max"):
         claims[name] = [found[name] for found in spreads]
     relations = zip(claims["relation"], claims["paper"], values, claims["unit"], strict=True)
     claims["verdict"] = [verdict(*each) for each in relations]
-    about = f"(n = {first['n']}; ours is seed {first['seed']})"
-    return Table("verdict", f"Numbers in the text and over seeds {about}.", claims)
+    return claims
 
 
 def verdict(relation: str, paper: float, values: Float[np.ndarray, " seeds"], unit: str) -> str:
@@ -277,4 +287,4 @@ def grid(runs: Sequence[Json], printed: Json, params: Params) -> tuple[Table, ..
         ),
     }
     tables_of_grid = [Table(name, *content) for name, content in made.items()]
-    return (*tables_of_grid, of_seeds(own, printed, params))
+    return (*tables_of_grid, *of_seeds(own, printed, params))

@@ -29,6 +29,11 @@ def _share(x: float) -> str:
     return "> 99.9 %" if 0.9995 <= x < 1 else f"{100 * x:.1f} %".replace("-", "−")
 
 
+def _count(x: float | int) -> str:
+    """A whole number; a mean of small counts keeps one decimal."""
+    return f"{x:,.0f}" if abs(x) >= 100 or x == round(x) else f"{x:.1f}"
+
+
 def _signed(text: str) -> str:
     zero = not text.strip("+-.0")
     return text[1:] if zero else text.replace("-", "−")
@@ -49,7 +54,7 @@ STYLES: dict[str, Callable[[Any], str]] = {
     "class": lambda d: _symbols(f"J{d}"),
     "classes": lambda pair: _symbols(re.sub(r"(\d+)", r"J\1", pair)),
     "truth": lambda x: "yes" if x else "no",
-    "count": lambda x: f"{x:,.0f}",
+    "count": _count,
     "count difference": lambda x: _signed(f"{x:+,.0f}"),
     "share": _share,
     "share difference": lambda x: _signed(f"{100 * x:+.1f}"),
