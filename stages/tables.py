@@ -1,9 +1,9 @@
 """The tables of the headline run, ours beside the paper's, and the numbers of `dvc metrics`.
 
 In: the run's metrics, the numbers that the paper prints. Out: NAME.csv, NAME.tex and NAME.md for
-every table in a folder, and the summary as JSON. With two more arguments, metrics of published
-weights and the claims over seeds, the tables and the summary are those of the published weights;
-the headline run and the seeds stand beside in the claims.
+every table in a folder, and the summary as JSON. With three more arguments, metrics of published
+weights and the claims over seeds, of the text and of Tables 2 and 3, the tables and the summary are
+those of the published weights; the headline run and the seeds stand beside in the claims.
 """
 
 import sys
@@ -23,8 +23,8 @@ def main() -> None:
         raise InputError(f"{metrics_path}: is not of n = {params.n}, seed = {params.seed}")
     if published:
         ours, metrics = metrics, store.read_json(published[0])
-        seeds = pd.read_csv(published[1])
-        made = verdict.of_published(metrics, ours, seeds, printed, params)
+        seeds, classes = (pd.read_csv(path) for path in published[1:])
+        made = verdict.of_published(metrics, ours, seeds, classes, printed, params)
     else:
         made = tables.tables(metrics, printed, params)
     typeset.write(made, folder)

@@ -336,8 +336,8 @@ def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(
         store.read_json(folder / "data/metrics.json"),
     )
     numbers = store.read_json(folder / "data/metrics.json")
-    over, _ = spread.of_seeds([numbers], PRINTED, load(project.folder / "params.yaml"))
-    store.write_text(project.folder / "tables/verdict.csv", typeset.csv(over))
+    for over in spread.of_seeds([numbers], PRINTED, load(project.folder / "params.yaml")):
+        store.write_text(project.folder / f"tables/{over.name}.csv", typeset.csv(over))
     goals = ("--cd", "published", "repro", "tables", "figures")
     assert project.dvc(*goals) == {"activations", "tables", "figures"}
     assert project.dvc(*goals) == set()
@@ -345,6 +345,11 @@ def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(
     assert [cell.strip() for cell in claims.strip("|").split("|")][2:] == [
         "paper", "published weights", "published − paper’s", "ours", "ours − paper’s",
         "runs", "mean", "interval from", "to", "paper’s number",
+    ]  # fmt: skip
+    by_class = (folder / "tables/classes-verdict.md").read_text().splitlines()[2]
+    assert [cell.strip() for cell in by_class.strip("|").split("|")][2:] == [
+        "paper", "published weights", "ours", "runs", "mean", "interval from", "to",
+        "paper’s number",
     ]  # fmt: skip
     page = (folder / "figures/TranformerTrainingPlots.html").read_text()
     assert "n = 6, seed 1: 7 epochs" in page and "mirror-free accuracy" not in page
@@ -359,11 +364,14 @@ def test_ours_stands_beside_only_where_it_is_the_same_run(project):
     ours["accuracy"]["all"] = 0.75
     names = ["published", "ours"]
 
-    def claims(beside: dict) -> pd.DataFrame:
-        seeds = spread.of_seeds([beside], PRINTED, params)[0].frame
-        made = verdict.of_published(metrics, beside, seeds, PRINTED, params)
-        return next(table.frame for table in made if table.name == "claims").set_index("claim")
+    def claims(beside: dict, name: str = "claims") -> pd.DataFrame:
+        seeds, classes = (x.frame for x in spread.of_seeds([beside], PRINTED, params))
+        made = verdict.of_published(metrics, beside, seeds, classes, PRINTED, params)
+        return next(table.frame for table in made if table.name == name).set_index("claim")
 
+    ours["classes"][0]["fve"] = 0.25
+    row = claims(ours, "classes-verdict").loc["J1: share of the energy at its key frequencies"]
+    assert row[names].tolist() == [metrics["classes"][0]["fve"], 0.25]
     row = claims(ours).loc["accuracy on all pairs"]
     assert row[names].tolist() == [metrics["accuracy"]["all"], 0.75]
     assert names[0] in claims(ours | {"seed": 2}) and names[1] not in claims(ours | {"seed": 2})

@@ -15,21 +15,41 @@ Json = dict[str, Any]
 
 
 def of_published(
-    published: Json, ours: Json, seeds: pd.DataFrame, printed: Json, params: Params
+    published: Json,
+    ours: Json,
+    seeds: pd.DataFrame,
+    classes: pd.DataFrame,
+    printed: Json,
+    params: Params,
 ) -> tuple[Table, ...]:
     """The tables of a run with published weights; its claims stand beside those of our runs.
 
-    `published` and `ours` are metrics files, `seeds` the table of claims over seeds. Our run stands
-    there where modulus and seed are the same, the seeds where they are of that modulus.
+    `published` and `ours` are metrics files, `seeds` and `classes` the tables of claims over seeds,
+    of the text and of Tables 2 and 3. Our run stands there where modulus and seed are the same, the
+    seeds where they are of that modulus.
     """
-    *others, text = tables.tables(published, printed, params)  # the claims come last
-    frame = text.frame.rename(columns={"ours": "published", "difference": "published_difference"})
-    if all(published[key] == ours[key] for key in ("n", "seed", "architecture")):
-        beside = tables.claims(ours, printed, params)
-        names = ["claim", "ours", "difference"]
-        frame = frame.merge(beside[names], on="claim", how="left", validate="one_to_one")
+    same = all(published[key] == ours[key] for key in ("n", "seed", "architecture"))
     first = Run.parse(params.grid.runs[0])
-    if (first.n, first.architecture) == (published["n"], published["architecture"]):
-        names = ["claim", "runs", "mean", "low", "high", "verdict"]
-        frame = frame.merge(seeds[names], on="claim", how="left", validate="one_to_one")
-    return (*others, replace(text, frame=frame))
+    typical = (first.n, first.architecture) == (published["n"], published["architecture"])
+
+    def beside(theirs: pd.DataFrame, own: pd.DataFrame, over: pd.DataFrame) -> pd.DataFrame:
+        changed = {"ours": "published", "difference": "published_difference"}
+        frame = theirs.rename(columns=changed)
+        if same:
+            names = ["claim", *(name for name in changed if name in own)]
+            frame = frame.merge(own[names], on="claim", how="left", validate="one_to_one")
+        if typical:
+            names = ["claim", "runs", "mean", "low", "high", "verdict"]
+            frame = frame.merge(over[names], on="claim", how="left", validate="one_to_one")
+        return frame
+
+    *others, text = tables.tables(published, printed, params)  # the claims come last
+    claims = beside(text.frame, tables.claims(ours, printed, params), seeds)
+    by_class = tables.class_claims(published, printed)
+    mine = tables.class_claims(ours, printed)
+    about = f"Tables 2 and 3 (n = {published['n']}, seed {published['seed']})."
+    return (
+        *others,
+        replace(text, frame=claims),
+        Table("classes-verdict", about, beside(by_class, mine, classes)),
+    )
