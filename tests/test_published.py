@@ -370,7 +370,7 @@ def test_ours_stands_beside_only_where_it_is_the_same_run(project):
         return next(table.frame for table in made if table.name == name).set_index("claim")
 
     ours["classes"][0]["fve"] = 0.25
-    row = claims(ours, "classes-verdict").loc["J1: share of the energy at its key frequencies"]
+    row = claims(ours, "classes-verdict").loc["J1: energy at key frequencies"]
     assert row[names].tolist() == [metrics["classes"][0]["fve"], 0.25]
     row = claims(ours).loc["accuracy on all pairs"]
     assert row[names].tolist() == [metrics["accuracy"]["all"], 0.75]

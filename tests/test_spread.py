@@ -258,7 +258,7 @@ def test_tables_2_and_3_stand_among_the_seeds_class_by_class(runs):
     frame = spread.of_seeds(runs, PRINTED | paper, ALL)[1].frame
     rows = {row["claim"]: row for row in frame.to_dict("records")}
     own = [next(c for c in r["classes"] if c["d"] == 1) for r in runs[:4] if r["n"] == 15]
-    key, fve = rows["J1: key frequencies"], rows["J1: share of the energy at its key frequencies"]
+    key, fve = rows["J1: key frequencies"], rows["J1: energy at key frequencies"]
     fit = rows["J1: R² of the character fit"]
     assert [row["runs"] for row in (key, fve, fit)] == [3, 3, 3]
     assert (key["paper"], key["verdict"]) == (99, "above every seed")

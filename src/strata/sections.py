@@ -128,8 +128,8 @@ SECTIONS = (
     Section(
         "heads-primes", "Cause", "", "What each head is needed for, run by run",
         "One head is ablated. A head is put to the prime power of *n* modulo which least skill is "
-        "left without it: 0 is always to answer 0. Found in the results; no criterion was set "
-        "for it before.",
+        "left without it; skill 0 is that of always answering 0. Found in the results; no "
+        "criterion was set for it before.",
     ),
     Section(
         "pca-seeds", "Stability", "Table 5", "Dimension of the embedding over seeds",

@@ -138,7 +138,7 @@ def class_claims(metrics: Json, printed: Json) -> pd.DataFrame:
     spectra, fits = key_freqs(metrics, printed), character_fit(metrics, printed)
     shown = (
         (spectra, "key", "Table 2", "count", "key frequencies"),
-        (spectra, "fve", "Table 2", "share", "share of the energy at its key frequencies"),
+        (spectra, "fve", "Table 2", "share", "energy at key frequencies"),
         (fits, "r2", "Table 3", "share", "R² of the character fit"),
     )
     found = []
