@@ -30,7 +30,7 @@ def what(stage: dict) -> str:
         return "/".join(path.parts[:2]) if len(path.parts) > 2 else f"{path.parent}/"
     texts = ["".join(json.loads(x.read_text())["cells"][0]["source"]) for x in notebooks]
     titles = [text.splitlines()[0].lstrip("# ") for text in texts]
-    return "<br>".join(f"[{x}]({path})" for x, path in zip(titles, notebooks, strict=True))
+    return "<br>".join(f"[{x}](../{path})" for x, path in zip(titles, notebooks, strict=True))
 
 
 def main() -> None:

@@ -15,7 +15,9 @@ from strata import store
 from strata.run import InputError, Run, command, read_yaml
 
 RUNS = "runs/dvc.yaml"
-FILES = ("params.yaml", "dvc.yaml", RUNS, "studies/dvc.yaml")
+# In the order in which they are written: what the others are told from comes last, so that the same
+# command again completes an interrupted one.
+FILES = ("dvc.yaml", "studies/dvc.yaml", RUNS, "params.yaml")
 WIDTH = 120
 NAME = r"(?:mlp-)?n\d+-s\d+"
 # The same file of one run after the other: as deps, one a line, and as words of a command.
@@ -75,7 +77,7 @@ def main() -> None:
     whole = list(dict.fromkeys([*after, *every]))
     texts["params.yaml"] = listed(texts["params.yaml"], "  runs: ", after)
     texts[RUNS] = listed(texts[RUNS], "run: &runs ", [*whole, f'"{headline}"'])
-    for file in FILES[1:]:
+    for file in FILES[:-1]:
         texts[file] = named(texts[file], [(every, whole), (before, after)])
     for file, text in texts.items():
         store.write_text(file, text)

@@ -13,19 +13,26 @@ from strata import pipelines
 BLOCK = re.compile(r"(<!-- (\S+\.md) -->\n)(?:(?!<!-- \S+\.md -->).)*?(<!-- end -->)", re.DOTALL)
 
 
-def content(name: str) -> str:
-    """A file's text: from the working tree where git tracks it, else as its dvc.lock names it."""
+def content(name: str, page: Path) -> str:
+    """A file's text, with its links as the page needs them: from the working tree where git tracks
+    it, else as its dvc.lock names it."""
     stages = pipelines.locked().values()
     outs = {out["path"]: out["md5"] for stage in stages for out in stage.get("outs", ())}
     md5 = outs.get(name)
     path = Path("remote/files/md5", md5[:2], md5[2:]) if md5 else Path(name)
-    return path.read_text(encoding="utf-8").strip()
+    text = path.read_text(encoding="utf-8").strip()
+    return text.replace("](../", "](") if page.parent == Path() else text
+
+
+def filled(text: str, page: Path) -> str:
+    """The text of a page with every block as its file has it."""
+    return BLOCK.sub(lambda found: f"{found[1]}{content(found[2], page)}\n{found[3]}", text)
 
 
 def main() -> None:
     for page in [Path("README.md"), *sorted(Path("docs").glob("*.md"))]:
         old = page.read_text(encoding="utf-8")
-        new = BLOCK.sub(lambda found: f"{found[1]}{content(found[2])}\n{found[3]}", old)
+        new = filled(old, page)
         if "--check" not in sys.argv:
             page.write_text(new, encoding="utf-8")
         elif new != old:

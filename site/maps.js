@@ -96,14 +96,26 @@
     const label = r => J(r.class) + (r.axis ? `, axis ${r.axis}` : "");
     const whole = without.filter(r => !r.axis), axes = without.filter(r => r.axis);
     const removed = view.choose("removed", "removed", [...whole, ...axes].map(r => [code(r), label(r)]), code(without[0]));
-    const kind = view.choose("damage", "shown", [["accuracy", "accuracy lost"], ["loss", "loss added"]], "accuracy");
+    const kind = view.choose("damage", "shown",
+      [["skill", "skill lost"], ["accuracy", "accuracy lost"], ["loss", "loss added"]], "skill");
+    const lost = kind !== "loss", measure = lost ? "accuracy" : "loss", shown = kind + (lost ? " lost" : " added");
     const record = without.find(r => code(r) === removed), own = run.classes.findIndex(K => K.d === record.class);
-    const sign = kind === "accuracy" ? -1 : 1;
-    const z = record[kind].map((row, i) => row.map((x, j) => sign * (x - base[kind][i][j])));
-    const names = run.classes.map(K => J(K.d)), product = (i, j) => J(model.classAt(run, run.classes[i].d * run.classes[j].d % run.n).d);
-    const say = x => kind === "accuracy" ? share(x) : (+x.toPrecision(3)).toString();
-    const text = z.map((row, i) => row.map((_, j) => `a in ${names[i]}, b in ${names[j]}, ab in ${product(i, j)}<br>` +
-      `${kind} ${say(record[kind][i][j])}, as trained ${say(base[kind][i][j])}`));
+    const names = run.classes.map(K => J(K.d)), product = (i, j) => model.classAt(run, run.classes[i].d * run.classes[j].d % run.n);
+    // All that is above chance: a random element of the class of ab, or a random place on the axis of the prime.
+    const above = K => {
+      let places = K.size;
+      if (record.axis) {
+        let power = 1;
+        while (run.n / K.d % (power * record.axis) === 0) power *= record.axis;
+        places = power > 1 ? power - power / record.axis : 1;
+      }
+      return kind === "skill" && places > 1 ? 1 - 1 / places : 1;
+    };
+    const sign = lost ? -1 : 1;
+    const z = record[measure].map((row, i) => row.map((x, j) => sign * (x - base[measure][i][j]) / above(product(i, j))));
+    const say = x => lost ? share(x) : (+x.toPrecision(3)).toString();
+    const text = z.map((row, i) => row.map((_, j) => `a in ${names[i]}, b in ${names[j]}, ab in ${J(product(i, j).d)}<br>` +
+      `${measure} ${say(record[measure][i][j])}, as trained ${say(base[measure][i][j])}`));
     const frame = { type: "rect", line: { color: red, width: 2 } }, end = names.length - 0.5;
     const few = names.length < 13 && view.plot.clientWidth > 480;
     view.plot.style.height = Math.round(Math.min(view.plot.clientWidth * 0.9, 560)) + "px";
@@ -114,10 +126,10 @@
     };
     draw(view.plot, [{
       type: "heatmap", z, text, colorscale: [...magma].reverse().map(([x, c]) => [1 - x, c]), zmin: 0,
-      zmax: kind === "accuracy" ? 1 : Math.max(...z.flat(), 1e-9), xgap: 1, ygap: 1,
-      hovertemplate: "%{text}<extra></extra>", ...(few && { texttemplate: kind === "accuracy" ? "%{z:.0%}" : "%{z:.2g}" }),
-      colorbar: { title: { text: kind === "accuracy" ? "accuracy lost" : "loss added", side: "right", font: { size: 12 } },
-        thickness: 12, len: 1, outlinewidth: 0, ...(kind === "accuracy" && { tickformat: ".0%" }) },
+      zmax: lost ? 1 : Math.max(...z.flat(), 1e-9), xgap: 1, ygap: 1,
+      hovertemplate: "%{text}<extra></extra>", ...(few && { texttemplate: lost ? "%{z:.0%}" : "%{z:.2g}" }),
+      colorbar: { title: { text: shown, side: "right", font: { size: 12 } },
+        thickness: 12, len: 1, outlinewidth: 0, ...(lost && { tickformat: ".0%" }) },
     }], {
       margin: { l: 40, r: 8, t: 8, b: 40 },
       shapes: [{ ...frame, x0: -0.5, x1: end, y0: own - 0.5, y1: own + 0.5 },

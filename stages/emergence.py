@@ -7,14 +7,18 @@ NAME.md for each table.
 import sys
 from pathlib import Path
 
-from strata import courses, emergence, store, typeset
+from strata import courses, emergence, model, store, typeset
+from strata.course_params import CourseParams
 from strata.params import GridParams
-from strata.run import Run, command, section
+from strata.run import Run, TrainParams, command, section
 
 
 def main() -> None:
     folder, measured, trained, *names = sys.argv[1:]
-    params, runs = section("params.yaml", "grid", GridParams), [Run.parse(name) for name in names]
+    runs = [Run.parse(name) for name in names]
+    params = section("params.yaml", "grid", GridParams)
+    course = section("params.yaml", "course", CourseParams)
+    train = section("params.yaml", "train", TrainParams)
     frames = {run: courses.read(Path(measured, f"{run}.parquet")) for run in runs}
     origins = {
         run: (
@@ -23,7 +27,14 @@ def main() -> None:
         )
         for run in runs
     }
-    typeset.write(emergence.tables(frames, origins, params), folder)
+    ends = {
+        run: (
+            model.initial(run, train)["W_E"][: run.n].numpy(),
+            store.read_weights(Path(trained, f"{run}/weights.safetensors"), run)["W_E"][: run.n],
+        )
+        for run in runs
+    }
+    typeset.write(emergence.tables(frames, origins, ends, params, course), folder)
 
 
 if __name__ == "__main__":

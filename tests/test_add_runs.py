@@ -11,7 +11,7 @@ import pytest
 from strata.run import read_yaml
 
 ROOT = Path(__file__).parents[1]
-FILES = ("params.yaml", "dvc.yaml", "runs/dvc.yaml", "studies/dvc.yaml")
+FILES = ("dvc.yaml", "studies/dvc.yaml", "runs/dvc.yaml", "params.yaml")
 NEW = ["n165-s77", "n6-s1", "mlp-n113-s77"]
 
 
@@ -62,6 +62,17 @@ def test_new_runs_stand_wherever_the_others_do_and_nothing_else_is_changed(proje
     assert set(NEW) < set(after["params.yaml"]["grid"]["runs"]) < set(split["matrix"]["run"])
     assert add(project, *NEW) == ""
     assert {name: read_yaml(project / name) for name in FILES} == after
+
+
+@pytest.mark.parametrize("written", [1, 2, 3])
+def test_an_interrupted_call_is_completed_by_the_same_one(project, written):
+    old = {name: (project / name).read_bytes() for name in FILES}
+    add(project, *NEW)
+    new = {name: (project / name).read_bytes() for name in FILES}
+    for i, name in enumerate(FILES):
+        (project / name).write_bytes((new if i < written else old)[name])
+    assert add(project, *NEW) == ""
+    assert {name: (project / name).read_bytes() for name in FILES} == new
 
 
 def test_a_list_in_another_form_is_refused_and_nothing_is_written(project):

@@ -45,9 +45,10 @@ def test_a_logarithm_leaves_zeros_out_and_a_measure_that_is_zero_throughout():
 def test_a_class_has_a_mark_at_each_of_its_epochs_and_none_where_it_has_none():
     _, (ax,) = plots.figure()
     times = {"FVE": np.array([np.nan, 300.0]), "R²": np.array([100.0, 200.0])}
-    curves.arrivals(ax, [15, 1], [False, True], times)
+    curves.arrivals(ax, [15, 1], ["", "made of J_15"], times)
     marks = [[(x, round(y)) for x, y in own if np.isfinite(x)] for own in lines(ax)]
     assert marks == [[(300, 1)], [(100, 0), (200, 1)]]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first class on top
     shaded = [patch.get_extents().height for patch in ax.patches]
     assert len(shaded) == 1
+    assert [(x.get_text(), x.get_position()[1]) for x in ax.texts] == [("made of J_15", 1)]

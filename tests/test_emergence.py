@@ -7,13 +7,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sympy.ntheory import factorint
 
-from strata import emergence, params, typeset
+from strata import emergence, params, spans, typeset
 from strata.monoid import JClass, classes
 from strata.run import InputError, Run
 
-GRID = params.load("params.yaml").grid.model_copy(update={"resamples": 999})
+PARAMS = params.load("params.yaml")
+GRID, COURSE = PARAMS.grid.model_copy(update={"resamples": 999}), PARAMS.course
 EPOCHS = np.arange(0, 110, 10)
+LINE = {n: {} for n in (165, 154, 143, 113)}  # no class has a time on it
 HERE = {"processor": "AVX2, 2 cores", "threads": 1, "device": "cpu"}
 
 
@@ -91,7 +94,7 @@ ASCENDING = {55: 10, 33: 20, 15: 30, 11: 40, 5: 50, 3: 60, 1: 70}
     ],
 )
 def test_pairs_are_counted_as_they_were_planted(at, agree, disagree, tie):
-    found = emergence.order({165: emergence.times(steps(165, at), 165)}, GRID)
+    found = emergence.order({165: emergence.times(steps(165, at), 165)}, LINE, GRID)
     [row] = found.loc[found["measure"] == "R²"].to_dict("records")
     assert (row["agree"], row["disagree"], row["tie"]) == (agree, disagree, tie)
     assert row["pairs"] == agree + disagree + tie
@@ -106,8 +109,8 @@ def test_a_composite_follows_the_last_of_its_factors():
 
 def test_p_values_are_those_of_coins_and_of_all_orders():
     by_modulus = {165: ASCENDING}
-    frame = emergence.order({165: dict.fromkeys(emergence.MEASURES, ASCENDING)}, GRID)
-    assert frame["p_sign"].to_numpy() == pytest.approx(1 / 2**9)
+    frame = emergence.order({165: dict.fromkeys(emergence.MEASURES, ASCENDING)}, LINE, GRID)
+    assert frame["p_sign"].to_numpy()[:-1] == pytest.approx(1 / 2**9)  # the line has no times
     reached = [
         sum(emergence.signs(dict(zip(ASCENDING, x, strict=True)), emergence.pairs(165)[0])) >= 9
         for x in permutations(ASCENDING.values())
@@ -128,17 +131,41 @@ def test_small_classes_seem_to_come_first_where_all_come_at_one_rate():
     start = steps(165, dict.fromkeys(ASCENDING, 1000))
     way = np.where(course["measure"] == "key_current", 0, course["epoch"] / 100)
     course["value"] = (1 - way) * start["value"] + way * course["value"]
-    found = emergence.order({165: emergence.times(course, 165)}, GRID).set_index("measure")
+    found = emergence.order({165: emergence.times(course, 165)}, LINE, GRID).set_index("measure")
     assert found.loc["FVE", ["agree", "disagree"]].tolist() == [8, 0]
     assert found.loc["accuracy above chance", ["agree", "disagree", "tie"]].tolist() == [0, 0, 9]
     above = found.loc["FVE above uniform", ["pairs", "agree", "disagree", "tie"]].tolist()
     assert above == [6, 0, 0, 6]  # in these steps J_33 has a frequency that is not key
 
 
+def noise(n: int) -> np.ndarray:
+    return np.random.default_rng(n).normal(size=(n, 64)).astype(np.float32)
+
+
+def signal(n: int) -> np.ndarray:
+    """A sum over the primes of n: one frequency on the axis of each, in dimensions of its own."""
+    W_E = np.zeros((n, 64), dtype=np.float32)
+    for J in classes(n):
+        for i, (p, q) in enumerate(zip(spans.axis_primes(J), J.orders, strict=False)):
+            at = sorted(factorint(n)).index(p) * 2
+            turn = 2 * np.pi * J.coordinates[:, i] / q
+            W_E[J.elements, at], W_E[J.elements, at + 1] = np.cos(turn), np.sin(turn)
+    return W_E
+
+
+@pytest.mark.parametrize("n", [165, 154, 143])
+def test_in_the_embedding_composites_come_first_where_every_axis_comes_at_one_rate(n):
+    """Their axes add up over the same noise, so the order says nothing against composition."""
+    times = emergence.one_rate(noise(n), signal(n), n, COURSE.key_threshold)
+    own = [x for x in emergence.signs(times, emergence.pairs(n)[0]) if x]
+    assert own.count(-1) >= max(2, 3 * own.count(1))
+    assert all(0 < step < emergence.STEPS for step in times.values())
+
+
 def test_moduli_add_up_and_a_prime_adds_nothing():
     at = {143: {1: 50, 11: 20, 13: 60}, 113: {1: 30}, 165: ASCENDING}
     found = {n: emergence.times(steps(n, x), n) for n, x in at.items()}
-    frame = emergence.order(found, GRID)
+    frame = emergence.order(found, LINE, GRID)
     for _, own in frame.groupby("measure"):
         assert own["n"].tolist()[:-1] == [143, 113, 165]
         for name in ("pairs", "agree", "disagree", "tie", "composites", "control_pairs"):
@@ -153,7 +180,8 @@ def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):
     courses = {Run(165, 1): steps(165, ASCENDING), Run(113, 1): steps(113, {1: 20}, to=0.0)}
     origin = {"epochs": EPOCHS.tolist(), "environment": HERE, "identical": False}
     origins = {run: (origin, HERE | {"threads": 2}) for run in courses}
-    made = emergence.tables(courses, origins, GRID)
+    ends = {run: (noise(run.n), signal(run.n)) for run in courses}
+    made = emergence.tables(courses, origins, ends, GRID, COURSE)
     typeset.write(made, tmp_path)
     text = {path.stem: path.read_text() for path in tmp_path.glob("*.md")}
     assert set(text) == {f"course-{x}" for x in ("times", "order", "grokking", "origin")}
@@ -166,7 +194,7 @@ def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):
 def test_two_courses_of_a_modulus_are_refused():
     courses = {Run(13, seed): steps(13, {1: 20}) for seed in (1, 2)}
     with pytest.raises(InputError, match="n13-s1, n13-s2: must be of one run for each n"):
-        emergence.tables(courses, {}, GRID)
+        emergence.tables(courses, {}, {}, GRID, COURSE)
 
 
 def test_what_the_whole_model_does_is_found_at_its_epoch():
@@ -193,6 +221,6 @@ def test_the_commonest_class_of_a_product(n):
 
 
 def test_one_modulus_alone_has_one_row_a_measure():
-    frame = emergence.order({165: emergence.times(steps(165, ASCENDING), 165)}, GRID)
-    assert frame["measure"].tolist() == list(emergence.MEASURES.values())
+    frame = emergence.order({165: emergence.times(steps(165, ASCENDING), 165)}, LINE, GRID)
+    assert frame["measure"].tolist() == [*emergence.MEASURES.values(), emergence.LINE]
     assert set(frame["n"]) == {165}

@@ -57,12 +57,17 @@ def random():
     return interventions.intervene(Run(N, 1), initial(Run(N, 1)), PARAMS, 0.5, key=planted(N))
 
 
+AT_LARGE = ("routing", "reads the classes, not the embedding at large")
+
+
 def passed(found) -> dict[tuple[str, str], bool | None]:
     return {(v.section, v.test): v.passed for v in criteria.judge(found)}
 
 
-# Both models attend uniformly, and their heads write elsewhere than they read.
+# Both models attend uniformly, their heads write elsewhere than they read, and their embedding is
+# nothing but key characters and means of classes.
 NOT = {
+    AT_LARGE,
     ("routing", "head 0 routes by class"),
     ("routing", "all heads route by class"),
     ("routing", "writes into the classes"),
@@ -78,6 +83,18 @@ def test_a_model_of_local_characters_on_shared_axes_passes_all_but_what_denies_s
 def test_a_model_whose_classes_have_subspaces_of_their_own_passes_all_but_what_says_shared(apart):
     failed = {test for test, holds in passed(apart).items() if holds is False}
     assert failed == NOT | {("specificity, axis", "shared: pairs with it, no operand in the class")}
+
+
+def test_what_any_part_of_the_embedding_does_as_well_is_not_the_classes_doing(shared):
+    without = [r for r in shared["routing"] if not r["change"].startswith("spread")]
+    drawn = {r["change"]: r for r in shared["routing"] if r["change"].startswith("spread")}
+    assert {*drawn} == {"spread onto, read", "spread off, read"}
+    assert drawn["spread onto, read"]["draws"]["skill"]["low"] > 0.95
+    assert drawn["spread off, read"]["draws"]["skill"]["high"] < 0.2
+    for onto, off, holds in ((0.4, 0.7, True), (0.6, 0.7, False), (0.4, 0.3, False)):
+        at = {"spread onto, read": onto, "spread off, read": off}
+        made = [drawn[x] | {"draws": {"skill": {"low": y, "high": y}}} for x, y in at.items()]
+        assert passed(shared | {"routing": [*without, *made]})[AT_LARGE] is holds
 
 
 def test_random_weights_pass_nothing(random):
@@ -260,10 +277,11 @@ def test_restricted_and_excluded_loss_are_those_of_keep_and_remove(shared):
 
 
 def test_a_head_is_put_to_the_prime_power_modulo_which_least_skill_is_left_without_it():
-    zero = {3: 5 / 9, 5: 9 / 25, 7: 13 / 49}  # what always answering 0 gets right
+    # What a random element of the right class gets right: 0 where a factor is 0, else 1 in q − 1.
+    chance = {q: (2 * q - 1) / q**2 + (q - 1) / q**2 for q in (3, 5, 7)}
 
     def ablated(heads: list[int], modulo: dict[str, float]) -> dict:
-        right = {q: zero[int(q)] + x * (1 - zero[int(q)]) for q, x in modulo.items()}
+        right = {q: chance[int(q)] + x * (1 - chance[int(q)]) for q, x in modulo.items()}
         return {"change": "ablate", "heads": heads, "all": {"modulo": right}}
 
     run = {"n": 15, "seed": 2, "routing": [
@@ -280,6 +298,16 @@ def test_a_head_is_put_to_the_prime_power_modulo_which_least_skill_is_left_witho
     assert (rows[1]["n"], rows[1]["seed"], rows[1]["needed"]) == (15, 2, "3: 1; 5: 0, 2")
     found = [rows[1][name] for name in ("own_least", "own_most", "others_least")]
     assert found == pytest.approx([0.3, 0.6, 0.5])
+    assert rows[1]["needed_zero"] == "5: 0, 1, 2"  # modulo 3 a half is left of a skill of 0
+
+
+@pytest.mark.parametrize("q", [2, 3, 4, 8, 9, 11])
+def test_chance_modulo_a_prime_power_is_that_of_all_pairs(q):
+    pairs = [x * y % q for x in range(q) for y in range(q)]
+    classes_of = [[z for z in range(q) if gcd(z, q) == gcd(x, q)] for x in pairs]
+    known = np.mean([1 / len(own) for own in classes_of])
+    assert evidence._class_known(q) == pytest.approx(known)
+    assert evidence._always_zero(q) == pytest.approx(pairs.count(0) / q**2)
 
 
 def test_passes_are_counted_over_runs(shared, apart, random):

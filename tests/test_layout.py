@@ -28,7 +28,7 @@ LAYERS = [
     {"thresholds", "training", "activations", "published", "courses"},
     {"params"},
     {"outcomes"},
-    {"sweep", "circuits", "rerun", "neurons"},
+    {"sweep", "circuits", "rerun", "neurons", "directions", "products"},
     {"measures", "ablations", "stability"},
     {"swaps", "heads"},
     {"interventions", "criteria", "course"},
@@ -38,7 +38,7 @@ LAYERS = [
     {"typeset", "schematic", "panels", "multiples", "curves", "verdict", "evidence", "extension"}
     | {"spread", "emergence"},
     {"pages", "provenance", "pipelines", "imports", "sections", "likeness", "verify"},
-    {"compared"},
+    {"compared", "beyond"},
     {"report"},
 ]
 WEIGHTS = {"run", "store", "task", "model", "gradients", "training"}
@@ -47,7 +47,7 @@ SCIENCE = {"monoid", "task", "model", "gradients", "training", "activations"}
 SCIENCE |= {"fourier", "subspaces", "readout", "residues", "spans"}
 SCIENCE |= {"sweep", "circuits", "neurons", "measures", "pages"}
 SCIENCE |= {"rerun", "outcomes", "ablations", "swaps", "heads", "interventions", "criteria"}
-SCIENCE |= {"stability", "moments", "course"}
+SCIENCE |= {"stability", "moments", "course", "directions", "products"}
 
 
 def dvc(*words: str) -> str:
@@ -164,6 +164,19 @@ def test_every_figure_and_table_is_a_section_of_the_report_once():
     names = [section.name for section in SECTIONS]
     outs = [Path(out) for s in STAGES.values() for out in s.get("outs", ()) if isinstance(out, str)]
     assert sorted(names) == sorted({out.stem for out in outs if figure_or_table(str(out))})
+
+
+def test_every_figure_is_among_the_plots():
+    plots = read_yaml(ROOT / "dvc.yaml")["plots"]
+    outs = [out for s in STAGES.values() for out in s.get("outs", ()) if isinstance(out, str)]
+    shown = [x for x in plots if isinstance(x, str)]
+    assert sorted(shown) == sorted(x for x in outs if x.endswith(".png"))
+
+
+def test_the_tables_over_seeds_depend_on_the_runs_that_they_are_over():
+    runs = read_yaml(ROOT / "params.yaml")["grid"]["runs"]
+    deps = [dep for dep in STAGES["grid"]["deps"] if dep.startswith("data/metrics/")]
+    assert sorted(deps) == sorted(f"data/metrics/{run}.json" for run in runs)
 
 
 def figure_or_table(out: str | dict) -> bool:

@@ -304,6 +304,11 @@ def test_what_is_summed_in_blocks_is_what_all_logits_at_once_give(run, monkeypat
             rest = y - readout.predicted(fit, places, J.orders)
             assert r[f"r2{of}"] == pytest.approx(1 - (rest**2).sum() / (y**2).sum(), abs=1e-9)
             assert r[f"prompts{of}"] == len(own)
+        own, places = logits[pair][:, J.elements], monoid.position(n)[product[pair]]
+        y = readout.centred(own)
+        told = np.stack([y[places == place].mean(axis=0) for place in places])
+        assert r["r2_product"] == pytest.approx((told**2).sum() / (y**2).sum(), abs=1e-9)
+        assert r["r2"] <= r["r2_ceiling"] + 1e-12 <= r["r2_product"] + 1e-9
 
 
 def test_a_head_that_follows_classes_in_regular_rows_alone_is_seen_to():

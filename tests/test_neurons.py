@@ -45,7 +45,7 @@ def test_neurons_made_of_one_prime_power_are_put_to_it():
 @pytest.mark.parametrize("run", [Run(2, 1), Run(12, 1), Run(13, 1), Run(15, 1, "mlp")], ids=str)
 def test_any_model_is_measured(run):
     weights = {name: x.numpy() for name, x in model.initial(run, TRAIN).items()}
-    found, n = neurons.measure(measures.moments_of_neurons(weights, run.n)), run.n
+    found, n = neurons.measure(measures.second_pass(weights, run.n)[0]), run.n
     mlp = np.concatenate([x.mlp.numpy() for *_, x in blocks(weights, n)])
     assert found["varying"] == int((mlp.std(axis=0) > 0).sum()) == sum(found["neurons"].values())
     shares = [found["classes"], found["one_power"], *found["modulo"].values()]
@@ -58,6 +58,6 @@ def test_any_model_is_measured(run):
 def test_neurons_that_never_vary_follow_nothing():
     weights = {name: x.numpy() for name, x in model.initial(Run(6, 1), TRAIN).items()}
     weights |= {"W_in": np.zeros_like(weights["W_in"])}
-    found = neurons.measure(measures.moments_of_neurons(weights, 6))
+    found = neurons.measure(measures.second_pass(weights, 6)[0])
     assert (found["varying"], found["classes"], found["one_power"]) == (0, None, None)
     assert found["neurons"] == {"2": 0, "3": 0}

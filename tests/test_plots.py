@@ -51,13 +51,14 @@ def test_an_empty_figure_is_blank_and_a_note_is_not():
 def test_stars_stand_where_the_mask_is_true_and_the_constant_is_left_out(ax):
     rng = np.random.default_rng(0)
     amplitude, stars = rng.random((4, 10)), rng.random((4, 10)) > 0.8
-    drawn = plots.grid_spectrum(ax, amplitude, stars, 3)
+    drawn = plots.grid_spectrum(ax, amplitude, stars, 3, (5, 11))
     assert {(int(y), int(x)) for x, y in np.asarray(ax.collections[0].get_offsets())} == {
         (int(i), int(j)) for i, j in np.argwhere(stars)
     }
     assert np.argwhere(np.ma.getmaskarray(shown(drawn))).tolist() == [[0, 0]]
     assert shown(drawn).max() == 1 and drawn.get_clim() == (0, 1)
-    assert "C_{4}" in ax.get_ylabel() and "C_{10}" in ax.get_xlabel()
+    assert "C_{4}" in ax.get_ylabel() and "prime 5" in ax.get_ylabel()
+    assert "C_{10}" in ax.get_xlabel() and "prime 11" in ax.get_xlabel()
 
 
 @pytest.mark.parametrize("n", [2, 12, 113, 165, 180])

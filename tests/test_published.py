@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from test_pipeline import PROJECT, TINY, Project
+from test_pipeline import PROJECT, TINY, Project, copied
 from torch import Tensor, nn
 
 from strata import published, spread, store, typeset, verdict
@@ -294,8 +294,8 @@ def project(tmp_path_factory) -> Project:
     folder = tmp_path_factory.mktemp("published") / "project"
     folder.mkdir()
     for name in PROJECT:
-        copied = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copied(ROOT / name, folder / name)
+        copy_over = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy_over(ROOT / name, folder / name)
     for name in (".dvc/config", ".dvc/.gitignore", "published/.dvc/config", "published/dvc.yaml"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
@@ -310,7 +310,10 @@ def project(tmp_path_factory) -> Project:
 
 
 def test_a_missing_or_wrong_checkpoint_gets_one_line_and_changes_nothing(project, tmp_path):
+    project = copied(project, tmp_path)
     kept = project.folder / "published" / "checkpoint.pt"
+    kept.unlink(missing_ok=True)
+    names = {path.name for path in kept.parent.iterdir()}
     done = project.run("scripts/published")
     assert done.returncode == 1 and done.stdout.startswith("no checkpoint: make published CHECK")
     kept.write_bytes(b"of last time")
@@ -321,22 +324,23 @@ def test_a_missing_or_wrong_checkpoint_gets_one_line_and_changes_nothing(project
         assert done.returncode == 1 and done.stdout.startswith(f"convert: {path}: {named}")
         assert done.stdout.count("\n") == 1
     assert kept.read_bytes() == b"of last time"
-    assert {path.name for path in kept.parent.iterdir()} == {".dvc", "dvc.yaml", "checkpoint.pt"}
-    kept.unlink()
+    assert {path.name for path in kept.parent.iterdir()} == names | {"checkpoint.pt"}
 
 
-def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(project):
-    folder = project.folder / "published"
+@pytest.fixture(scope="module")
+def metrics(project) -> dict:
+    """Those of a published file, by the first two stages."""
     _, dictionary = checkpoint((6, 16, 2, 32))
-    store.write_bytes(folder / "checkpoint.pt", saved(dictionary))
+    store.write_bytes(project.folder / "published/checkpoint.pt", saved(dictionary))
     project.do(sys.executable, "stages/code.py", "data/code")
     assert project.dvc("--cd", "published", "repro", "metrics") == {"convert", "metrics"}
-    store.write_json(
-        project.folder / "data/metrics/n6-s1.json",
-        store.read_json(folder / "data/metrics.json"),
-    )
-    numbers = store.read_json(folder / "data/metrics.json")
-    for over in spread.of_seeds([numbers], PRINTED, load(project.folder / "params.yaml")):
+    return store.read_json(project.folder / "published/data/metrics.json")
+
+
+def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(project, metrics):
+    folder = project.folder / "published"
+    store.write_json(project.folder / "data/metrics/n6-s1.json", metrics)
+    for over in spread.of_seeds([metrics], PRINTED, load(project.folder / "params.yaml")):
         store.write_text(project.folder / f"tables/{over.name}.csv", typeset.csv(over))
     goals = ("--cd", "published", "repro", "tables", "figures")
     assert project.dvc(*goals) == {"activations", "tables", "figures"}
@@ -357,8 +361,7 @@ def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(
     assert project.do("git", "status", "--porcelain") == "?? published/dvc.lock\n"
 
 
-def test_ours_stands_beside_only_where_it_is_the_same_run(project):
-    metrics = store.read_json(project.folder / "published/data/metrics.json")
+def test_ours_stands_beside_only_where_it_is_the_same_run(project, metrics):
     params = load(project.folder / "params.yaml")
     ours = copy.deepcopy(metrics)
     ours["accuracy"]["all"] = 0.75

@@ -20,7 +20,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 from test_pipeline import Described, Project, pipeline, prepared
 
-from strata import compared, monoid, pages, pipelines, provenance, report, store
+from strata import compared, monoid, pages, panels, pipelines, provenance, report, store
 from strata.activations import blocks
 from strata.run import InputError
 from strata.sections import SECTIONS
@@ -330,6 +330,12 @@ def test_what_a_removal_costs_is_what_the_interventions_say(run, project, reader
     found = store.read_json(project.folder / "data" / "interventions" / f"{run}.json")
     record = found["specificity"][-1]
     code = ".".join(str(record[x]) for x in ("class", "axis") if record[x])
+    before, after = (np.array(x["by_operands"]["accuracy"]) for x in (found["base"], record["all"]))
+    reader.open(f"#specificity?run={run}&removed={code}")
+    reader.see("specificity", run)
+    z = reader.js("return document.querySelector('#specificity .plot').data[0].z")
+    above = panels.above_chance(found["n"], found["classes"], record["axis"])
+    np.testing.assert_allclose(z, (before - after) / above, atol=1e-9)
     for kind, sign in (("accuracy", -1), ("loss", 1)):
         reader.open(f"#specificity?run={run}&removed={code}&damage={kind}")
         said = reader.see("specificity", run)

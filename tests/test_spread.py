@@ -90,15 +90,16 @@ def test_components_stand_beside_the_paper_where_it_prints_them(runs):
     assert fifteen["fve"] == pytest.approx(np.mean([x["fve"] for x in own]))
 
 
-NONE_ALIGNED = {"read_above": 0, "write_above": 0}
+NONE_ALIGNED = {f"{side}_{of}": 0 for side in ("read", "write") for of in ("above", "random")}
 
 
 def planted(n: int, seed: int, **changed: object) -> dict:
     """The metrics of a run that generalised, with numbers that are easy to follow."""
     head = {"ov": {"components": 4 + seed % 2}, "self_attention": {"mean": 0.01}}
     head |= {"block_score": seed / 100, "block_score_shuffled": {"mean": 0.04, "std": 0.01}}
-    head["alignment"] = {"1": {"read_above": 8, "write_above": seed}, str(n): NONE_ALIGNED}
-    readout = {"r2": 0.7, "r2_all": 0.6}
+    aligned = NONE_ALIGNED | {"read_above": 8, "write_above": seed}
+    head["alignment"] = {"1": aligned, str(n): NONE_ALIGNED}
+    readout = {"r2": 0.7, "r2_all": 0.6, "r2_product": 0.9}
     trivial = {"d": n, "size": 1, "fve": None, "fve_uniform": None, "readout": None}
     units = {"d": 1, "size": 8, "fve": 0.9 + seed / 1000, "fve_uniform": 0.1, "readout": readout}
     atomic = {"atomic_share": 0.8, "atomic_uniform": 0.2}
@@ -146,11 +147,14 @@ def test_every_measure_over_seeds_is_there_with_its_baseline():
     assert found == {
         "of_classes": {
             "FVE", "FVE, uniform", "atomic share", "atomic, uniform", "R²", "R², all prompts",
+            "R², product and candidate",
         },
         "of_heads": {
             "rank of OV", "block score", "block score, shuffled", "attention of ‘=’ to itself",
         },
-        "of_directions": {"read", "written"},
+        "of_directions": {
+            "read", "read, by random residues", "written", "written, by random residues",
+        },
         "of_neurons": {
             "classes of a and b", "a and b modulo one prime power", "neurons with 11",
             "neurons with 13",

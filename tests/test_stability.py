@@ -113,15 +113,22 @@ def test_correlations_are_pearsons_of_every_pair():
 
 def test_what_key_frequencies_have_in_common():
     one, other = {(1,), (4,)}, {(2,), (3,)}
-    assert stability.common([one, one], 4) == (1, 0.5)
-    assert stability.common([one, other], 4) == (0, 0.5)
-    assert stability.common([one, set()], 4) == (0, 0)
-    assert stability.common([one], 4) == (0, 0)
+    assert stability.common([one, one], (5,)) == (1, 0.5, 0.5)
+    assert stability.common([one, other], (5,)) == (0, 0.5, 0.5)
+    assert stability.common([one, set()], (5,)) == (0, 0, 0)
+    assert stability.common([one], (5,)) == (0, 0, 0)
+
+
+def test_frequencies_on_the_same_axis_are_in_common_by_chance():
+    one, other = {(0, 1), (0, 4)}, {(0, 2), (0, 3)}
+    even, same_axes = 2 / 14, 2 / 4
+    assert stability.common([one, other], (3, 5)) == pytest.approx((0, even, same_axes))
+    assert stability.common([one, {(1, 0), (2, 0)}], (3, 5)) == pytest.approx((0, even, 0))
 
 
 def test_random_key_frequencies_have_in_common_what_chance_says():
     rng = np.random.default_rng(0)
-    keys = [{(k,) for k in rng.choice(50, 10, replace=False).tolist()} for _ in range(60)]
-    shared, by_chance = stability.common(keys, 50)
-    assert by_chance == pytest.approx(0.2)
-    assert shared == pytest.approx(0.2, abs=0.02)
+    keys = [{(k,) for k in rng.choice(range(1, 51), 10, replace=False).tolist()} for _ in range(60)]
+    found = stability.common(keys, (51,))
+    assert (found.even, found.same_axes) == pytest.approx((0.2, 0.2))
+    assert found.shared == pytest.approx(0.2, abs=0.02)

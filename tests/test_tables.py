@@ -35,7 +35,7 @@ def class_metrics(J: monoid.JClass) -> dict[str, Any]:
         names = "key total fve fve_uniform enrichment atomic_share atomic_uniform pca readout"
         return known | dict.fromkeys(names.split())
     readout = {"pair": PAIRS.get(str(J.d), [1, J.d]), "prompts": 10 * J.d, "r2": 1 / (1 + J.d)}
-    readout |= {"r2_ceiling": 1 / (1 + J.d)}
+    readout |= {"r2_ceiling": 1 / (1 + J.d), "r2_product": 2 / (2 + J.d)}
     return known | {
         "key": 2,
         "total": len(J) - 1,
@@ -50,7 +50,7 @@ def class_metrics(J: monoid.JClass) -> dict[str, Any]:
 
 
 def head_metrics(head: int, n: int) -> dict[str, Any]:
-    above = {"read_above": 8 - head, "write_above": 2}
+    above = {"read_above": 8 - head, "write_above": 2, "read_random": 6.5, "write_random": 0.5}
     return {
         "head": head,
         "ov": {"components": 5 + head, "of": 32, "top": 0.9996},

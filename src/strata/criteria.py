@@ -142,6 +142,9 @@ def _routing(found: Json) -> Iterator[Verdict]:
     yield _verdict("routing", f"{RANK} directions of head 0 are enough", cases)
     for side, name in (("read", "reads the classes"), ("write", "writes into the classes")):
         yield _verdict("routing", name, _subspace(by, every, side))
+        if side == "read":
+            name = "reads the classes, not the embedding at large"
+            yield _verdict("routing", name, _not_at_large(by, every))
     yield _verdict("routing", "head 0 carries the class", _carries(by, every))
 
 
@@ -152,6 +155,16 @@ def _subspace(by: dict[Any, Json], every: tuple[int, ...], side: str) -> Iterato
         drawn = {x: by[(f"random {x}, {side}", every, None)]["draws"] for x in ("onto", "off")}
         apart = min(onto - drawn["onto"]["skill"]["high"], drawn["off"]["skill"]["low"] - off)
         yield onto >= INTACT and off <= BROKEN and apart >= DIFFER, onto, off
+
+
+def _not_at_large(by: dict[Any, Json], every: tuple[int, ...]) -> Iterator[Case]:
+    record = by.get(("onto, read", every, None))
+    if record and record["all"]["skill"] is not None:
+        onto, off = (by[(f"{x}, read", every, None)]["all"]["skill"] for x in ("onto", "off"))
+        drawn = {x: by[(f"spread {x}, read", every, None)]["draws"] for x in ("onto", "off")}
+        control = drawn["onto"]["skill"]["high"]
+        apart = min(onto - control, drawn["off"]["skill"]["low"] - off)
+        yield apart >= DIFFER, onto, control
 
 
 def _carries(by: dict[Any, Json], every: tuple[int, ...]) -> Iterator[Case]:

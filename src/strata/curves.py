@@ -69,14 +69,17 @@ def follow(
 def arrivals(
     ax: Axes,
     d: Sequence[int],
-    composite: Sequence[bool],
+    made_of: Sequence[str],
     times: Mapping[str, Float[np.ndarray, " classes"]],
 ) -> None:
     """A row for each class with a mark at the epoch of each measure; rows of composite classes are
-    shaded. A measure without an epoch (NaN) has no mark."""
+    shaded and say what they are made of. A measure without an epoch (NaN) has no mark."""
     y = np.arange(len(d))
-    for row in y[np.array(composite, dtype=bool)]:
-        ax.axhspan(row - 0.5, row + 0.5, color=FAINT, linewidth=0, zorder=0)
+    for row, factors in zip(y.tolist(), made_of, strict=True):
+        if factors:
+            ax.axhspan(row - 0.5, row + 0.5, color=FAINT, linewidth=0, zorder=0)
+            side = ax.get_yaxis_transform()
+            ax.text(0.02, row, factors, transform=side, va="center", fontsize=6, zorder=1)
     for i, (label, at) in enumerate(times.items()):
         lift = 0.22 * (i - (len(times) - 1) / 2)
         look: Any = {"color": COLORS[i], "marker": MARKERS[i], "markeredgecolor": "white"}

@@ -16,6 +16,8 @@ from jaxtyping import Float, Int
 from scipy.stats import binomtest
 from sympy.ntheory import factorint
 
+from strata import fourier, spans
+from strata.course_params import CourseParams
 from strata.courses import curve
 from strata.monoid import JClass, axes, classes
 from strata.params import GridParams
@@ -25,6 +27,7 @@ from strata.tables import Table
 Json = dict[str, Any]
 Times = dict[int, int]  # the epoch of each class that has one, by d
 Pair = tuple[int, int]  # a composite class and an atomic one
+Ends = tuple[np.ndarray, np.ndarray]  # embeddings of all residues, before training and after
 
 # What is followed, by column of the table of times; in words.
 MEASURES = {
@@ -34,6 +37,8 @@ MEASURES = {
     "epoch_accuracy": "accuracy",
     "epoch_skill": "accuracy above chance",
 }
+LINE = "FVE above uniform, one rate"
+STEPS = 100  # of the straight line
 WHOLE = ["n", "class_chance", "epoch_known", "epoch_class", "epoch_answer", "epoch_between"]
 ORDER = ["n", "measure", "pairs", "agree", "disagree", "tie", "p_sign", "p_shuffle"]
 ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control_disagree"]
@@ -42,9 +47,12 @@ ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control
 def tables(
     courses: Mapping[Run, pd.DataFrame],
     origins: Mapping[Run, tuple[Json, Json]],
+    ends: Mapping[Run, Ends],
     params: GridParams,
+    measured: CourseParams,
 ) -> tuple[Table, ...]:
-    """All tables of some runs; an origin is that of the course and the environment of the run.
+    """All tables of some runs; an origin is that of the course and the environment of the run, ends
+    are its first and last embeddings.
 
     Raises InputError for two runs of one modulus, which the tables could not tell apart.
     """
@@ -53,13 +61,14 @@ def tables(
             f"courses of {', '.join(map(str, courses))}: must be of one run for each n"
         )
     found = {run.n: times(course, run.n) for run, course in courses.items()}
+    line = {run.n: one_rate(*ends[run], run.n, measured.key_threshold) for run in courses}
     names = ", ".join(str(n) for n in found)
     whole = "Epoch from which the whole model stays at half of its final value or above"
     half = "Epoch from which each class stays at half of its final value or above"
     pair = "Composite classes against the atomic classes that their groups are made of, in time"
     return (
         Table("course-times", f"{half}, n = {names}.", of_times(found)),
-        Table("course-order", f"{pair}, n = {names}.", order(found, params)),
+        Table("course-order", f"{pair}, n = {names}.", order(found, line, params)),
         Table("course-grokking", f"{whole}, n = {names}.", of_wholes(courses)),
         Table("course-origin", "Where the courses were trained.", of_origins(origins)),
     )
@@ -123,12 +132,34 @@ def _by_class(course: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 def times(course: pd.DataFrame, n: int) -> dict[str, Times]:
     """For each of MEASURES the epoch of each class that has one."""
-    found = {}
-    for measure, frame in curves(course, n).items():
-        known = {int(d): column.dropna() for d, column in frame.items()}  # pyright: ignore
-        reached = {d: settled(x.index.to_numpy(), x.to_numpy()) for d, x in known.items()}
-        found[measure] = {d: epoch for d, epoch in reached.items() if epoch is not None}
-    return found
+    return {measure: _settled(frame) for measure, frame in curves(course, n).items()}
+
+
+def _settled(frame: pd.DataFrame) -> Times:
+    known = {int(d): column.dropna() for d, column in frame.items()}  # pyright: ignore
+    reached = {d: settled(x.index.to_numpy(), x.to_numpy()) for d, x in known.items()}
+    return {d: epoch for d, epoch in reached.items() if epoch is not None}
+
+
+def one_rate(
+    first: Float[np.ndarray, "n d_model"],
+    last: Float[np.ndarray, "n d_model"],
+    n: int,
+    threshold: float,
+) -> Times:
+    """FVE above uniform on the straight line between two embeddings: the step, of STEPS, at which
+    each class comes where all classes, and all axes, take shape at one rate."""
+    final = spans.keys(last, n, threshold)
+    rows = []
+    for step in range(STEPS + 1):
+        W_E = first + (last - first) * np.float32(step / STEPS)
+        for d, key in final.items():
+            J = JClass(n, d)
+            share = fourier.energy_share(W_E[J.elements], J.orders)
+            rows.append((step, "fve", f"J{d}", fourier.fve(share, key)))
+            rows.append((step, "key_current", f"J{d}", float(key.sum())))
+    course = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
+    return _settled(curves(course, n)["epoch_fve_above"])
 
 
 def settled(
@@ -169,15 +200,16 @@ def of_times(found: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
 def of_wholes(courses: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
     """When training pairs are answered, when mirror-free ones fall into the right class, above the
     share of pairs that the commonest class has, when they are answered, and when classes part in
-    the embedding."""
+    the embedding, more than labels dealt at random."""
     rows = []
     for run, course in courses.items():
-        chance = commonest(run.n)
+        # Labels dealt at random to the residues have as much of the variance between their means.
+        chance, apart = commonest(run.n), (len(classes(run.n)) - 1) / (run.n - 1)
         whole = {
             "epoch_known": curve(course, "train_accuracy"),
             "epoch_class": (curve(course, "mirror_free_class_accuracy") - chance) / (1 - chance),
             "epoch_answer": curve(course, "mirror_free_accuracy"),
-            "epoch_between": curve(course, "class_share"),
+            "epoch_between": (curve(course, "class_share") - apart) / (1 - apart),
         }
         times = {k: settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
         rows.append({"n": run.n, "class_chance": chance} | times)
@@ -199,13 +231,17 @@ def commonest(n: int) -> float:
     return max(pairs.values()) / n**2
 
 
-def order(found: Mapping[int, Mapping[str, Times]], params: GridParams) -> pd.DataFrame:
+def order(
+    found: Mapping[int, Mapping[str, Times]], line: Mapping[int, Times], params: GridParams
+) -> pd.DataFrame:
     """For each measure how many pairs of a composite class and a factor are in that order of time,
-    modulus by modulus and (n missing) over all; those of the control beside them."""
+    modulus by modulus and (n missing) over all; those of the control beside them. ``line`` are the
+    times of ``one_rate``."""
+    at = {label: {n: own[name] for n, own in found.items()} for name, label in MEASURES.items()}
     rows = []
-    for measure, label in MEASURES.items():
+    for label, times in (at | {LINE: line}).items():
         for some in [*([n] for n in found), list(found)]:
-            row = _order({n: found[n][measure] for n in some}, params)
+            row = _order({n: times[n] for n in some}, params)
             rows.append({"n": some[0] if len(some) == 1 else None, "measure": label} | row)
     if len(found) == 1:
         rows = rows[::2]  # one modulus is all of them

@@ -5,10 +5,11 @@ the frames readable; an interval of draws and the shares modulo each prime power
 a share or a level that does not exist is missing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from strata import criteria
@@ -201,38 +202,68 @@ def heads_primes(runs: Sequence[Json]) -> pd.DataFrame:
     without the head. With the least and the most skill then left modulo that prime power, and the
     least modulo any other. Of runs whose n has more than one prime.
 
-    Skill modulo q is (right − chance) / (1 − chance), where chance is always to answer 0, the
-    commonest residue of a product. Shares of right answers can't be compared between primes: that
-    chance is 5/9 modulo 3 and 21/121 modulo 11.
+    Skill modulo q is (right − chance) / (1 − chance). Shares of right answers can't be compared
+    between primes, so chance decides: it is that of an answer in the right class, as everywhere in
+    docs/interventions.md. ``needed_zero`` is what comes out where it is that of always answering
+    0, the commonest residue of a product. A model that has lost a prime and kept the classes is at
+    0 on the first scale, on the second at 1/2 modulo 3 and 1/10 modulo 11.
     """
     rows = []
     for found in runs:
-        left = {
-            r["heads"][0]: {int(q): _skill(x, int(q)) for q, x in r["all"]["modulo"].items()}
+        right = {
+            r["heads"][0]: {int(q): x for q, x in r["all"]["modulo"].items()}
             for r in found.get("routing", ())
             if r["change"] == "ablate" and len(r["heads"]) == 1
         }
-        if not left or len(next(iter(left.values()))) == 1:
+        if not right or len(next(iter(right.values()))) == 1:
             continue
+        left = {h: _skills(x, _class_known) for h, x in right.items()}
+        zero = {h: _skills(x, _always_zero) for h, x in right.items()}
         own = {head: min(skill, key=lambda q: skill[q]) for head, skill in left.items()}
-        needed = {q: [str(h) for h in own if own[h] == q] for q in sorted(set(own.values()))}
         at = [skill[own[head]] for head, skill in left.items()]
-        others = min(x for head, skill in left.items() for q, x in skill.items() if q != own[head])
-        words = "; ".join(f"{q}: {', '.join(heads)}" for q, heads in needed.items())
-        row = {"n": found["n"], "seed": found["seed"], "needed": words}
-        rows.append(row | {"own_least": min(at), "own_most": max(at), "others_least": others})
+        others = [x for head, skill in left.items() for q, x in skill.items() if q != own[head]]
+        row = {"n": found["n"], "seed": found["seed"], "needed": _needed(left)}
+        row |= {"own_least": min(at), "own_most": max(at)}
+        rows.append(row | {"others_least": min(others, default=None), "needed_zero": _needed(zero)})
     rows.sort(key=lambda row: (-row["n"], row["seed"]))
-    return _frame(rows, ["n", "seed", "needed", "own_least", "own_most", "others_least"])
+    names = ["n", "seed", "needed", "own_least", "own_most", "others_least", "needed_zero"]
+    return _frame(rows, names)
 
 
-def _skill(right: float, q: int) -> float:
-    """Of answers right modulo a prime power q, above those that 0 gets right.
+def _needed(left: dict[int, dict[int, float]]) -> str:
+    """The heads of each prime power, from the skill that each head leaves.
 
-    >>> _skill(5 / 9, 3), _skill(1.0, 11)
-    (0.0, 1.0)
+    >>> _needed({0: {3: 0.5, 5: 0.1}, 1: {3: 0.0, 5: 1.0}, 2: {3: 0.9, 5: 0.8}})
+    '3: 1; 5: 0, 2'
     """
-    chance = sum(gcd(x, q) for x in range(q)) / q**2  # xy = 0 modulo q for gcd(x, q) of the y
-    return (right - chance) / (1 - chance)
+    own = {head: min(skill, key=lambda q: skill[q]) for head, skill in left.items()}
+    heads = {q: [str(h) for h in own if own[h] == q] for q in sorted(set(own.values()))}
+    return "; ".join(f"{q}: {', '.join(names)}" for q, names in heads.items())
+
+
+def _skills(right: dict[int, float], chance: Callable[[int], float]) -> dict[int, float]:
+    """Of answers right modulo prime powers, above chance; none modulo 2 where chance is all."""
+    by_chance = {q: chance(q) for q in right}
+    return {q: (right[q] - c) / (1 - c) for q, c in by_chance.items() if c < 1}
+
+
+def _class_known(q: int) -> float:
+    """How often a random element of the right class of Z_q is the product of two residues.
+
+    >>> 9 * _class_known(3), _class_known(2)
+    (7.0, 1.0)
+    """
+    product = np.multiply.outer(np.arange(q), np.arange(q)) % q
+    return float((1 / np.bincount(np.gcd(np.arange(q), q))[np.gcd(product, q)]).mean())
+
+
+def _always_zero(q: int) -> float:
+    """How often the product of two residues is 0 modulo q.
+
+    >>> 9 * _always_zero(3)
+    5.0
+    """
+    return sum(gcd(x, q) for x in range(q)) / q**2
 
 
 def _by_test(found: Json) -> dict[tuple[str, str], criteria.Verdict]:

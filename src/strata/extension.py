@@ -18,7 +18,7 @@ KINDS = {True: "regular", False: "non_regular"}
 SMALLEST = 3
 OF_CLASS = ["d", "regular", "size", "key", "fve", "fve_uniform", "atomic_share", "atomic_uniform"]
 OF_FIT = ["r2", "r2_uniform", "r2_ceiling", "r2_all"]
-COLUMNS = ["n", *OF_CLASS, *OF_FIT, "components", "components_random", "pca_ratio"]
+COLUMNS = ["n", "generalised", *OF_CLASS, *OF_FIT, "components", "components_random", "pca_ratio"]
 COLUMNS += ["accuracy_target", "fve_above", "r2_above"]
 
 
@@ -59,6 +59,7 @@ def _row(run: Json, c: Json) -> Json | None:
     pca = c["pca"]
     return {
         "n": run["n"],
+        "generalised": run["generalised"],
         **{name: c[name] for name in OF_CLASS},
         **{name: fit[name] for name in OF_FIT},
         "components": pca["components"],

@@ -117,7 +117,8 @@ def class_directions(it: Subject) -> Float[np.ndarray, "k d_model"]:
 def _circuits(
     it: Subject, heads: tuple[int, ...], draws: int, rng: np.random.Generator
 ) -> Iterator[Json]:
-    """Low rank; onto and off S, on the read and on the write side, with random subspaces."""
+    """Low rank; onto and off S, on the read and on the write side, with random subspaces; on the
+    read side also with random subspaces of what the embedding spreads over."""
     rig, full = it.rig, {h: W_OV(it.rig, h) for h in heads}
     for rank in (r for r in RANKS if r < rig.weights["W_V"].shape[2]):
         found = with_OV(rig, {h: low_rank(x, rank) for h, x in full.items()})
@@ -133,6 +134,12 @@ def _circuits(
             ]
             for change, found in zip(("onto", "off"), zip(*drawn, strict=True), strict=True):
                 yield _draws(f"random {change}, {side}", heads, it, list(found))
+    if len(heads) > 1 or len(it.state.attention[0]) == 1:
+        deviations = it.rows_of_W_E - it.rows_of_W_E.mean(axis=0)
+        mixes = rng.normal(size=(draws, len(basis), rig.n)) @ deviations
+        drawn = [_projected(rig, full, ablations.row_space(x), "read") for x in mixes]
+        for change, found in zip(("onto", "off"), zip(*drawn, strict=True), strict=True):
+            yield _draws(f"spread {change}, read", heads, it, list(found))
 
 
 def _projected(

@@ -19,7 +19,8 @@ LAST_PLACE = 1.01  # or so many units of the last place that a text gives
 COLOUR = 2.0  # mean distance of two pictures' colours, of 255
 NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")  # not in the cells of a CSV
-PICTURE = re.compile(r"data:image/[^\"')]+")
+# What a page quotes of other files, which are held against one another themselves.
+QUOTED = re.compile(r"data:image/[^\"')]+|\b[0-9a-f]{32}\b")
 
 
 def difference(shipped: bytes, made: bytes, name: str) -> str:
@@ -28,8 +29,10 @@ def difference(shipped: bytes, made: bytes, name: str) -> str:
         return ""
     suffix = Path(name).suffix
     try:
-        if suffix in {".json", ".csv", ".md", ".tex", ".html", ".txt"}:
-            one, two = (PICTURE.sub("", x.decode()) for x in (shipped, made))
+        if suffix in {".json", ".csv", ".md", ".tex", ".html", ".js", ".txt"}:
+            one, two = (x.decode() for x in (shipped, made))
+            if suffix in {".html", ".js"}:
+                one, two = (QUOTED.sub("", x) for x in (one, two))
             if suffix in {".md", ".tex", ".html"}:
                 one, two = (THOUSANDS.sub("", x) for x in (one, two))
             return _texts(one, two)

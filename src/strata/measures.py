@@ -11,8 +11,19 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 
-from strata import activations, circuits, fourier, monoid, neurons, readout, residues, subspaces
+from strata import (
+    activations,
+    circuits,
+    directions,
+    fourier,
+    monoid,
+    neurons,
+    readout,
+    residues,
+    subspaces,
+)
 from strata.monoid import JClass, classes
+from strata.products import Products
 from strata.run import Run
 from strata.store import Arrays
 from strata.sweep import Sweep, sweep
@@ -35,6 +46,7 @@ def measure(
     loss = float(history["loss"].iloc[-1])
     finite = bool(seen.finite and np.isfinite(W_E).all() and np.isfinite(loss))
     accuracies = accuracy(right, split, n)
+    moments, products = second_pass(weights, n) if finite else (None, None)
     return {
         "run": str(run),
         "n": n,
@@ -49,12 +61,13 @@ def measure(
         "final_loss": loss if finite else None,
         "pairs": counts(split, n),
         "classes": [
-            class_measures(J, W_E, seen, params) if finite else algebra(J) for J in classes(n)
+            class_measures(J, W_E, seen, products, params) if products else algebra(J)
+            for J in classes(n)
         ],
         "pca": embedding_pca(W_E, params) if finite else None,
         "token_order": residues.share(W_E) if finite else None,
-        "neurons": neurons.measure(moments_of_neurons(weights, n)) if finite else None,
-        "heads": circuits.heads(weights, seen.attention, n, params) if finite else [],
+        "neurons": neurons.measure(moments) if moments else None,
+        "heads": heads(weights, seen, n, params) if finite else [],
     }
 
 
@@ -125,7 +138,11 @@ def algebra(J: JClass) -> Measures:
 
 
 def class_measures(
-    J: JClass, W_E: Float[np.ndarray, "n d_model"], seen: Sweep, params: MetricsParams
+    J: JClass,
+    W_E: Float[np.ndarray, "n d_model"],
+    seen: Sweep,
+    products: Products,
+    params: MetricsParams,
 ) -> Measures:
     """Spectrum, dimension and readout of one class; None throughout for a class of one element."""
     rows = W_E[J.elements]
@@ -151,16 +168,19 @@ def class_measures(
             "random_mean": float(random.mean()),
             "random_std": float(random.std()),
         },
-        "readout": read(J, seen, key),
+        "readout": read(J, seen, products, key),
     }
 
 
-def read(J: JClass, seen: Sweep, key: Bool[np.ndarray, " size"]) -> Measures | None:
+def read(
+    J: JClass, seen: Sweep, products: Products, key: Bool[np.ndarray, " size"]
+) -> Measures | None:
     """The character fit over the prompts of one pair of operand classes, and over all prompts.
 
     `r2_ceiling` is R² with every frequency: what depends on the quotient of ab and c alone;
-    `r2_uniform` what as many frequencies drawn at random explain on average. None where the logits
-    of the pair's prompts are all equal, which leaves nothing to fit.
+    `r2_uniform` what as many frequencies drawn at random explain on average; `r2_product` what the
+    mean logits of each product explain. None where the logits of the pair's prompts are all equal,
+    which leaves nothing to fit.
     """
     if not seen.readouts[J.d][0].squares:
         return None
@@ -172,6 +192,7 @@ def read(J: JClass, seen: Sweep, key: Bool[np.ndarray, " size"]) -> Measures | N
         "largest": seen.readouts[J.d][0].largest,
         "r2": pair.r2,
         "r2_ceiling": ceiling.r2,
+        "r2_product": products.squares(J.d) / seen.readouts[J.d][0].squares,
         "r2_uniform": ceiling.r2 * len(pair.frequencies) / len(ceiling.frequencies),
         "frequencies": [list(k) for k in pair.frequencies],
         "coefficients": list(pair.coefficients),
@@ -180,12 +201,22 @@ def read(J: JClass, seen: Sweep, key: Bool[np.ndarray, " size"]) -> Measures | N
     }
 
 
-def moments_of_neurons(weights: Arrays, n: int) -> neurons.Moments:
-    """Those of the MLP over all pairs, by class and by residue modulo each prime power of n."""
-    moments = neurons.Moments(neurons.labels(n), weights["W_in"].shape[1])
+def second_pass(weights: Arrays, n: int) -> tuple[neurons.Moments, Products]:
+    """The moments of the MLP over all pairs, by class and by residue modulo each prime power of n;
+    and the logits by product. Both take finite numbers alone, so a first pass comes before."""
+    moments, products = neurons.Moments(neurons.labels(n), weights["W_in"].shape[1]), Products(n)
     for a, b, found in activations.blocks(weights, n):
         moments.add(a, b, found.mlp.numpy())
-    return moments
+        products.add(a, b, found.logits.numpy())
+    return moments, products
+
+
+def heads(weights: Arrays, seen: Sweep, n: int, params: MetricsParams) -> list[Measures]:
+    """The numbers of each head, and beside its directions of a class those of random residues."""
+    found = circuits.heads(weights, seen.attention, n, params)
+    for head, beside in zip(found, directions.random(weights, n, params), strict=True):
+        head["alignment"] = {d: own | beside[d] for d, own in head["alignment"].items()}
+    return found
 
 
 def embedding_pca(W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> Measures:

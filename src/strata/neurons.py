@@ -1,8 +1,8 @@
 """What the neurons of the MLP follow: the classes of a and b, or a and b modulo one prime power.
 
 Shares are of the variance of the activations over all n² ordered pairs, which the means of the
-pairs with the same labels of a and b explain. With labels shuffled a share is about k² / n², with k
-labels.
+pairs with the same labels of a and b explain. With k labels dealt anew to the residues a share is
+at most about (k − 1) / (n − 1) on average: that of what depends on a or on b alone.
 """
 
 from collections.abc import Mapping

@@ -64,7 +64,9 @@ def present(folder: Path | str, files: Iterable[str]) -> list[Path]:
 def _together(folder: Path | str, files: Iterable[str]) -> Stages:
     found: Stages = {}
     for file in present(folder, files):
-        own = read_yaml(file)["stages"]
+        own = read_yaml(file).get("stages")
+        if not isinstance(own, dict):
+            raise InputError(f"{file}: stages: must be names with a stage each; git has the last")
         for name in sorted(set(own) & set(found)):
             raise InputError(f"{file}: {name}: this stage is in another pipeline file too")
         found |= own

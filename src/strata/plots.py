@@ -137,17 +137,26 @@ def class_axis(
 
 
 def grid_spectrum(
-    ax: Axes, amplitude: Float[np.ndarray, "q1 q2"], stars: Bool[np.ndarray, "q1 q2"], d: int
+    ax: Axes,
+    amplitude: Float[np.ndarray, "q1 q2"],
+    stars: Bool[np.ndarray, "q1 q2"],
+    d: int,
+    primes: tuple[int, int],
 ) -> AxesImage:
-    """Amplitudes over C_q1 × C_q2 relative to the largest, the constant left out, stars marked."""
+    """Amplitudes over C_q1 × C_q2 relative to the largest, the constant left out, stars marked.
+
+    The axes are named after their primes.
+    """
     relative = amplitude.copy()
     relative[0, 0] = np.nan
     drawn = heat(ax, relative / np.nanmax(relative), (0, 1), aspect="equal")
     rows, columns = np.nonzero(stars)
     size = min(60.0, 3e4 / max(amplitude.shape) ** 2)
     ax.scatter(columns, rows, s=size, marker="*", c=RED, edgecolors="white", linewidths=0.4)
-    q1, q2 = amplitude.shape
-    ax.set(xlabel=f"$k_2$ on $C_{{{q2}}}$", ylabel=f"$k_1$ on $C_{{{q1}}}$", title=name(d))
+    (q1, q2), (p1, p2) = amplitude.shape, primes
+    ax.set_title(name(d))
+    ax.set_xlabel(f"$k_2$ on $C_{{{q2}}}$\n(prime {p2})")
+    ax.set_ylabel(f"$k_1$ on $C_{{{q1}}}$\n(prime {p1})")
     ax.set_xticks(range(0, q2, -(-q2 // 12)))
     ax.set_yticks(range(0, q1, -(-q1 // 12)))
     ax.set_anchor("N")
@@ -174,13 +183,20 @@ def by_size(
     value: np.ndarray,
     chance: np.ndarray,
     kinds: Mapping[str, np.ndarray],
+    hollow: np.ndarray,
 ) -> None:
-    """One mark a class against its number of elements, kind by kind, joined to that of chance."""
+    """One mark a class against its number of elements, kind by kind, joined to that of chance.
+
+    Those of ``hollow`` are not filled.
+    """
     ax.vlines(size, chance, value, color=FAINT, linewidth=0.8, zorder=0)
     ax.plot(size, chance, "_", color=GREY, markersize=5, label="chance")
     for i, (label, members) in enumerate(kinds.items()):
-        look = style(i) | {"linestyle": "none", "markeredgecolor": "white", "markeredgewidth": 0.3}
-        ax.plot(size[members], value[members], label=label, **look)
+        look = style(i) | {"linestyle": "none"}
+        edge: Any = {"markeredgecolor": "white", "markeredgewidth": 0.3}
+        ax.plot(size[members & ~hollow], value[members & ~hollow], label=label, **look | edge)
+        edge = {"markerfacecolor": "white", "markeredgewidth": 0.8}
+        ax.plot(size[members & hollow], value[members & hollow], **look | edge)
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
     ax.xaxis.set_minor_locator(NullLocator())

@@ -16,7 +16,7 @@ import pandas as pd
 import plotly.colors
 from markupsafe import Markup
 
-from strata import compared, plots, provenance, store
+from strata import beyond, compared, plots, provenance, store
 from strata.compared import Claim
 from strata.provenance import Made, Stage
 from strata.run import InputError
@@ -138,6 +138,8 @@ def page(shown: list[Json], carried: Collection[str], n: int, seed: int) -> str:
         said=said,
         agreeing=sum(row.agrees for row in said),
         columns=list(rows[0].cells) if rows else [],
+        beyond=beyond.lines([s["name"] for s in shown], lambda x: _frame(x).to_dict("records")),
+        titles={s["name"]: s["title"] for s in shown},
     )
 
 

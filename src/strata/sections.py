@@ -77,7 +77,11 @@ SECTIONS = (
     Section(
         "evidence", "Cause", "Interventions", "What survives an intervention",
         "Beyond the paper. Parts of the trained network are kept, removed or swapped, and the rest "
-        "is run again. Each criterion was fixed before its test was run.",
+        "is run again. Each criterion was fixed before its test was run. *Skill*: 1 is always "
+        "right, 0 a random element of the right class. *Intact* is skill of 0.95 or more, *broken* "
+        "0.2 or less; a control must be 0.5 away, and of swaps 0.9 must give the predicted answer. "
+        "*Worst case*: the skill, or the share, that is nearest to failing; *against*: what it "
+        "must differ from; *cases*: how many hold. Every criterion: docs/interventions.md.",
     ),
     Section("keep-remove", "Cause"),
     Section(
@@ -98,7 +102,7 @@ SECTIONS = (
     ),
     Section("interchange", "Cause"),
     Section(
-        "interchange-success", "Cause", "", "Operands made of two residues",
+        "interchange-success", "Cause", "", "Operands made of two residues, in numbers",
         "How often the answer is the one that the algebra predicts for the hybrid, beside chance "
         "and random changes of the same length.",
     ),
@@ -128,8 +132,9 @@ SECTIONS = (
     Section(
         "heads-primes", "Cause", "", "What each head is needed for, run by run",
         "One head is ablated. A head is put to the prime power of *n* modulo which least skill is "
-        "left without it; skill 0 is that of always answering 0. Found in the results; no "
-        "criterion was set for it before.",
+        "left without it; skill 0 is a random element of the right class. The last column has 0 "
+        "for always answering 0: where it differs the division is not clear. Found in the results; "
+        "no criterion was set for it before.",
     ),
     Section(
         "pca-seeds", "Stability", "Table 5", "Dimension of the embedding over seeds",
@@ -153,7 +158,7 @@ SECTIONS = (
         "neurons-seeds", "Stability", "", "What neurons of the MLP follow",
         "Share of the variance over all pairs that the classes of *a* and *b* explain, and that "
         "*a* and *b* explain modulo the one prime power of *n* that explains most of each neuron. "
-        "Shuffled, residues modulo *q* explain about *q*²/*n*².",
+        "Dealt anew to the residues, *q* labels explain at most about (*q* − 1)/(*n* − 1).",
     ),
     Section(
         "directions-seeds", "Stability", "", "Aligned directions over seeds",
@@ -188,13 +193,15 @@ SECTIONS = (
         "*Agree*: the composite class comes later. *p, signs*: as many heads of fair coins. *p, "
         "shuffled*: as much agreement among times dealt anew to the classes of each modulus. "
         "*Control*: atomic classes that the composite one is not made of. FVE and accuracy as "
-        "they are favour the suspicion, since small classes begin high; above chance they do not.",
+        "they are favour the suspicion, since small classes begin high. *One rate*: what FVE above "
+        "uniform gives on the straight line from the first embedding to the last.",
     ),
     Section(
         "course-grokking", "Emergence", "", "Strata and grokking",
         "The first moment from which a measure stays at half of its final value. *Right class*: "
         "the answer lies in the class of the product, right or not, as a share above that of the "
-        "commonest class. *Classes apart*: variance of the embedding between class means.",
+        "commonest class. *Classes apart*: variance of the embedding between class means, above "
+        "that of labels dealt at random.",
     ),
     Section(
         "course-times", "Emergence", "", "When each class comes",

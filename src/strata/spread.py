@@ -85,6 +85,7 @@ def of_classes(run: Json) -> Iterator[Measure]:
         values = {"FVE": c["fve"], "FVE, uniform": c["fve_uniform"]}
         values |= {"atomic share": c["atomic_share"], "atomic, uniform": c["atomic_uniform"]}
         values |= {"R²": fit.get("r2"), "R², all prompts": fit.get("r2_all")}
+        values |= {"R², product and candidate": fit.get("r2_product")}
         for name, value in values.items():
             yield {"n": run["n"], "d": c["d"], "measure": name}, "share", value
 
@@ -103,7 +104,8 @@ def of_heads(run: Json) -> Iterator[Measure]:
 
 
 def of_directions(run: Json) -> Iterator[Measure]:
-    """Aligned directions of each class, on the side that a head reads and on that it writes.
+    """Aligned directions of each class, on the side that a head reads and on that it writes, each
+    beside those of as many random residues.
 
     Of each class with more than one element: the others have no direction.
     """
@@ -111,8 +113,10 @@ def of_directions(run: Json) -> Iterator[Measure]:
         for d in (c["d"] for c in run["classes"] if c["size"] > 1):
             found = head["alignment"][str(d)]
             about = {"n": run["n"], "d": d, "head": head["head"]}
-            yield about | {"measure": "read"}, "ratio", found["read_above"]
-            yield about | {"measure": "written"}, "ratio", found["write_above"]
+            for side, of in {"read": "read", "written": "write"}.items():
+                yield about | {"measure": side}, "ratio", found[f"{of}_above"]
+                beside = {"measure": f"{side}, by random residues"}
+                yield about | beside, "ratio", found[f"{of}_random"]
 
 
 def of_neurons(run: Json) -> Iterator[Measure]:

@@ -4,8 +4,10 @@ A map is an n × n matrix over (a, b), rows and columns in algebraic order. Shar
 Appendix “Other Moduli and Stability Analysis” of the paper.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import combinations, permutations
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -72,16 +74,31 @@ def correlations(maps: Sequence[Float[np.ndarray, "n n"]]) -> Float[np.ndarray, 
     return np.array([x @ y for x, y in combinations(units, 2)])
 
 
-def common(keys: Sequence[Collection[tuple[int, ...]]], total: int) -> tuple[float, float]:
-    """Share of the key frequencies of one run that are key in another, and the share by chance.
+class Common(NamedTuple):
+    """Share of the key frequencies of one run that are key in another, and what chance gives."""
 
-    The mean over all ordered pairs of runs of |K ∩ L| / |K|, and of |L| / total.
+    shared: float
+    even: float  # where the other run drew as many of all frequencies
+    same_axes: float  # where it drew, on every axis and set of axes, as many as it has there
 
-    >>> common([{(1,), (4,)}, {(1,), (2,), (3,), (4,)}], 8)
-    (0.75, 0.375)
+
+def common(keys: Sequence[Collection[tuple[int, ...]]], orders: tuple[int, ...]) -> Common:
+    """What two runs have in common: means over all ordered pairs of |K ∩ L| / |K|.
+
+    Two runs with all their key frequencies on the same few axes share many without any choice in
+    common, so that chance is the one to hold against.
+
+    >>> common([{(1,), (4,)}, {(1,), (2,), (3,), (4,)}], (9,))
+    Common(shared=0.75, even=0.375, same_axes=0.375)
     """
     pairs = [(set(x), set(y)) for x, y in permutations(keys, 2) if x]
     if not pairs:
-        return 0.0, 0.0
-    shared = np.mean([len(x & y) / len(x) for x, y in pairs])
-    return float(shared), float(np.mean([len(y) / total for _, y in pairs]))
+        return Common(0.0, 0.0, 0.0)
+    of = {k: tuple(np.flatnonzero(k)) for k in np.ndindex(*orders)}  # the axes of a frequency
+    there, total = Counter(of.values()), len(of) - 1
+    rows = []
+    for x, y in pairs:
+        theirs = Counter(of[k] for k in y)
+        drawn = sum(theirs[of[k]] / there[of[k]] for k in x)
+        rows.append((len(x & y) / len(x), len(y) / total, drawn / len(x)))
+    return Common(*np.mean(rows, axis=0).tolist())

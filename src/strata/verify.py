@@ -43,8 +43,12 @@ class Out(NamedTuple):
 
 
 def outs(stages: dict[str, Any]) -> dict[str, Out]:
-    """The outputs of the stages in dvc.lock, by path. InputError where one leaves the project."""
+    """The outputs of the stages in dvc.lock, by path. InputError where one leaves the project, or
+    has no md5."""
     found = [(name, x) for name, stage in stages.items() for x in stage.get("outs", ())]
+    for name, out in found:
+        if not isinstance(out.get("md5"), str):
+            raise InputError(f"dvc.lock: {name}: {out.get('path')}: must have an md5")
     return {x["path"]: Out(name, inside(x["path"]), x["md5"]) for name, x in found}
 
 

@@ -1,0 +1,81 @@
+"""What the tables beyond the paper come to, in a line each, for the top of the report."""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import pandas as pd
+
+from strata.tables import percent
+from strata.typeset import SUBSCRIPT
+
+Rows = Sequence[dict[Any, Any]]  # of a table; what is missing is None or NaN
+
+
+def lines(names: Collection[str], table: Callable[[str], Rows]) -> list[tuple[str, str]]:
+    """One line for each of these tables that has something to say, with its name."""
+    of = {
+        "evidence": evidence,
+        "verdict": verdict,
+        "not-generalised": failed,
+        "course-order": order,
+        "extension": extension,
+    }
+    found = [(name, say(table(name))) for name, say in of.items() if name in names]
+    return [(name, text) for name, text in found if text]
+
+
+def evidence(rows: Rows) -> str:
+    """How many criteria are met, and which are not; nothing where none has a case."""
+    tested = [row for row in rows if not pd.isna(row["passed"])]
+    not_met = [f"{row['section']}: {row['test']}" for row in tested if not row["passed"]]
+    if not tested:
+        return ""
+    met = f"{len(tested) - len(not_met)} of {len(tested)} criteria for a cause are met"
+    return f"{met}. Not met: {'; '.join(not_met) or 'none'}."
+
+
+def verdict(rows: Rows) -> str:
+    """How many of the paper's numbers lie within the seeds, and which do not."""
+    known = [row for row in rows if not pd.isna(row["paper"]) and not pd.isna(row["verdict"])]
+    outside = [f"{_low(x['claim'])} ({x['verdict']})" for x in known if not _within(x["verdict"])]
+    if not known:
+        return ""
+    about = f"{len(known) - len(outside)} of {len(known)} numbers of its text lie within our seeds."
+    return f"{about} The others: {'; '.join(outside)}." if outside else about
+
+
+def _within(text: str) -> bool:
+    """Whether a verdict says that every seed agrees, or that the number is among them.
+
+    >>> _within("within the seeds"), _within("holds in 9 of 10 seeds")
+    (True, False)
+    """
+    return text.startswith("within") or bool(re.search(r"holds in (\d+) of \1 ", text))
+
+
+def _low(text: str) -> str:
+    return re.sub(r"J(\d+)", lambda m: "J" + m[1].translate(SUBSCRIPT), text)
+
+
+def failed(rows: Rows) -> str:
+    """The runs that did not generalise."""
+    return f"Did not generalise: {', '.join(row['run'] for row in rows)}." if rows else ""
+
+
+def order(rows: Rows) -> str:
+    """In how many pairs the composite class is the later one, over all moduli."""
+    whole = [row for row in rows if pd.isna(row["n"])] or rows
+    said = [f"{x['agree']} of {x['pairs']} pairs by {x['measure']}" for x in whole if x["pairs"]]
+    start = "A composite class comes after a class that it is said to be made of in"
+    return f"{start} {', '.join(said)}." if said else ""
+
+
+def extension(rows: Rows) -> str:
+    """What characters explain in both kinds of class, over the moduli that generalise."""
+    above = {bool(row["regular"]): row["r2_above"] for row in rows if pd.isna(row["n"])}
+    if len(above) < 2:
+        return ""
+    groups, others = (f"{percent(round(above[kind], 2))} %" for kind in (True, False))
+    start = f"Above chance characters explain {groups} of the logits of classes that are groups"
+    return f"{start}, {others} of those of others."
