@@ -237,9 +237,13 @@ def order(
     """For each measure how many pairs of a composite class and a factor are in that order of time,
     modulus by modulus and (n missing) over all; those of the control beside them. ``line`` are the
     times of ``one_rate``."""
-    at = {label: {n: own[name] for n, own in found.items()} for name, label in MEASURES.items()}
+    at: dict[str, Mapping[int, Times]] = {}
+    for name, label in MEASURES.items():
+        at[label] = {n: own[name] for n, own in found.items()}
+        if name == "epoch_fve_above":
+            at[LINE] = line
     rows = []
-    for label, times in (at | {LINE: line}).items():
+    for label, times in at.items():
         for some in [*([n] for n in found), list(found)]:
             row = _order({n: times[n] for n in some}, params)
             rows.append({"n": some[0] if len(some) == 1 else None, "measure": label} | row)
