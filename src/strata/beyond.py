@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from strata.tables import percent
-from strata.typeset import SUBSCRIPT
+from strata.typeset import STYLES
 
 Rows = Sequence[dict[Any, Any]]  # of a table; what is missing is None or NaN
 
@@ -38,11 +38,12 @@ def evidence(rows: Rows) -> str:
 def verdict(rows: Rows) -> str:
     """How many of the paper's numbers lie within the seeds, and which do not."""
     known = [row for row in rows if not pd.isna(row["paper"]) and not pd.isna(row["verdict"])]
-    outside = [f"{_low(x['claim'])} ({x['verdict']})" for x in known if not _within(x["verdict"])]
+    outside = [x for x in known if not _within(x["verdict"])]
+    named = [f"{STYLES['symbols'](x['claim'])} ({x['verdict']})" for x in outside]
     if not known:
         return ""
     about = f"{len(known) - len(outside)} of {len(known)} numbers of its text lie within our seeds."
-    return f"{about} The others: {'; '.join(outside)}." if outside else about
+    return f"{about} The others: {'; '.join(named)}." if named else about
 
 
 def _within(text: str) -> bool:
@@ -52,10 +53,6 @@ def _within(text: str) -> bool:
     (True, False)
     """
     return text.startswith("within") or bool(re.search(r"holds in (\d+) of \1 ", text))
-
-
-def _low(text: str) -> str:
-    return re.sub(r"J(\d+)", lambda m: "J" + m[1].translate(SUBSCRIPT), text)
 
 
 def failed(rows: Rows) -> str:

@@ -149,22 +149,28 @@ def _routing(found: Json) -> Iterator[Verdict]:
 
 
 def _subspace(by: dict[Any, Json], every: tuple[int, ...], side: str) -> Iterator[Case]:
-    record = by.get((f"onto, {side}", every, None))
-    if record and record["all"]["skill"] is not None:
-        onto, off = record["all"]["skill"], by[(f"off, {side}", every, None)]["all"]["skill"]
-        drawn = {x: by[(f"random {x}, {side}", every, None)]["draws"] for x in ("onto", "off")}
-        apart = min(onto - drawn["onto"]["skill"]["high"], drawn["off"]["skill"]["low"] - off)
-        yield onto >= INTACT and off <= BROKEN and apart >= DIFFER, onto, off
+    for onto, off, _, apart in _beside(by, every, side, "random"):
+        yield onto >= INTACT and off <= BROKEN and apart, onto, off
 
 
 def _not_at_large(by: dict[Any, Json], every: tuple[int, ...]) -> Iterator[Case]:
-    record = by.get(("onto, read", every, None))
+    for onto, _, control, apart in _beside(by, every, "read", "spread"):
+        yield apart, onto, control
+
+
+def _beside(
+    by: dict[Any, Json], every: tuple[int, ...], side: str, control: str
+) -> Iterator[tuple[float, float, float, bool]]:
+    """Skill onto S and off it, the highest of a control's draws onto, and whether both differ from
+    every draw; nothing where there is no head or no skill."""
+    record = by.get((f"onto, {side}", every, None))
     if record and record["all"]["skill"] is not None:
-        onto, off = (by[(f"{x}, read", every, None)]["all"]["skill"] for x in ("onto", "off"))
-        drawn = {x: by[(f"spread {x}, read", every, None)]["draws"] for x in ("onto", "off")}
-        control = drawn["onto"]["skill"]["high"]
-        apart = min(onto - control, drawn["off"]["skill"]["low"] - off)
-        yield apart >= DIFFER, onto, control
+        onto, off = record["all"]["skill"], by[(f"off, {side}", every, None)]["all"]["skill"]
+        kept, left = (
+            by[(f"{control} {x}, {side}", every, None)]["draws"]["skill"] for x in ("onto", "off")
+        )
+        apart = min(onto - kept["high"], left["low"] - off)
+        yield onto, off, kept["high"], apart >= DIFFER
 
 
 def _carries(by: dict[Any, Json], every: tuple[int, ...]) -> Iterator[Case]:

@@ -219,7 +219,7 @@ def heads_primes(runs: Sequence[Json]) -> pd.DataFrame:
             continue
         left = {h: _skills(x, _class_known) for h, x in right.items()}
         zero = {h: _skills(x, _always_zero) for h, x in right.items()}
-        own = {head: min(skill, key=lambda q: skill[q]) for head, skill in left.items()}
+        own = _own(left)
         at = [skill[own[head]] for head, skill in left.items()]
         others = [x for head, skill in left.items() for q, x in skill.items() if q != own[head]]
         row = {"n": found["n"], "seed": found["seed"], "needed": _needed(left)}
@@ -230,13 +230,18 @@ def heads_primes(runs: Sequence[Json]) -> pd.DataFrame:
     return _frame(rows, names)
 
 
+def _own(left: dict[int, dict[int, float]]) -> dict[int, int]:
+    """The prime power modulo which least skill is left without a head, for each head."""
+    return {head: min(skill, key=lambda q: skill[q]) for head, skill in left.items()}
+
+
 def _needed(left: dict[int, dict[int, float]]) -> str:
     """The heads of each prime power, from the skill that each head leaves.
 
     >>> _needed({0: {3: 0.5, 5: 0.1}, 1: {3: 0.0, 5: 1.0}, 2: {3: 0.9, 5: 0.8}})
     '3: 1; 5: 0, 2'
     """
-    own = {head: min(skill, key=lambda q: skill[q]) for head, skill in left.items()}
+    own = _own(left)
     heads = {q: [str(h) for h in own if own[h] == q] for q in sorted(set(own.values()))}
     return "; ".join(f"{q}: {', '.join(names)}" for q, names in heads.items())
 
