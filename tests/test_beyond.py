@@ -36,6 +36,14 @@ def test_the_order_of_classes_is_that_over_all_moduli():
     assert beyond.order(found[2:]) == ""
 
 
+def test_the_order_of_classes_is_told_by_measures_that_are_not_biased_for_it():
+    shown = (nan, "accuracy above chance", 5, 4), (nan, "FVE above uniform, one rate", 3, 1)
+    hidden = (nan, "FVE", 5, 5), (nan, "accuracy", 5, 5)
+    found = beyond.order(rows(*hidden, *shown, names="n measure pairs agree"))
+    end = " in 4 of 5 pairs by accuracy above chance; by FVE above uniform, one rate: 1 of 3."
+    assert found.endswith(end)
+
+
 def test_both_kinds_of_class_are_compared_over_all_moduli():
     values = (12, True, 0.5), (nan, True, 0.704), (nan, False, 0.738)
     found = rows(*values, names="n regular r2_above")
@@ -46,5 +54,5 @@ def test_both_kinds_of_class_are_compared_over_all_moduli():
 def test_a_line_is_said_of_the_tables_that_are_there():
     tables = {"not-generalised": rows(("n6-s1",), names="run")}
     [line] = beyond.lines(tables, tables.__getitem__)
-    assert line == ("not-generalised", "Did not generalise: n6-s1.")
+    assert line == ("not-generalised", "Of the grid did not generalise: n6-s1.")
     assert beyond.lines({"not-generalised"}, lambda _: []) == []

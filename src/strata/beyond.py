@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from strata.emergence import LINE, MEASURES
 from strata.tables import percent
 from strata.typeset import STYLES
 
@@ -56,16 +57,21 @@ def _within(text: str) -> bool:
 
 
 def failed(rows: Rows) -> str:
-    """The runs that did not generalise."""
-    return f"Did not generalise: {', '.join(row['run'] for row in rows)}." if rows else ""
+    """The runs of the grid that did not generalise."""
+    names = ", ".join(row["run"] for row in rows)
+    return f"Of the grid did not generalise: {names}." if rows else ""
 
 
 def order(rows: Rows) -> str:
-    """In how many pairs the composite class is the later one, over all moduli."""
+    """In how many pairs the composite class is the later one, over all moduli, by the measures that
+    are not biased for it (`docs/course.md`); beside the embedding's, what one rate gives."""
     whole = [row for row in rows if pd.isna(row["n"])] or rows
-    said = [f"{x['agree']} of {x['pairs']} pairs by {x['measure']}" for x in whole if x["pairs"]]
+    said = {x["measure"]: f"{x['agree']} of {x['pairs']}" for x in whole if x["pairs"]}
+    biased = MEASURES["epoch_fve"], MEASURES["epoch_accuracy"]
+    pairs = [f"{said[x]} pairs by {x}" for x in said if x not in (*biased, LINE)]
     start = "A composite class comes after a class that it is said to be made of in"
-    return f"{start} {', '.join(said)}." if said else ""
+    end = f"; by {LINE}: {said[LINE]}" if LINE in said else ""
+    return f"{start} {', '.join(pairs)}{end}." if pairs else ""
 
 
 def extension(rows: Rows) -> str:

@@ -79,8 +79,8 @@ SECTIONS = (
         "Beyond the paper. Parts of the trained network are kept, removed or swapped, and the rest "
         "is run again. Each criterion but one (*not the embedding at large*) was fixed before its "
         "test was run. *Skill*: 1 is always right, 0 a random element of the right class. *Intact* "
-        "is skill of 0.95 or more, *broken* 0.2 or less; a control must be 0.5 away, and of swaps "
-        "0.9 must give the predicted answer. *Worst case*: the skill, or the share, that is "
+        "is skill of 0.95 or more, *broken* 0.2 or less. A control must be 0.5 away. Of swaps, 0.9 "
+        "must give the predicted answer. *Worst case*: the skill, or the share, that is "
         "nearest to failing; *against*: what it must differ from; *cases*: how many hold. Every "
         "criterion: docs/interventions.md.",
     ),
@@ -222,7 +222,7 @@ SECTIONS = (
     Section("extension-sizes", "Every modulus"),
     Section(
         "extension-classes", "Every modulus", "", "The same class by class",
-        "Classes of two elements are left out: nothing can go wrong in them.",
+        "Classes of two elements are left out: their one frequency holds everything anyway.",
     ),
     Section(
         "classes-verdict", "Claims", "", "Tables 2 and 3 among our seeds",
