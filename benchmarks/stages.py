@@ -47,7 +47,8 @@ def main() -> None:
         lines.append(f"| {what(stage)} | `{where}` | {shown} |")
     text = "\n".join(lines)
     note = f"n = {params.n}, seed {params.seed}, {machine.threads()} CPU cores"
-    Path("benchmarks/stages.md").write_text(f"{text}\n\n{note}; DVC's own time included.\n")
+    how = "DVC's own time included; for training, the time that its run recorded"
+    Path("benchmarks/stages.md").write_text(f"{text}\n\n{note}; {how}.\n")
     print(text)
 
 
