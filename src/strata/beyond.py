@@ -67,10 +67,11 @@ def order(rows: Rows) -> str:
     are not biased for it (`docs/course.md`); beside the embedding's, what one rate gives."""
     whole = [row for row in rows if pd.isna(row["n"])] or rows
     said = {x["measure"]: f"{x['agree']} of {x['pairs']}" for x in whole if x["pairs"]}
-    biased = MEASURES["epoch_fve"], MEASURES["epoch_accuracy"]
-    pairs = [f"{said[x]} pairs by {x}" for x in said if x not in (*biased, LINE)]
+    told = [MEASURES[x] for x in ("epoch_skill", "epoch_r2", "epoch_fve_above")]
+    pairs = [f"{said[x]} pairs by {x}" for x in told if x in said]
     start = "A composite class comes after a class that it is said to be made of in"
-    end = f"; by {LINE}: {said[LINE]}" if LINE in said else ""
+    both = {told[-1], LINE} <= said.keys()
+    end = f" ({said[LINE]} where all grows at one rate)" if both else ""
     return f"{start} {', '.join(pairs)}{end}." if pairs else ""
 
 
