@@ -235,6 +235,16 @@ def test_make_paper_interrupted_again_and_again_brings_everything_in_the_end(mad
     assert clone.do("git", "status", "--porcelain") == ""
 
 
+def test_make_paper_interrupted_while_it_pulls_goes_no_further(clone):
+    process, cache = started(clone, "make", "paper"), clone.folder / ".dvc/cache"
+    while process.poll() is None and not any(x.is_file() for x in cache.rglob("*")):
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    assert "repro …" not in process.communicate(timeout=120)[0]
+    assert process.returncode != 0
+    assert clone.do("git", "status", "--porcelain") == ""
+
+
 def test_make_test_interrupted_leaves_nothing_and_passes_the_next_time(clone):
     process = started(clone, "make", "test", "JOBS=1")
     assert process.stdout and process.stdout.readline()  # it is about to begin
