@@ -4,6 +4,8 @@ PYTHON ?= python3
 JOBS ?= 2
 # what opens the report; empty: nothing
 OPEN ?= browser
+# torch for the CPU or for CUDA (cpu, cuda); empty: as .venv has it, at first cpu
+TORCH ?=
 READY := .venv/.ready
 REMOTES := .venv/.remotes
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -39,8 +41,14 @@ lint: $(REMOTES) ## style, types, notebooks without outputs
 bench: $(READY) ## time the training; writes benchmarks/training.md
 	@PYTHONPATH=tests python benchmarks/training.py
 
-$(READY): requirements.lock
-	@scripts/environment '$(PYTHON)'
+ifneq ($(TORCH),)
+ifneq ($(TORCH),$(shell cat $(READY) 2>/dev/null))
+.PHONY: $(READY)
+endif
+endif
+
+$(READY): requirements.lock requirements-cpu.lock requirements-torch.lock requirements-uv.lock
+	@scripts/environment '$(PYTHON)' '$(TORCH)'
 
 $(REMOTES): requirements-remotes.lock $(READY)
 	@scripts/environment-remotes

@@ -7,12 +7,10 @@ them or none.
 """
 
 import argparse
-import os
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from strata import notebook, store
+from strata import notebook, scratch, store
 from strata.params import Params, load
 from strata.run import InputError, Run, command
 
@@ -63,15 +61,12 @@ def main() -> None:
             )
     for name in sorted(unused):
         raise InputError(f"--input {name}: no parameter of {', '.join(map(str, work))}")
-    out.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=".figures-", dir=out) as scratch:
-        stems = {template: f"{scratch}/{template.stem}" for template in work}
+    with scratch.together(out) as folder:
+        stems = {template: f"{folder}/{template.stem}" for template in work}
         made = notebook.executed([(x, given | {"stem": stems[x]}) for x, given in work.items()])
         for stem, done in zip(stems.values(), made, strict=True):
-            html = notebook.page(notebook.clean(done)).replace(scratch, str(out))
+            html = notebook.page(notebook.clean(done)).replace(str(folder), str(out))
             store.write_text(f"{stem}.html", html)
-        for path in sorted(Path(scratch).iterdir()):
-            os.replace(path, out / path.name)
 
 
 if __name__ == "__main__":

@@ -49,8 +49,8 @@ def clone(made, tmp_path) -> Project:
     """A fresh clone, with the Makefile and an environment that make takes for a whole one."""
     clone = Project(tmp_path / "clone")
     made.do("git", "clone", "--quiet", str(made.folder), str(clone.folder))
-    for name in ("Makefile", "requirements.lock", "requirements-remotes.lock", "pyproject.toml"):
-        shutil.copy(ROOT / name, clone.folder)
+    for path in (ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements*.lock")):
+        shutil.copy(path, clone.folder)
     (clone.folder / "tests").mkdir()
     for name in ("conftest.py", "test_task.py"):
         shutil.copy(ROOT / "tests" / name, clone.folder / "tests")
@@ -178,7 +178,55 @@ def test_a_figure_or_its_kernel_is_killed_and_no_figure_is_half_drawn(project, v
         # A kernel whose stage is gone ends by itself.
         assert not psutil.wait_procs(kernel, timeout=60)[1]
         assert not [path for path in paths if (project.folder / path).exists()]
-    project.dvc("repro", "hierarchy")
+    project.dvc("repro", "--force", "--single-item", "hierarchy")  # else DVC takes its cache
+    assert results(project) == expected
+
+
+# A stage that kills itself at the N-th rename of a file into figures/, numbered from 0.
+AT_A_RENAME = """
+import itertools, os, runpy, signal, sys
+count, replace, last = itertools.count(), os.replace, int(sys.argv[1])
+def replaced(source, target):
+    if os.path.dirname(target) == "figures" and next(count) == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(source, target)
+os.replace = replaced
+sys.argv = sys.argv[2:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def killed_at_a_rename(project: Project, number: int) -> tuple[list[str], list[Path]]:
+    """The outputs of the hierarchy stage that are there after the kill, and what it left."""
+    lock = locked(project)["hierarchy"]
+    paths = [out["path"] for out in lock["outs"]]
+    for path in paths:  # as DVC does
+        (project.folder / path).unlink(missing_ok=True)
+    words = lock["cmd"].split()[1:]
+    done = project.run(sys.executable, "-c", AT_A_RENAME, str(number), *words)
+    assert done.returncode == -signal.SIGKILL, done.stdout
+    there = [path for path in paths if (project.folder / path).exists()]
+    return there, list((project.folder / "figures").glob(".figures-*"))
+
+
+def test_what_a_figure_stage_killed_in_its_renames_leaves_is_deleted_by_the_next(project):
+    expected = results(project)
+    there, left = killed_at_a_rename(project, 0)
+    assert not there
+    assert len(left) == 1
+    assert len(list(left[0].iterdir())) == len(locked(project)["hierarchy"]["outs"])
+    there, left = killed_at_a_rename(project, 1)
+    assert len(there) == len(left) == 1  # the first one's folder is gone
+    project.dvc("repro", "--force", "--single-item", "hierarchy")  # else DVC takes its cache
+    assert results(project) == expected
+
+
+def test_make_paper_deletes_what_a_killed_figure_left(project):
+    expected = results(project)
+    assert killed_at_a_rename(project, 0)[1]
+    project.do(*DVC, "checkout", "--quiet")
+    assert results(project) != expected
+    assert "up to date" in project.do("scripts/paper")
     assert results(project) == expected
 
 

@@ -32,7 +32,7 @@ LAYERS = [
     {"measures", "ablations", "stability"},
     {"swaps", "heads"},
     {"interventions", "criteria", "course"},
-    {"tables", "plots", "streams", "machine", "progress", "snapshots", "notebook"},
+    {"tables", "plots", "streams", "machine", "progress", "snapshots", "notebook", "scratch"},
     {"keeping"},
     {"columns"},
     {"typeset", "schematic", "panels", "multiples", "curves", "verdict", "evidence", "extension"}
