@@ -20,12 +20,12 @@ from strata.store import Arrays
 
 def attention(weights: Arrays, n: int) -> Float[np.ndarray, "n_heads n n"]:
     """The map of each head: how much `=` attends to a."""
-    return _maps([found.attention[..., 0].numpy() for *_, found in blocks(weights, n)], n)
+    return _maps([found.attention[..., 0] for *_, found in blocks(weights, n)], n)
 
 
 def neurons(weights: Arrays, n: int) -> Float[np.ndarray, "d_mlp n n"]:
     """The map of each neuron of the MLP: its activation at `=`, after the ReLU."""
-    return _maps([found.mlp.numpy() for *_, found in blocks(weights, n)], n)
+    return _maps([found.mlp for *_, found in blocks(weights, n)], n)
 
 
 def _maps(parts: Sequence[np.ndarray], n: int) -> np.ndarray:
