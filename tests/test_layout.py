@@ -25,6 +25,7 @@ LAYERS = [
     {"task", "fourier", "subspaces", "readout", "residues", "spans"},
     {"model"},
     {"gradients", "store"},
+    {"environment"},
     {"thresholds", "training", "activations", "published", "courses"},
     {"params"},
     {"outcomes"},
@@ -42,7 +43,7 @@ LAYERS = [
     {"report"},
 ]
 WEIGHTS = {"run", "store", "task", "model", "gradients", "training"}
-WEIGHTS |= {"machine", "progress", "snapshots"}
+WEIGHTS |= {"environment", "machine", "progress", "snapshots"}
 SCIENCE = {"monoid", "task", "model", "gradients", "training", "activations"}
 SCIENCE |= {"fourier", "subspaces", "readout", "residues", "spans"}
 SCIENCE |= {"sweep", "circuits", "neurons", "measures", "pages"}
