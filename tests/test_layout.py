@@ -39,8 +39,8 @@ LAYERS = [
     {"typeset", "schematic", "panels", "multiples", "curves", "verdict", "evidence", "extension"}
     | {"spread", "emergence"},
     {"pages", "provenance", "pipelines", "imports", "sections", "likeness", "verify"},
-    {"compared", "beyond"},
-    {"report"},
+    {"compared", "beyond", "first_epochs", "claim"},
+    {"report", "again"},
 ]
 WEIGHTS = {"run", "store", "task", "model", "gradients", "training"}
 WEIGHTS |= {"environment", "machine", "progress", "snapshots"}

@@ -17,7 +17,7 @@ from strata.run import InputError, Run, read_yaml
 from strata.verify import Out, Outcome
 
 SAMPLE = 2  # runs beside the headline's
-QUICK = {"split", "metrics"}  # made again for every run: a few seconds each
+QUICK = {"metrics"}  # made again for every run: a few seconds each
 REMOTE = Path("remote")
 
 

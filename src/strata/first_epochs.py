@@ -22,8 +22,8 @@ from strata.run import InputError, Run, SplitParams, TrainParams
 from strata.training import Trainer
 from strata.verify import Outcome, dealt
 
-EPOCHS = 50  # after some sixty, rounding alone sets two trainings a third of an epoch apart
-# How many epochs apart two histories may be, up to an epoch: seven times what was measured.
+EPOCHS = 40  # from some fifty on, rounding alone may set two trainings a tenth of an epoch apart
+# How many epochs apart two histories may be, up to an epoch: six to ten times what was measured.
 LIMITS = ((20, 0.02), (EPOCHS, 0.1))
 AROUND = 10  # epochs over which the rate of change is a mean
 
@@ -96,7 +96,7 @@ def apart(shipped: pd.DataFrame, again: pd.DataFrame) -> Float[np.ndarray, " epo
     one, two = (x["loss"].to_numpy(float) for x in (shipped, again))
     one = one[: len(two) + AROUND]
     change = pd.Series(np.abs(np.diff(one, append=one[-1:]))).replace(0, np.nan).ffill()
-    rate = change.rolling(AROUND, center=True, min_periods=1).mean().to_numpy()[: len(two)]
+    rate = np.asarray(change.rolling(AROUND, center=True, min_periods=1).mean())[: len(two)]
     one = one[: len(two)]
     found = np.abs(one - two) / np.fmax(rate, np.finfo(np.float32).eps)
     finite = np.isfinite(one), np.isfinite(two)

@@ -32,9 +32,9 @@ def reasons(here: Environment, project: Path) -> list[str]:
     """Why analyses may round otherwise here than where they were made; none on x86-64 Linux with
     AVX2 and FMA, and the project's packages at their versions in requirements.lock."""
     lock = (project / "requirements.lock").read_text("utf-8").splitlines()
-    pinned = dict(line.split("==") for line in lock if "==" in line and line[0] != "#")
+    pinned = dict(line.lower().split("==") for line in lock if "==" in line and line[0] != "#")
     wanted = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
-    names = [re.split(r"[^\w.-]", x)[0] for x in wanted["dependencies"]]
+    names = [re.split(r"[^\w.-]", x)[0].lower() for x in wanted["dependencies"]]
     found = {name: version(name).partition("+")[0] for name in names}
     other = [f"{k} is {v}, not {pinned.get(k)}" for k, v in found.items() if v != pinned.get(k)]
     if here.platform != "Linux x86_64":

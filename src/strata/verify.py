@@ -87,17 +87,20 @@ def contradictions(stages: dict[str, Any]) -> list[str]:
     ]
 
 
-def ending(folder: Path, run: Run, split: SplitParams, train: TrainParams) -> Outcome:
-    """A run's history has all its epochs, ends with the accuracy that its weights have, and is
-    thinned for the plots as it stands."""
-    what = f"{run}: weights and thinned history, against the history"
+def ending(folder: Path, table: Path, run: Run, split: SplitParams, train: TrainParams) -> Outcome:
+    """A run's split is that of its seed; its history has all its epochs, ends with the accuracy
+    that its weights have, and is thinned for the plots as it stands."""
+    what = f"{run}: split, weights, thinned history, against seed and history"
     try:
+        pairs = store.read_split(table, run.n)
         history = store.read_history(folder / "history.parquet")
         weights = store.read_weights(folder / "weights.safetensors", run)
         _, config = store.read_tensors(folder / "weights.safetensors")
         thinned = store.read_bytes(folder / "history.csv")
     except InputError as fault:
         return Outcome(what, False, str(fault))
+    if not all(np.array_equal(pairs[name], x) for name, x in columns(run, split).items()):
+        return Outcome(what, False, f"{table.name}: is not the split of seed {run.seed}")
     if config != {"run": str(run), "split": split.model_dump(), "train": train.model_dump()}:
         return Outcome(what, False, "trained with other parameters than params.yaml has")
     if thinned != _thinned(history):
@@ -110,6 +113,13 @@ def ending(folder: Path, run: Run, split: SplitParams, train: TrainParams) -> Ou
     recorded = float(history["validation_accuracy"].iloc[-1])
     passed = bool(abs(found - recorded) <= ACCURACY)
     return Outcome(what, passed, f"validation accuracy {found:.4f}, recorded {recorded:.4f}")
+
+
+def columns(run: Run, split: SplitParams) -> store.Arrays:
+    """The table of a run's pairs and their split, made anew."""
+    own = dealt(run, split)
+    mirrored = task.mirrored(own, run.n)
+    return task.pair_table(run.n) | {"split": own, "mirror_in_train": mirrored}
 
 
 def dealt(run: Run, split: SplitParams) -> np.ndarray:
