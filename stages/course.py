@@ -4,14 +4,12 @@ In: a run's name, its split, its folder of train, the name of the files to write
 described in src/strata/courses.py; JSON with the epochs, where the course was trained, and whether
 it ended in the run's own weights, byte for byte. The weights at the epochs are kept in
 .snapshots/course. Where they lack, the run is trained once more, with STRATA_DEVICE and
-STRATA_THREADS as in train. Measures are taken on one thread: their sums then have one order.
+STRATA_THREADS as in train.
 """
 
 import hashlib
 import sys
 from pathlib import Path
-
-import torch
 
 from strata import course, courses, gradients, keeping, model, snapshots, store, task, training
 from strata.course_params import CourseParams
@@ -32,7 +30,6 @@ def main() -> None:
     epochs = moments(store.read_history(folder / "history.parquet"), params.moments)
     kept = Kept(".snapshots/course", name, snapshots.fingerprint(config, [*CODE, split_path]))
     keeping.ensure(kept, epochs, run, train, table["split"])
-    torch.set_num_threads(1)
     last, environment = kept.load(epochs[-1])
     final = course.keys(last, run.n, params)
     seen = {e: course.observe(x, table, run.n, final, params) for e, x in kept.each(epochs)}

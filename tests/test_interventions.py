@@ -154,7 +154,8 @@ def test_the_network_run_again_is_the_network(run):
     weights, n = initial(run), run.n
     rig = rerun.rig(weights, n)
     a, b = np.divmod(np.arange(n * n), n)
-    logits = model.forward(rig.weights, torch.from_numpy(a), torch.from_numpy(b)).logits.double()
+    tensors = {name: torch.from_numpy(x) for name, x in weights.items()}
+    logits = model.forward(tensors, torch.from_numpy(a), torch.from_numpy(b)).logits.double()
     label = torch.from_numpy(a * b % n)
     loss = torch.nn.functional.cross_entropy(logits, label, reduction="none").numpy()
     assert np.allclose(rig.base.loss[rig.row_of], loss, atol=1e-5)
@@ -188,6 +189,25 @@ def test_heads_replaced_by_themselves_change_nothing():
         ablations.with_embedding(it.rig, it.rows_of_W_E),
     ):
         assert np.allclose(found.loss, it.rig.base.loss, atol=1e-4)
+
+
+@pytest.mark.parametrize("run", [Run(15, 1), Run(15, 2, "mlp")], ids=str)
+def test_candidates_that_are_equal_in_exact_arithmetic_are_told_apart_by_no_rounding(run):
+    """With every character of a class removed from W_U its candidates have one logit. The answer
+    is then right for one product of the class, whatever the order in which neurons are summed."""
+    n, weights = run.n, initial(run)
+    order = np.random.default_rng(0).permutation(TRAIN.d_mlp)
+    turned = weights | {x: np.ascontiguousarray(weights[x][..., order]) for x in ("W_in", "b_in")}
+    turned["W_out"] = weights["W_out"][order]
+    every = {J.d: np.arange(len(J)) > 0 for J in classes(n) if len(J) > 1}
+    answers = []
+    for some in (weights, turned):
+        it = ablations.subject(some, n, every)
+        removed = ablations.at_site("candidates", it, ablations.key_spans(n, every), it.rig.every)
+        answers.append(removed["remove"].answer)
+    assert (answers[0] == answers[1]).all()
+    least = {int(J.elements.min()) for J in classes(n)}
+    assert {*answers[0].tolist()} <= least
 
 
 @pytest.mark.parametrize(("n", "d"), [(165, 1), (165, 3), (24, 3), (45, 1)])

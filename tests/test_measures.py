@@ -287,7 +287,7 @@ def test_what_is_summed_in_blocks_is_what_all_logits_at_once_give(run, monkeypat
     ((a, b, whole),) = activations.blocks(weights, n)
     monkeypatch.setattr(sweep, "blocks", partial(activations.blocks, block=50))
     found = measures.measure(run, weights, split_of(n), history_of([0.1]), PARAMS)
-    logits, product = whole.logits.numpy(), a * b % n
+    logits, product = whole.logits, a * b % n
     assert found["accuracy"]["all"] == (logits.argmax(axis=1) == product).mean()
     for c in found["classes"]:
         if not (r := c["readout"]):

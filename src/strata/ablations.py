@@ -8,9 +8,8 @@ from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Bool, Float
-from torch import Tensor
+from scipy.sparse import csr_array
 
 from strata import outcomes, rerun, spans
 from strata.monoid import JClass, classes
@@ -37,7 +36,7 @@ class Subject(NamedTuple):
     @property
     def rows_of_W_E(self) -> np.ndarray:
         """The embedding of the residues, without `=`."""
-        return self.rig.weights["W_E"].numpy()[: self.rig.n]
+        return self.rig.weights["W_E"][: self.rig.n]
 
 
 def subject(weights: dict[str, np.ndarray], n: int, masks: Masks) -> Subject:
@@ -68,16 +67,15 @@ def control_spans(n: int, masks: Masks, rng: np.random.Generator) -> dict[str, S
 
 def with_embedding(rig: Rig, rows: np.ndarray, only: np.ndarray | None = None) -> Outcome:
     """The outcome with the embedding of the residues replaced."""
-    W_E = torch.cat([torch.from_numpy(rows), rig.weights["W_E"][rig.n :]])
+    W_E = np.concatenate([rows, rig.weights["W_E"][rig.n :]])
     return rig.with_weights({"W_E": W_E}, only)
 
 
-def means_by_product(rig: Rig, x: Tensor) -> Float[np.ndarray, "n width"]:
+def means_by_product(rig: Rig, x: Float[np.ndarray, "rows width"]) -> Float[np.ndarray, "n width"]:
     """The mean of rows of activations over the ordered pairs with each product."""
-    label, count = torch.from_numpy(rig.label), torch.from_numpy(rig.count)
-    sums = torch.zeros(rig.n, x.shape[1], dtype=torch.float64)
-    sums.index_add_(0, label, x.double() * count[:, None])
-    return (sums / torch.bincount(label, weights=count.double())[:, None]).float().numpy()
+    one = csr_array((rig.count.astype(float), (rig.label, np.arange(len(x)))), (rig.n, len(x)))
+    means = one @ x.astype(np.float64) / one.sum(axis=1)[:, None]
+    return means.astype(x.dtype)
 
 
 def at_site(
@@ -91,21 +89,21 @@ def at_site(
     if site == "candidates":
         return _candidates(rig, residual + written, inside, rows)
     stays, x = (residual, written) if site == "mlp" else (0, residual + written)
-    keep, remove = (torch.from_numpy(x) for x in spans.split(it.means[site], inside, rig.n))
+    keep, remove = spans.split(it.means[site], inside, rig.n)
     rows = rows & np.isin(np.gcd(rig.label, rig.n), list(inside))
-    less = remove - torch.from_numpy(it.means[site])
+    less = remove - it.means[site]
     return {
         "keep": rig.with_stream(stays + keep[rig.label], rows),
         "remove": rig.with_stream(stays + x + less[rig.label], rows),
     }
 
 
-def _candidates(rig: Rig, out: Tensor, inside: Spans, rows: np.ndarray) -> dict[str, Outcome]:
+def _candidates(rig: Rig, out: np.ndarray, inside: Spans, rows: np.ndarray) -> dict[str, Outcome]:
     some = np.flatnonzero(rows)
-    columns = torch.cat([rig.weights["W_U"], rig.weights["b_U"][None]]).T.numpy()
+    columns = np.concatenate([rig.weights["W_U"], rig.weights["b_U"][None]]).T
     found = {}
     for action, table in spans.split(columns, inside, rig.n)._asdict().items():
-        changed = torch.from_numpy(table).T
+        changed = table.T
         weights = rig.weights | {"W_U": changed[:-1], "b_U": changed[-1]}
         found[action] = rig.put(some, rerun.unembed(weights, out[some], rig.label[some]))
     return found

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int
 
 from strata import ablations, circuits, outcomes, rerun, subspaces
@@ -58,12 +57,12 @@ def _patterns(
 
 def with_block_means(it: Subject, heads: tuple[int, ...], labels: Int[np.ndarray, " n"]) -> Outcome:
     """The patterns of these heads replaced by their means over (label of a, label of b)."""
-    rig, pattern = it.rig, it.state.attention.clone()
+    rig, pattern = it.rig, it.state.attention.copy()
     for h in heads:
-        mean = circuits.block_means(to_first(rig, it.state.attention[:, h].numpy()), labels)
+        mean = circuits.block_means(to_first(rig, it.state.attention[:, h]), labels)
         to_a, to_b = mean[rig.a, rig.b], mean[rig.b, rig.a]
-        pattern[:, h] = torch.from_numpy(np.stack([to_a, to_b, 1 - to_a - to_b], axis=1))
-    return rig.with_heads(rerun.mixed(rig.weights, rig.a, rig.b, pattern))
+        pattern[:, h] = np.stack([to_a, to_b, 1 - to_a - to_b], axis=1)
+    return rig.with_heads(rig.mixed(pattern))
 
 
 def to_first(rig: Rig, pattern: Float[np.ndarray, "rows 3"]) -> Float[np.ndarray, "n n"]:
@@ -75,29 +74,28 @@ def to_first(rig: Rig, pattern: Float[np.ndarray, "rows 3"]) -> Float[np.ndarray
 def ablated(it: Subject, heads: tuple[int, ...]) -> Outcome:
     """What these heads write replaced by its mean over all ordered pairs."""
     rig = it.rig
-    mix = rerun.mixed(rig.weights, rig.a, rig.b, it.state.attention)
-    weight = torch.from_numpy(rig.count / rig.count.sum())
+    mix, weight = rig.mixed(it.state.attention), rig.count / rig.count.sum()
     for h in heads:
-        mix[:, h] = (weight @ mix[:, h].double()).float()
+        mix[:, h] = weight @ mix[:, h].astype(np.float64)
     return rig.with_heads(mix)
 
 
 def W_OV(rig: Rig, h: int) -> Float[np.ndarray, "d_model d_model"]:
     """The OV circuit of a head, x ↦ x @ W_OV."""
-    return subspaces.W_OV(rig.weights["W_V"][h].numpy(), rig.weights["W_O"][h].numpy())
+    return subspaces.W_OV(rig.weights["W_V"][h], rig.weights["W_O"][h])
 
 
 def with_OV(rig: Rig, circuits: dict[int, Float[np.ndarray, "d_model d_model"]]) -> Outcome:
     """The OV circuits of some heads replaced by others of no larger rank; their bias stays."""
     names = ("W_V", "b_V", "W_O", "b_O")
-    W_V, b_V, W_O, b_O = (rig.weights[name].clone() for name in names)
+    W_V, b_V, W_O, b_O = (rig.weights[name].copy() for name in names)
     d_head = W_V.shape[2]
     for h, circuit in circuits.items():
         U, S, Vt = np.linalg.svd(circuit)
         b_O += b_V[h] @ W_O[h]  # attention sums to 1, so the bias of the values is a constant
         b_V[h] = 0
-        W_V[h] = torch.from_numpy(U[:, :d_head] * S[:d_head])
-        W_O[h] = torch.from_numpy(Vt[:d_head])
+        W_V[h] = U[:, :d_head] * S[:d_head]
+        W_O[h] = Vt[:d_head]
     return rig.with_weights(dict(zip(names, (W_V, b_V, W_O, b_O), strict=True)))
 
 

@@ -206,8 +206,8 @@ def second_pass(weights: Arrays, n: int) -> tuple[neurons.Moments, Products]:
     and the logits by product. Both take finite numbers alone, so a first pass comes before."""
     moments, products = neurons.Moments(neurons.labels(n), weights["W_in"].shape[1]), Products(n)
     for a, b, found in activations.blocks(weights, n):
-        moments.add(a, b, found.mlp.numpy())
-        products.add(a, b, found.logits.numpy())
+        moments.add(a, b, found.mlp)
+        products.add(a, b, found.logits)
     return moments, products
 
 

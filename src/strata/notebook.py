@@ -27,11 +27,6 @@ from strata.run import InputError
 
 QUIET = {
     "JUPYTER_PREFER_ENV_PATH": "1",  # the kernel of this environment, not one installed elsewhere
-    # Sums in one order on every machine.
-    "ATEN_CPU_CAPABILITY": "avx2",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_CORETYPE": "Haswell",
-    "OPENBLAS_NUM_THREADS": "1",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     "PYTHONHASHSEED": "0",
     "SOURCE_DATE_EPOCH": "0",

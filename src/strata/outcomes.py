@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+
+from strata.activations import answers
 
 
 class Outcome(NamedTuple):
@@ -16,14 +16,17 @@ class Outcome(NamedTuple):
     margin: Float[np.ndarray, " rows"]
 
 
-def outcome(logits: Float[Tensor, "rows n"], label: Int[Tensor, " rows"]) -> Outcome:
+def outcome(logits: Float[np.ndarray, "rows n"], label: Int[np.ndarray, " rows"]) -> Outcome:
     """Loss, answer and margin; written so that a loss far below float32's 1 keeps its digits."""
-    correct = logits.gather(1, label[:, None])[:, 0]
-    wrong = logits.scatter(1, label[:, None], -torch.inf)
-    best, where = wrong.max(dim=1)
-    loss = torch.nn.functional.softplus((wrong.logsumexp(dim=1) - correct).double())
-    answer = torch.where(correct > best, label, where)
-    return Outcome(loss.numpy(), answer.numpy(), (correct - best).numpy())
+    rows = np.arange(len(label))
+    correct = logits[rows, label]
+    wrong = logits.copy()
+    wrong[rows, label] = -np.inf
+    best = wrong.max(axis=1)
+    wrong -= best[:, None]
+    others = np.log(np.exp(wrong, out=wrong).sum(axis=1)) + best
+    loss = np.logaddexp(0, (others - correct).astype(np.float64))
+    return Outcome(loss, answers(logits), correct - best)
 
 
 def joined(parts: list[Outcome]) -> Outcome:

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from jaxtyping import Float
 
 from strata import fourier, readout, subspaces
-from strata.activations import blocks
-from strata.model import qkv
+from strata.activations import answers, attended, blocks
 from strata.monoid import JClass, algebraic_order, jclass, position
 from strata.store import Arrays
 
@@ -140,8 +138,7 @@ def scores(weights: Arrays) -> Float[np.ndarray, "n_heads tokens"]:
     """Attention scores of every token at `=`; none for the MLP-only model."""
     if "W_Q" not in weights:
         return np.zeros((0, 0), np.float32)
-    keys, _, query = qkv({name: torch.from_numpy(x) for name, x in weights.items()})
-    return (keys * query).sum(-1).T.numpy()
+    return attended(weights).scores.T
 
 
 def pack(x: Float[np.ndarray, "rows columns"]) -> Json:
@@ -183,11 +180,11 @@ def measure(weights: Arrays, model: Json, metrics: Json) -> tuple[dict[int, Json
     same, gap, largest, top = 0, 0.0, 0.0, np.zeros(len(weights["W_out"]), np.float32)
     both = zip(blocks(weights, n), blocks(restored(model, weights), n), strict=True)
     for (a, b, run), (_, _, shown) in both:
-        logits, other = run.logits.numpy(), shown.logits.numpy()
-        same += int((logits.argmax(axis=1) == other.argmax(axis=1)).sum())
+        logits, other = run.logits, shown.logits
+        same += int((answers(logits) == answers(other)).sum())
         gap = max(gap, float(np.abs(logits - other).max()))
         largest = max(largest, float(np.abs(logits).max()))
-        top = np.maximum(top, run.mlp.numpy().max(axis=0))
+        top = np.maximum(top, run.mlp.max(axis=0))
         for tally in read.values():
             tally.add(a, b, logits)
     fidelity = {"answers": same, "pairs": n * n, "gap": gap, "largest": largest}

@@ -10,26 +10,24 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Bool, Float, Int
 from sympy.ntheory import factorint
-from torch import Tensor
 
-from strata import model
-from strata.model import Weights
+from strata import activations
+from strata.activations import ROWS, attended, downstream, hidden, mixed
 from strata.monoid import classes
 from strata.outcomes import Outcome, joined, outcome, short
+from strata.store import Arrays
 
-ROWS = 2400  # a chunk's activations stay in a CPU's cache
 Measures = dict[str, Any]
 
 
 class State(NamedTuple):
     """The residual stream before the MLP, what the MLP writes, and the attention, row by row."""
 
-    residual: Float[Tensor, "rows d_model"]
-    written: Float[Tensor, "rows d_model"]
-    attention: Float[Tensor, "rows n_heads 3"]
+    residual: Float[np.ndarray, "rows d_model"]
+    written: Float[np.ndarray, "rows d_model"]
+    attention: Float[np.ndarray, "rows n_heads 3"]
 
 
 def chunks(rows: Int[np.ndarray, " rows"]) -> Iterator[Int[np.ndarray, " chunk"]]:
@@ -37,49 +35,29 @@ def chunks(rows: Int[np.ndarray, " rows"]) -> Iterator[Int[np.ndarray, " chunk"]
         yield rows[start : start + ROWS]
 
 
-def tensors(weights: dict[str, np.ndarray]) -> Weights:
-    """The same weights as torch tensors."""
-    return {name: torch.from_numpy(array) for name, array in weights.items()}
-
-
-def forward(weights: Weights, a: np.ndarray, b: np.ndarray, label: np.ndarray) -> Outcome:
+def forward(weights: Arrays, a: np.ndarray, b: np.ndarray, label: np.ndarray) -> Outcome:
     """The network on pairs of tokens, which may be more than n, with their labels."""
-    parts = []
-    with torch.no_grad():
-        for rows in chunks(np.arange(len(a))):
-            first, second, c = (torch.from_numpy(x[rows]) for x in (a, b, label))
-            parts.append(outcome(model.forward(weights, first, second).logits, c))
-    return joined(parts)
+    return joined(
+        [
+            outcome(activations.forward(weights, a[rows], b[rows]).logits, label[rows])
+            for rows in chunks(np.arange(len(a)))
+        ]
+    )
 
 
-def unembed(weights: Weights, out: Tensor, label: np.ndarray) -> Outcome:
+def unembed(weights: Arrays, out: np.ndarray, label: np.ndarray) -> Outcome:
     """From the residual stream after the MLP on."""
-    parts = []
-    for rows in chunks(np.arange(len(label))):
-        logits = out[rows] @ weights["W_U"] + weights["b_U"]
-        parts.append(outcome(logits, torch.from_numpy(label[rows])))
-    return joined(parts)
+    return joined(
+        [
+            outcome(out[rows] @ weights["W_U"] + weights["b_U"], label[rows])
+            for rows in chunks(np.arange(len(label)))
+        ]
+    )
 
 
-def mixed(
-    weights: Weights, a: np.ndarray, b: np.ndarray, pattern: Float[Tensor, "rows n_heads 3"]
-) -> Float[Tensor, "rows n_heads d_head"]:
-    """What each head mixes from the values of a, b and `=` under a given pattern."""
-    values = model.qkv(weights)[1]
-    to_a, to_b, to_equals = pattern[..., None].unbind(2)
-    return values[a] * to_a + values[b] * to_b + values[-1] * to_equals
-
-
-def downstream(weights: Weights, heads: Float[Tensor, "rows n_heads d_head"]) -> Tensor:
-    """The residual stream before the MLP, from what the heads mixed."""
-    W_O = weights["W_O"].flatten(0, 1)
-    return weights["W_E"][-1] + heads.flatten(1) @ W_O + weights["b_O"]
-
-
-def written(weights: Weights, residual: Tensor) -> Tensor:
+def written(weights: Arrays, residual: np.ndarray) -> Float[np.ndarray, "rows d_model"]:
     """What the MLP adds to this residual stream."""
-    mlp = torch.relu(residual @ weights["W_in"] + weights["b_in"])
-    return mlp @ weights["W_out"] + weights["b_out"]
+    return hidden(weights, residual @ weights["W_in"]) @ weights["W_out"] + weights["b_out"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +66,7 @@ class Rig:
     a-major; ``base`` is the outcome of the unchanged model."""
 
     n: int
-    weights: Weights
+    weights: Arrays
     a: Int[np.ndarray, " rows"]
     b: Int[np.ndarray, " rows"]
     row_of: Int[np.ndarray, " pairs"]
@@ -128,18 +106,18 @@ class Rig:
         """The rows with their product in J_d."""
         return np.gcd(self.label, self.n) == d
 
-    def with_weights(self, changed: dict[str, Tensor], rows: np.ndarray | None = None) -> Outcome:
+    def with_weights(self, changed: Arrays, rows: np.ndarray | None = None) -> Outcome:
         """The outcome with some weights replaced. ``rows``: the only ones that this can change."""
         rows = np.flatnonzero(self.every if rows is None else rows)
         a, b = self.a[rows], self.b[rows]
         return self.put(rows, forward(self.weights | changed, a, b, self.label[rows]))
 
-    def with_stream(self, out: Tensor, rows: np.ndarray) -> Outcome:
+    def with_stream(self, out: np.ndarray, rows: np.ndarray) -> Outcome:
         """The outcome with the residual stream after the MLP replaced in the rows of a mask."""
         rows = np.flatnonzero(rows)
         return self.put(rows, unembed(self.weights, out[rows], self.label[rows]))
 
-    def with_heads(self, heads: Tensor) -> Outcome:
+    def with_heads(self, heads: np.ndarray) -> Outcome:
         """The outcome with what the heads mixed replaced, in every row."""
         parts = []
         for rows in chunks(np.arange(len(self.a))):
@@ -155,26 +133,29 @@ class Rig:
             column[rows] = values
         return Outcome(*columns)
 
+    def mixed(self, pattern: Float[np.ndarray, "rows n_heads 3"]) -> np.ndarray:
+        """What each head mixes in every row under a pattern."""
+        return mixed(attended(self.weights).values, self.a, self.b, pattern)
+
     def state(self) -> State:
         """The activations of the unchanged model."""
         parts, w = [], self.weights
-        with torch.no_grad():
-            for rows in chunks(np.arange(len(self.a))):
-                a, b = self.a[rows], self.b[rows]
-                found = model.forward(w, torch.from_numpy(a), torch.from_numpy(b))
-                adds = found.mlp @ w["W_out"] + w["b_out"]
-                stays = torch.zeros_like(adds)
-                if self.attends:
-                    stays = downstream(w, mixed(w, a, b, found.attention))
-                parts.append(State(stays, adds, found.attention))
-        return State(*(torch.cat(column) for column in zip(*parts, strict=True)))
+        for rows in chunks(np.arange(len(self.a))):
+            a, b = self.a[rows], self.b[rows]
+            found = activations.forward(w, a, b)
+            adds = found.mlp @ w["W_out"] + w["b_out"]
+            stays = np.zeros_like(adds)
+            if self.attends:
+                stays = downstream(w, mixed(attended(w).values, a, b, found.attention))
+            parts.append(State(stays, adds, found.attention))
+        return State(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def square(self, values: np.ndarray) -> Float[np.ndarray, "n n"]:
         """A number for each row as one for each ordered pair."""
         return values[self.row_of].reshape(self.n, self.n).astype(np.float64)
 
 
-def rig(weights: dict[str, np.ndarray], n: int) -> Rig:
+def rig(weights: Arrays, n: int) -> Rig:
     """Set a model up and run it once."""
     if "W_Q" in weights:
         a, b = np.triu_indices(n)
@@ -183,9 +164,8 @@ def rig(weights: dict[str, np.ndarray], n: int) -> Rig:
     else:
         a, b = np.divmod(np.arange(n * n), n)
         place = np.arange(n * n).reshape(n, n)
-    torch_weights = tensors(weights)
-    base = forward(torch_weights, a, b, a * b % n)
-    return Rig(n, torch_weights, a, b, place.ravel(), base)
+    base = forward(weights, a, b, a * b % n)
+    return Rig(n, weights, a, b, place.ravel(), base)
 
 
 def blocks(x: Float[np.ndarray, "n n"], n: int) -> Float[np.ndarray, "count count"]:

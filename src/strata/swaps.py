@@ -8,7 +8,6 @@ from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Bool, Float, Int
 
 from strata import rerun, spans
@@ -109,8 +108,8 @@ def answers(
     """What the network answers to (hybrid, b) for each wanted pair, row by row."""
     i, b = np.nonzero(wanted)
     n, W_E = rig.n, rig.weights["W_E"]
-    rows = torch.from_numpy(hybrids.table.astype(np.float32))
-    weights = rig.weights | {"W_E": torch.cat([W_E[:n], rows, W_E[n:]])}
+    rows = hybrids.table.astype(W_E.dtype)
+    weights = rig.weights | {"W_E": np.concatenate([W_E[:n], rows, W_E[n:]])}
     return rerun.forward(weights, n + i, b, hybrids.instead_of[i] * b % n).answer
 
 

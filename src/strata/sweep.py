@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int, Num
 
 from strata import readout
-from strata.activations import blocks
+from strata.activations import answers, blocks
 from strata.monoid import JClass, classes, position
 from strata.readout import Sums
 from strata.store import Arrays
@@ -32,9 +32,9 @@ def sweep(weights: Arrays, n: int) -> Sweep:
     large = [J for J in classes(n) if len(J) > 1]
     readouts = {J.d: (_none(J), _none(J)) for J in large}
     for a, b, found in blocks(weights, n):
-        logits = found.logits.numpy()
-        prediction.append(logits.argmax(axis=1))
-        attention.append(found.attention.numpy())
+        logits = found.logits
+        prediction.append(answers(logits))
+        attention.append(found.attention)
         finite = finite and bool(np.isfinite(logits).all())
         for J in large if finite else ():
             pair, every = readouts[J.d]
