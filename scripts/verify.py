@@ -31,11 +31,14 @@ def head(claim: Claim, reasons: list[str]) -> str:
     made = Counter(environment.read(path).words() for path in records(claim))
     must = "give the same bytes, as on every x86-64 Linux machine with AVX2 and FMA"
     may = f"be alike within a tolerance ({'; '.join(reasons)})"
+    whole = ", ".join(sorted(str(run) for run in claim.sample if run))
     limits = ", ".join(f"{x:g} up to epoch {end}" for end, x in first_epochs.LIMITS)
     return (
         f"Here: {here.processor or 'a processor without a name'}, {here.capability},"
         f" {here.platform}, torch {here.torch}, MKL {here.mkl}.\n"
         f"Trained: {'; '.join(f'{x} runs on {words}' for words, x in made.most_common())}.\n"
+        f"Made again: {len(claim.again)} of {len(claim.stages)} stages, the metrics of every run"
+        f" and all of {'every run' if len(claim.sample) > 9 else whole}.\n"
         f"Analyses made again must {may if reasons else must}.\n"
         f"Runs are trained again for {first_epochs.EPOCHS} epochs: to the same bytes where this"
         f" machine rounds as theirs,\nelse at most so many epochs apart: {limits}.\n"

@@ -47,7 +47,8 @@ class Claim:
         self.unrepeated = sorted(set(self.trained) - {x.stage for x in weights})
         self.runs = {run: folder for run, folder in found.items() if run}
         self.params = params.load("params.yaml")
-        self.again = self._ordered(set(self.runs) if everything else self._sample())
+        self.sample = {None, *self.runs} if everything else self._sample()
+        self.again = self._ordered(everything)
 
     def made(self, path: str) -> list[Out]:
         """The outputs that a path is, lies in, or holds; none for what git tracks."""
@@ -68,18 +69,29 @@ class Claim:
         script = re.findall(r"stages/\w+\.py", cmd)[0]
         return "training" in reached(Path(script))
 
-    def _sample(self) -> set[Run]:
+    def _sample(self) -> set[Run | None]:
+        """The headline run and some others; None stands for the stages of no run."""
         own = {run for run in self.runs if (run.n, run.seed) == (self.params.n, self.params.seed)}
         others = sorted(set(self.runs) - own)
-        return own | set(random.sample(others, min(SAMPLE, len(others))))
+        return {None, *own, *random.sample(others, min(SAMPLE, len(others)))}
 
-    def _ordered(self, runs: set[Run]) -> list[str]:
-        """The stages of these runs, the quick ones of all, those of none, and what they read that
-        the remote lacks; each after those whose outputs it reads."""
+    def _left(self) -> set[str]:
+        """Of a stage that stands for several things that are no runs, such as controls, all but
+        one."""
+        several: dict[str, list[str]] = {}
+        for name in self.stages:
+            if "@" in name and not run_of(name):
+                several.setdefault(name.partition("@")[0], []).append(name)
+        return {name for names in several.values() for name in random.sample(names, len(names) - 1)}
+
+    def _ordered(self, everything: bool) -> list[str]:
+        """The stages of the sample, the quick ones of all runs, and what they read that the remote
+        lacks; each after those whose outputs it reads."""
+        left = set() if everything else self._left()
         wanted = [
             name
             for name in self.stages
-            if run_of(name) in {None, *runs} or name.partition("@")[0] in QUICK
+            if name not in left and (run_of(name) in self.sample or name.partition("@")[0] in QUICK)
         ]
         ordered: list[str] = []
 
