@@ -1,0 +1,80 @@
+"""Which bytes analyses give on processors of the other vendor: writes benchmarks/processors.md.
+
+Runs metrics and interventions of some runs on this processor, on AMD's as benchmarks/cpuid.c
+presents them, and, for the measures, on those that qemu-user emulates instruction by instruction.
+Needs an Intel processor whose CPUID can be made to fault, a C compiler and qemu-x86_64. Takes 40
+minutes on two cores.
+"""
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from tabulate import tabulate
+
+from strata import pipelines
+from strata.run import command, read_yaml
+
+RUNS = ("n165-s1", "mlp-n165-s1")
+EXACT = read_yaml("stages/exact.yaml")["exact"]
+REAL = Path(sys.executable).resolve()
+PACKAGES = next(x for x in sys.path if x.endswith("site-packages"))
+
+
+def emulated(processor: str) -> str:
+    """The interpreter under qemu-user."""
+    home = f"PYTHONPATH={shlex.quote(f'src:{PACKAGES}')}"
+    return f"env {home} qemu-x86_64 -cpu {processor} {REAL}"
+
+
+def presented(library: Path, processor: str) -> str:
+    """The interpreter in a process that sees an AMD processor."""
+    return f"env CPUID={processor} LD_PRELOAD={library} {sys.executable}"
+
+
+def md5(stage: str, python: str, folder: Path) -> str:
+    """The md5 of what a stage writes under an interpreter."""
+    words = shlex.split(pipelines.locked()[stage]["cmd"])
+    arguments = words[words.index("python") + 1 :]
+    arguments[-1] = str(folder / "out.json")
+    line = f"{EXACT} {python} {shlex.join(arguments)}"
+    subprocess.run(line, shell=True, check=True, stderr=subprocess.DEVNULL)
+    return hashlib.md5(Path(arguments[-1]).read_bytes()).hexdigest()
+
+
+def main() -> None:
+    rows = []
+    with TemporaryDirectory() as scratch:
+        library = Path(scratch, "cpuid.so")
+        build = ["cc", "-O1", "-shared", "-fPIC", "benchmarks/cpuid.c", "-o", str(library)]
+        subprocess.run(build, check=True)
+        here = (
+            f"{torch.cpu.get_capabilities()['cpu_name']}, {torch.backends.cpu.get_cpu_capability()}"
+        )
+        fast = {
+            here: sys.executable,
+            "AMD, AVX2": presented(library, "zen2"),
+            "AMD, AVX512": presented(library, "zen4"),
+        }
+        slow = {f"{x} (qemu)": emulated(x) for x in ("EPYC-Rome", "Haswell")}
+        for name in RUNS:
+            for stage, on in ("metrics", fast | slow), ("interventions", fast):
+                for processor, python in on.items():
+                    found = md5(f"{stage}@{name}", python, Path(scratch))
+                    rows.append((f"{stage}@{name}", processor, found))
+                    print(*rows[-1], flush=True)
+    recorded = [pipelines.locked()[stage]["outs"][0]["md5"] == found for stage, _, found in rows]
+    columns = ["stage", "processor", "md5 of its output", "as recorded"]
+    table = [(*row, "yes" if same else "no") for row, same in zip(rows, recorded, strict=True)]
+    text = tabulate(table, columns, tablefmt="github")
+    Path("benchmarks/processors.md").write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    os.environ["PYTHONPATH"] = "src"
+    command(main)
