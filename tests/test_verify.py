@@ -20,6 +20,7 @@ from safetensors.numpy import save
 from test_pipeline import ROOT, RUN, Project, copied
 
 from strata import again, environment, first_epochs, likeness, machine, pipelines, store, verify
+from strata.claim import Claim
 from strata.params import load
 from strata.run import InputError, Run
 from strata.training import Trainer
@@ -127,13 +128,17 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project, tmp_p
         assert any(what in line and named in line for line in lines), (what, report)
 
 
-def test_a_weight_changed_by_a_thousandth_fails(project):
+def test_a_weight_changed_by_a_thousandth_fails(project, tmp_path, monkeypatch):
     weights, config = store.read_tensors(shipped(project, WEIGHTS))
     weights["W_E"][1, 1] += np.float32(1e-3)
     make_up(project, WEIGHTS, store.tensors_bytes(weights, config))
-    code, report = verified(project)
-    assert code == 1
-    assert f"FAIL  metrics@{RUN}: made again: other bytes: {METRICS}" in report
+    monkeypatch.chdir(project.folder)
+    claim, copy = Claim(), tmp_path / "copy"
+    claim.again = [f"metrics@{RUN}"]
+    again.copy(claim, copy)
+    [(name, ran)] = again.done(again.stages(claim, copy), 1)
+    found = again.compared(claim, name, ran, copy, exact=True)
+    assert found == (f"metrics@{RUN}: made again", False, f"other bytes: {METRICS}")
 
 
 @pytest.fixture
@@ -177,7 +182,7 @@ def test_runs_are_held_to_the_byte_where_another_of_their_kind_came_out_so(made,
     assert first_epochs.judged(RUN, near, set()).passed
     assert first_epochs.judged(RUN, near, {same.kind}).passed is False
     parquet_of(moved(history), folder)
-    assert "1 epochs apart" in first_epochs.compared(folder, run, given.split, given.train).fault
+    assert "at epoch 1: " in first_epochs.compared(folder, run, given.split, given.train).fault
 
 
 def history(*losses: float) -> pd.DataFrame:

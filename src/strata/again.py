@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from graphlib import TopologicalSorter
 from multiprocessing import get_context
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 from strata import likeness, provenance, verify
 from strata.claim import REMOTE, Claim
+from strata.run import InputError
 from strata.verify import Out, Outcome
 
 
@@ -48,7 +50,14 @@ def done(tasks: Mapping[str, Task], jobs: int) -> Iterator[tuple[str, Any]]:
                 running[pool.submit(tasks[name].call, *tasks[name].given)] = name
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 sorter.done(running[future])
-                yield running.pop(future), future.result()
+                yield running.pop(future), _result(future)
+
+
+def _result(future: Future) -> Any:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        raise InputError("one of its processes was killed; is there enough memory?") from None
 
 
 def heights(graph: Mapping[str, frozenset[str]]) -> dict[str, int]:
