@@ -7,7 +7,7 @@ NAME.md for each table.
 import sys
 from pathlib import Path
 
-from strata import courses, emergence, model, store, typeset
+from strata import courses, emergence, environment, model, store, typeset
 from strata.course_params import CourseParams
 from strata.params import GridParams
 from strata.run import Run, TrainParams, command, section
@@ -23,7 +23,7 @@ def main() -> None:
     origins = {
         run: (
             store.read_json(Path(measured, f"{run}.json")),
-            store.read_json(Path(trained, f"{run}/environment.json")),
+            environment.read(Path(trained, f"{run}/environment.json")),
         )
         for run in runs
     }

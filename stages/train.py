@@ -55,7 +55,7 @@ def main() -> None:
     config = {"run": name, "split": split_params.model_dump(), "train": params.model_dump()}
     split, device = store.read_split(split_path, run.n)["split"], machine.prepare()
     environment = machine.describe(device)
-    key = snapshots.fingerprint({**config, **environment}, [*CODE, Path(split_path)])
+    key = snapshots.fingerprint(config | environment.model_dump(), [*CODE, Path(split_path)])
     snapshot = snapshots.Snapshot(".snapshots", name, key)
     snapshots.prune(".snapshots", snapshots.LOCK)
     with snapshot.locked():
@@ -69,7 +69,8 @@ def main() -> None:
         store.write_bytes(out / "weights.safetensors", content)
         store.write_history(out / "history.parquet", history)
         store.write_thinned(out / "history.csv", history)
-        store.write_json(out / "environment.json", {**environment, "seconds": round(seconds, 1)})
+        record = environment.model_copy(update={"seconds": round(seconds, 1)})
+        store.write_json(out / "environment.json", record.model_dump())
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sympy.ntheory import factorint
 
 from strata import emergence, params, spans, typeset
+from strata.environment import Environment
 from strata.monoid import JClass, classes
 from strata.run import InputError, Run
 
@@ -17,7 +18,11 @@ PARAMS = params.load("params.yaml")
 GRID, COURSE = PARAMS.grid.model_copy(update={"resamples": 999}), PARAMS.course
 EPOCHS = np.arange(0, 110, 10)
 LINE = {n: {} for n in (165, 154, 143, 113)}  # no class has a time on it
-HERE = {"processor": "AVX2, 2 cores", "threads": 1, "device": "cpu"}
+HERE = Environment(
+    device="cpu", vendor="AMD", processor=None, instructions=None, capability="AVX2", cores=2,
+    threads=1, platform="Linux x86_64", libc=None, python="3.11.7", torch="2.13.0", mkl=None,
+    numpy=None, openblas=None,
+)  # fmt: skip
 
 
 def steps(n: int, at: dict[int, int], to: float = 1.0) -> pd.DataFrame:
@@ -179,8 +184,8 @@ def test_moduli_add_up_and_a_prime_adds_nothing():
 
 def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):
     courses = {Run(165, 1): steps(165, ASCENDING), Run(113, 1): steps(113, {1: 20}, to=0.0)}
-    origin = {"epochs": EPOCHS.tolist(), "environment": HERE, "identical": False}
-    origins = {run: (origin, HERE | {"threads": 2}) for run in courses}
+    origin = {"epochs": EPOCHS.tolist(), "environment": HERE.model_dump(), "identical": False}
+    origins = {run: (origin, HERE.model_copy(update={"threads": 2})) for run in courses}
     ends = {run: (noise(run.n), signal(run.n)) for run in courses}
     made = emergence.tables(courses, origins, ends, GRID, COURSE)
     typeset.write(made, tmp_path)
@@ -188,8 +193,8 @@ def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):
     assert set(text) == {f"course-{x}" for x in ("times", "order", "grokking", "origin")}
     assert "J₅₅ × J₃₃ × J₁₅" in text["course-times"]
     assert "never" in text["course-times"]
-    assert "AVX2, 2 cores, 1 thread " in text["course-origin"]
-    assert "AVX2, 2 cores, 2 threads" in text["course-origin"]
+    assert "AMD, AVX2, 1 thread " in text["course-origin"]
+    assert "AMD, AVX2, 2 threads" in text["course-origin"]
 
 
 def test_two_courses_of_a_modulus_are_refused():

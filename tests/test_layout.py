@@ -25,6 +25,7 @@ LAYERS = [
     {"task", "fourier", "subspaces", "readout", "residues", "spans"},
     {"model"},
     {"gradients", "store"},
+    {"environment"},
     {"thresholds", "training", "activations", "published", "courses"},
     {"params"},
     {"outcomes"},
@@ -38,11 +39,11 @@ LAYERS = [
     {"typeset", "schematic", "panels", "multiples", "curves", "verdict", "evidence", "extension"}
     | {"spread", "emergence"},
     {"pages", "provenance", "pipelines", "imports", "sections", "likeness", "verify"},
-    {"compared", "beyond"},
-    {"report"},
+    {"compared", "beyond", "first_epochs", "claim"},
+    {"report", "again"},
 ]
 WEIGHTS = {"run", "store", "task", "model", "gradients", "training"}
-WEIGHTS |= {"machine", "progress", "snapshots"}
+WEIGHTS |= {"environment", "machine", "progress", "snapshots"}
 SCIENCE = {"monoid", "task", "model", "gradients", "training", "activations"}
 SCIENCE |= {"fourier", "subspaces", "readout", "residues", "spans"}
 SCIENCE |= {"sweep", "circuits", "neurons", "measures", "pages"}

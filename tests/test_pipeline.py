@@ -16,7 +16,7 @@ from strata import pipelines
 
 ROOT = Path(__file__).parents[1]
 PROJECT = ["params.yaml", "stages", "notebooks", "paper", "scripts", "site", "src"]
-PROJECT += [".dvcignore", ".gitignore", ".gitattributes"]
+PROJECT += [".dvcignore", ".gitignore", ".gitattributes", "pyproject.toml", "requirements.lock"]
 RUN = "n6-s1"
 TINY = {
     "n": 6, "d_model": 16, "d_mlp": 32, "epochs": 40, "validate_every": 20,

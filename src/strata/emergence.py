@@ -19,6 +19,7 @@ from sympy.ntheory import factorint
 from strata import fourier, spans
 from strata.course_params import CourseParams
 from strata.courses import curve
+from strata.environment import Environment
 from strata.monoid import JClass, axes, classes
 from strata.params import GridParams
 from strata.run import InputError, Run
@@ -46,7 +47,7 @@ ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control
 
 def tables(
     courses: Mapping[Run, pd.DataFrame],
-    origins: Mapping[Run, tuple[Json, Json]],
+    origins: Mapping[Run, tuple[Json, Environment]],
     ends: Mapping[Run, Ends],
     params: GridParams,
     measured: CourseParams,
@@ -301,22 +302,16 @@ def shuffled(by_modulus: Mapping[int, Times], params: GridParams) -> float:
     return float((1 + (drawn >= real).sum()) / (1 + len(drawn)))
 
 
-def of_origins(origins: Mapping[Run, tuple[Json, Json]]) -> pd.DataFrame:
+def of_origins(origins: Mapping[Run, tuple[Json, Environment]]) -> pd.DataFrame:
     """The machine of each course and of its run, and whether both ended in the same bytes."""
     rows = [
         {
             "run": str(run),
             "moments": len(origin["epochs"]),
-            "course_machine": machine(origin["environment"]),
-            "train_machine": machine(environment),
+            "course_machine": Environment(**origin["environment"]).words(),
+            "train_machine": environment.words(),
             "identical": origin["identical"],
         }
         for run, (origin, environment) in origins.items()
     ]
     return pd.DataFrame(rows)
-
-
-def machine(environment: Json) -> str:
-    """An environment in a few words."""
-    threads = environment["threads"]
-    return f"{environment['processor']}, {threads} thread{'s' if threads != 1 else ''}"

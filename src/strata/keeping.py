@@ -68,7 +68,7 @@ def ensure(
         if kept.environment(epochs) is None:
             device = machine.prepare()
             trainer = Trainer(run, params, split, device)
-            train(trainer, kept, epochs, machine.describe(device))
+            train(trainer, kept, epochs, machine.describe(device).model_dump(mode="json"))
 
 
 def resume(trainer: Trainer, kept: Kept, epochs: Sequence[int], environment: Environment) -> None:

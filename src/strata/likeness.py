@@ -1,11 +1,14 @@
 """How far two files of the same kind are apart: numbers and pictures within a tolerance, the rest
 to the letter.
 
-For files that another machine made: sums come in another order there, and their last bits differ.
+For files that another kind of machine made: sums come in another order there, and their last bits
+differ.
 """
 
 import io
 import re
+import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +17,8 @@ import pyarrow.parquet as pq
 from PIL import Image
 from safetensors.numpy import load
 
+from strata.environment import Environment
+
 RELATIVE, ABSOLUTE = 1e-3, 1e-6  # of a number
 LAST_PLACE = 1.01  # or so many units of the last place that a text gives
 COLOUR = 2.0  # mean distance of two pictures' colours, of 255
@@ -21,6 +26,21 @@ NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")  # not in the cells of a CSV
 # What a page quotes of other files, which are held against one another themselves.
 QUOTED = re.compile(r"data:image/[^\"')]+|\b[0-9a-f]{32}\b")
+
+
+def reasons(here: Environment, project: Path) -> list[str]:
+    """Why analyses may round otherwise here than where they were made; none on x86-64 Linux with
+    AVX2 and FMA, and the project's packages at their versions in requirements.lock."""
+    lock = (project / "requirements.lock").read_text("utf-8").splitlines()
+    pinned = dict(line.lower().split("==") for line in lock if "==" in line and line[0] != "#")
+    wanted = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
+    names = [re.split(r"[^\w.-]", x)[0].lower() for x in wanted["dependencies"]]
+    found = {name: version(name).partition("+")[0] for name in names}
+    other = [f"{k} is {v}, not {pinned.get(k)}" for k, v in found.items() if v != pinned.get(k)]
+    if here.platform != "Linux x86_64":
+        return [f"this is {here.platform}, not Linux x86_64", *other]
+    lacks = {"avx2", "fma3"} - set(here.instructions or ())
+    return [*(f"the processor lacks {x.upper()}" for x in sorted(lacks)), *other]
 
 
 def difference(shipped: bytes, made: bytes, name: str) -> str:

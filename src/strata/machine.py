@@ -2,9 +2,12 @@
 
 import os
 import platform
+import re
 
+import numpy as np
 import torch
 
+from strata.environment import Environment
 from strata.run import InputError
 
 
@@ -34,17 +37,33 @@ def prepare() -> torch.device:
     return device()
 
 
-def describe(where: torch.device) -> dict[str, str | int]:
+def describe(where: torch.device) -> Environment:
     """What a run's bytes may depend on beside its configuration."""
-    return {
-        "device": where.type,
-        "processor": torch.cuda.get_device_name(where) if where.type == "cuda" else _cpu(),
-        "platform": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "threads": torch.get_num_threads(),
-        "torch": torch.__version__,
-    }
+    offered = torch.cpu.get_capabilities()
+    name = str(offered.get("cpu_name") or "")  # begins with the vendor that CPUID names
+    return Environment(
+        device="cuda" if where.type == "cuda" else "cpu",
+        gpu=torch.cuda.get_device_name(where) if where.type == "cuda" else None,
+        vendor=name.split()[0] if name else None,
+        processor=name or None,
+        instructions=tuple(sorted(key for key, value in offered.items() if value is True)),
+        capability=torch.backends.cpu.get_cpu_capability(),
+        cores=os.cpu_count() or 1,
+        threads=torch.get_num_threads(),
+        platform=f"{platform.system()} {platform.machine()}",
+        libc=" ".join(platform.libc_ver()).strip() or platform.release(),
+        python=platform.python_version(),
+        torch=torch.__version__,
+        mkl=_mkl(),
+        numpy=np.__version__,
+        openblas=np.show_config("dicts")["Build Dependencies"]["blas"].get("version"),
+    )
 
 
-def _cpu() -> str:
-    return f"{torch.backends.cpu.get_cpu_capability()}, {os.cpu_count()} cores"
+def _mkl() -> str:
+    """The version of torch's MKL, with the path that MKL_CBWR asks of it."""
+    found = re.search(r"Math Kernel Library Version (\S+)", torch.__config__.show())
+    asked = os.environ.get("MKL_CBWR")
+    if not found:
+        return "none"
+    return found[1] + (f", MKL_CBWR={asked}" if asked else "")

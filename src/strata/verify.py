@@ -1,29 +1,23 @@
-"""What can be held against what: objects against their md5, dvc.lock against itself, a run's first
-epochs against a training that starts anew, its weights against the end of its history.
+"""Integrity checks: objects against their md5, dvc.lock against itself, a run's weights against the
+end of its history.
 
 Each check gives outcomes for a report; none raises for what it finds.
 """
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from strata import machine, provenance, store, task
+from strata import provenance, store, task
 from strata.activations import answers, blocks
 from strata.run import InputError, Run, SplitParams, TrainParams
-from strata.training import Trainer
 
-EPOCHS = 100
-# How far losses may part up to an epoch on another machine: rounding sets two trainings apart.
-NEAR = ((5, 2e-5), (50, 1e-2), (EPOCHS, 5e-2))
 ACCURACY = 2e-3  # share of the validation pairs that rounding may decide otherwise
-# What the bytes of an analysis may depend on; those of a training depend on more.
-PLATFORM = ("platform", "processor", "python", "torch")
 
 
 class Outcome(NamedTuple):
@@ -93,64 +87,24 @@ def contradictions(stages: dict[str, Any]) -> list[str]:
     ]
 
 
-def alike(environment: dict[str, Any], here: dict[str, Any], *also: str) -> bool:
-    """Whether bytes made in that environment must come out the same here."""
-    return all(environment.get(key) == here.get(key) for key in (*PLATFORM, *also))
-
-
-def as_made(environment: dict[str, Any]) -> dict[str, Any]:
-    """Make torch work as the environment says, as far as this machine can; what it is then."""
-    if not isinstance(environment.get("threads"), int):
-        raise InputError("environment.json: threads must be an integer")
-    os.environ["STRATA_THREADS"] = str(environment["threads"])
-    os.environ["STRATA_DEVICE"] = "auto" if environment.get("device") == "cuda" else "cpu"
-    return machine.describe(machine.prepare())
-
-
-def retrained(folder: Path, run: Run, split: SplitParams, train: TrainParams) -> Outcome:
-    """The first epochs of a run, trained again here, against those of its history."""
-    what = f"{run}: first {EPOCHS} epochs, trained again"
+def ending(folder: Path, table: Path, run: Run, split: SplitParams, train: TrainParams) -> Outcome:
+    """A run's split is that of its seed; its history has all its epochs, ends with the accuracy
+    that its weights have, and is thinned for the plots as it stands."""
+    what = f"{run}: split, weights, thinned history, against seed and history"
     try:
-        shipped = store.read_history(folder / "history.parquet")
-        environment = store.read_json(folder / "environment.json")
-        here = as_made(environment)
-        trainer = Trainer(run, train, dealt(run, split), here["device"])
-    except InputError as fault:
-        return Outcome(what, False, str(fault))
-    trainer.advance(EPOCHS)
-    again = pd.DataFrame(trainer.history())
-    first = shipped.iloc[: len(again)]
-    if first.equals(again):
-        return Outcome(what, True, "the same bytes")
-    if len(first) < len(again):
-        return Outcome(what, False, f"its history ends at epoch {len(first)}")
-    apart = parting(first, again, exact=alike(environment, here, "device", "threads"))
-    return Outcome(what, not apart, apart or "within the tolerance of another machine")
-
-
-def parting(shipped: pd.DataFrame, again: pd.DataFrame, exact: bool) -> str:
-    """Where two histories part by more than they may; empty where they don't."""
-    if exact:
-        same = ((shipped == again) | (shipped.isna() & again.isna())).all(axis=1).to_numpy()
-        return f"other than on this same platform from epoch {np.argmin(same) + 1} on"
-    one, two = (x["loss"].to_numpy(float) for x in (shipped, again))
-    limit = np.array([next(x for end, x in NEAR if epoch <= end) for epoch in again["epoch"]])
-    far = ~np.isclose(one, two, rtol=0, atol=limit * np.fmax(1, abs(one)), equal_nan=True)
-    i = int(np.argmax(far))
-    return f"loss {one[i]:.5f} at epoch {i + 1}, here {two[i]:.5f}" if far.any() else ""
-
-
-def ending(folder: Path, run: Run, split: SplitParams, train: TrainParams) -> Outcome:
-    """A run's history has all its epochs and ends with the accuracy that its weights have."""
-    what = f"{run}: its weights, against the end of its history"
-    try:
+        pairs = store.read_split(table, run.n)
         history = store.read_history(folder / "history.parquet")
         weights = store.read_weights(folder / "weights.safetensors", run)
         _, config = store.read_tensors(folder / "weights.safetensors")
+        thinned = store.read_bytes(folder / "history.csv")
     except InputError as fault:
         return Outcome(what, False, str(fault))
+    if not all(np.array_equal(pairs[name], x) for name, x in columns(run, split).items()):
+        return Outcome(what, False, f"{table.name}: is not the split of seed {run.seed}")
     if config != {"run": str(run), "split": split.model_dump(), "train": train.model_dump()}:
         return Outcome(what, False, "trained with other parameters than params.yaml has")
+    if thinned != _thinned(history):
+        return Outcome(what, False, "history.csv is not its history, thinned")
     if not len(history) or not np.isfinite(history["loss"].iloc[-1]):
         return Outcome(what, True, f"ended at epoch {len(history)}: its loss was not finite")
     if len(history) != train.epochs:
@@ -161,9 +115,24 @@ def ending(folder: Path, run: Run, split: SplitParams, train: TrainParams) -> Ou
     return Outcome(what, passed, f"validation accuracy {found:.4f}, recorded {recorded:.4f}")
 
 
+def columns(run: Run, split: SplitParams) -> store.Arrays:
+    """The table of a run's pairs and their split, made anew."""
+    own = dealt(run, split)
+    mirrored = task.mirrored(own, run.n)
+    return task.pair_table(run.n) | {"split": own, "mirror_in_train": mirrored}
+
+
 def dealt(run: Run, split: SplitParams) -> np.ndarray:
     """The split of a run, made anew."""
     return task.split(run.n, run.seed, split.train_fraction, split.validation_fraction)
+
+
+def _thinned(history: pd.DataFrame) -> bytes:
+    """history.csv as train writes it."""
+    with TemporaryDirectory() as scratch:
+        path = Path(scratch, "history.csv")
+        store.write_thinned(path, {name: history[name].to_numpy() for name in history})
+        return path.read_bytes()
 
 
 def right(weights: store.Arrays, n: int) -> np.ndarray:

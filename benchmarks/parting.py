@@ -1,0 +1,82 @@
+"""How far rounding sets two trainings of one run apart: the first epochs of every run trained again
+on this machine, against the recorded ones.
+
+Adds to parting.json what this machine gives, by the environment in which it trained, and writes
+parting.md from all that is there. STRATA_THREADS and ATEN_CPU_CAPABILITY choose another one;
+arguments are the runs, else all. docs/verification.md shows the table.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strata import environment, first_epochs, machine, store
+from strata.params import load
+from strata.run import Run
+
+HERE, TRAINED = Path(__file__).parent, Path("data/train")
+EPOCHS, UP_TO = 100, (5, 10, 20, 30, 40, 50, 60, 80, 100)
+MOVED = "a history moved by one epoch, at least"
+
+
+def worst(found: np.ndarray) -> list[float]:
+    """The largest value from the limit before to each of UP_TO."""
+    return [float(f"{x.max():.2g}") for x in np.split(found, UP_TO[:-1])]
+
+
+def least(found: np.ndarray) -> list[float]:
+    """The smallest value there."""
+    return [float(f"{x.min():.2g}") for x in np.split(found, UP_TO[:-1])]
+
+
+def measured(run: Run) -> tuple[str, dict[str, Any]]:
+    """Where the run was trained and is now, and how far its histories are apart."""
+    params, folder = load("params.yaml"), TRAINED / str(run)
+    device = machine.prepare()
+    made = environment.read(folder / "environment.json")
+    shipped = store.read_history(folder / "history.parquet")
+    again = first_epochs.repeat(run, params.split, params.train, EPOCHS, device)
+    moved = first_epochs.apart(shipped, shipped.iloc[1 : EPOCHS + 1].reset_index(drop=True))
+    pair = f"{made.words()} → {machine.describe(device).words()}"
+    apart = worst(first_epochs.apart(shipped, again))
+    return pair, {"apart": apart, "moved": least(moved)}
+
+
+def table(found: dict[str, dict[str, Any]]) -> str:
+    """All measurements as Markdown: for each pair of machines the largest over its runs."""
+    edges = [1, *(x + 1 for x in UP_TO[:-1])]
+    names = [f"{a}–{b}" for a, b in zip(edges, UP_TO, strict=True)]
+    rows = [
+        [
+            pair,
+            str(len(runs)),
+            *(f"{x:.1g}" for x in np.max([r["apart"] for r in runs.values()], 0)),
+        ]
+        for pair, runs in sorted(found.items())
+    ]
+    every = [run for runs in found.values() for run in runs.values()]
+    limits = [next((f"{x:g}" for end, x in first_epochs.LIMITS if e <= end), "–") for e in UP_TO]
+    rows += [["**limit of `make verify`**", "", *limits]]
+    rows += [[MOVED, "", *(f"{x:.2g}" for x in np.min([r["moved"] for r in every], 0))]]
+    head = ["recorded → trained again", "runs", *names]
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def main() -> None:
+    names = sys.argv[1:] or sorted(path.name for path in TRAINED.iterdir())
+    path = HERE / "parting.json"
+    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    for name in names:
+        pair, own = measured(Run.parse(name))
+        found.setdefault(pair, {})[name] = own
+        print(f"{name}: {pair}: {own['apart']}", flush=True)
+        path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", "utf-8")
+        (HERE / "parting.md").write_text(table(found), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

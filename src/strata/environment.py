@@ -1,0 +1,66 @@
+"""What a training ran on: all that its bytes depend on beside its configuration and its code.
+
+The same sums in another order round otherwise, and training amplifies it. The order follows the
+processor: MKL takes another path on each vendor's, and torch's own kernels one for each width of
+vector. So the record names the processor as CPUID shows it to the process, not as /proc does.
+"""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from strata.run import InputError, validated
+from strata.store import read_json
+
+ASIDE = {"cores", "seconds", "note"}  # decide no bit
+
+
+class Environment(BaseModel):
+    """A machine, and how a training used it; None stands for what was not recorded."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    device: Literal["cpu", "cuda"]
+    gpu: str | None = None  # its name, where device is cuda
+    vendor: str | None  # of the processor: AMD, Intel …
+    processor: str | None  # its name
+    instructions: tuple[str, ...] | None  # the instruction sets that it offers
+    capability: str  # those that torch's kernels use: AVX512, AVX2 …
+    cores: int
+    threads: int
+    platform: str  # such as Linux x86_64
+    libc: str | None
+    python: str
+    torch: str
+    mkl: str | None  # its version, and MKL_CBWR where that is set
+    numpy: str | None
+    openblas: str | None  # NumPy's
+    seconds: float | None = None  # that the training took
+    note: str | None = None  # what was added to the record later
+
+    def repeats(self, here: "Environment") -> bool:
+        """Whether a training recorded there must have the same bytes here: all that decides them is
+        known and the same."""
+        one, two = (x.model_dump(exclude=ASIDE) for x in (self, here))
+        unknown = {name for name, value in one.items() if value is None} - {"gpu"}
+        return one == two and not unknown
+
+    def kind(self) -> tuple[Any, ...]:
+        """What even the oldest records hold of that which decides bytes."""
+        return self.device, self.capability, self.threads, self.platform, self.torch
+
+    def words(self) -> str:
+        """The machine in a few words."""
+        threads = f"{self.threads} thread{'s' if self.threads != 1 else ''}"
+        if self.device == "cuda":
+            return f"{self.gpu}, {threads}"
+        return ", ".join(x for x in (self.vendor, self.capability, threads) if x)
+
+
+def read(path: Path | str) -> Environment:
+    """The record that a training wrote. Raises InputError."""
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: must be a mapping of {', '.join(Environment.model_fields)}")
+    return validated(Environment, found, str(path))
