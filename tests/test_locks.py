@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_the_locks_have_what_pyproject_asks_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     locked = pins("-uv") | pins("-torch") | pins("") | pins("-remotes")
-    for text in sum(extras.values(), project["dependencies"]):
+    for text in chain(project["dependencies"], *extras.values()):
         wanted = Requirement(text)
         if wanted.name != project["name"]:
             assert wanted.specifier.contains(locked[canonicalize_name(wanted.name)]), text

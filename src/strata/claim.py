@@ -41,7 +41,7 @@ class Claim:
         self.left = sorted(set(locked) - set(now))
         self.outs = verify.outs(self.stages)
         self.objects = verify.objects(REMOTE)
-        self.trained = [name for name in self.stages if self._trains(now[name])]
+        self.trained = [name for name in self.stages if self._trains(now[name], everything)]
         weights = [x for x in self.outs.values() if x.path.endswith("/weights.safetensors")]
         found = {run_of(x.stage): Path(x.path).parent for x in weights if x.stage in self.trained}
         self.unrepeated = sorted(set(self.trained) - {x.stage for x in weights})
@@ -64,10 +64,12 @@ class Claim:
         return {out.stage for dep in deps for out in self.made(dep["path"])}
 
     @staticmethod
-    def _trains(cmd: str) -> bool:
-        """Whether the stage's script trains a model: such a stage is not repeated in full."""
+    def _trains(cmd: str, everything: bool) -> bool:
+        """Whether the stage's script trains a model: such a stage is not repeated in full, unless
+        everything is and its training is the same on every machine."""
         script = re.findall(r"stages/\w+\.py", cmd)[0]
-        return "training" in reached(Path(script))
+        repeats = everything and "MKL_CBWR=COMPATIBLE" in cmd
+        return "training" in reached(Path(script)) and not repeats
 
     def _sample(self) -> set[Run | None]:
         """The headline run and some others; None stands for the stages of no run."""
