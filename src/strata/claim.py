@@ -73,7 +73,7 @@ class Claim:
 
     def _sample(self) -> set[Run | None]:
         """The headline run and some others; None stands for the stages of no run."""
-        own = {run for run in self.runs if (run.n, run.seed) == (self.params.n, self.params.seed)}
+        own = {Run(self.params.n, self.params.seed)} & set(self.runs)
         others = sorted(set(self.runs) - own)
         return {None, *own, *random.sample(others, min(SAMPLE, len(others)))}
 
