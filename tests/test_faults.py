@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 from nursery import LOOP, asked
-from test_pipeline import RUN, Project, copied
+from test_pipeline import RUN, Project, called, copied
 
 from strata import pipelines, verify
 
@@ -92,9 +92,8 @@ def killed(process: subprocess.Popen, how: signal.Signals) -> bool:
 
 @pytest.fixture
 def nursery(project) -> Iterator[subprocess.Popen]:
-    set_by_command = locked(project)["activations"]["cmd"].partition("python ")[0].split()
-    environment = project.environment | dict(word.split("=") for word in set_by_command)
-    environment |= {"PYTHONDONTWRITEBYTECODE": "1"}
+    switches, _ = called(locked(project)["activations"]["cmd"])
+    environment = project.environment | switches | {"PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", NURSERY + LOOP]
     with subprocess.Popen(
         command, cwd=project.folder, env=environment, stdin=-1, stdout=-1, text=True
@@ -106,7 +105,7 @@ def nursery(project) -> Iterator[subprocess.Popen]:
 def test_a_killed_stage_leaves_whole_outputs_or_none(project, nursery):
     rng, expected, lock = random.Random(SEED), results(project), locked(project)
     for name in FORKED:
-        words = lock[name]["cmd"].partition("python ")[2].split()
+        _, words = called(lock[name]["cmd"])
         paths = [out["path"] for out in lock[name]["outs"] if out["path"] in expected]
         began = time.monotonic()
         assert asked(nursery, "wait", asked(nursery, "start", *words)) == 0
@@ -154,13 +153,14 @@ def kernels(process: subprocess.Popen) -> list[psutil.Process]:
 @pytest.mark.parametrize("victim", ["figure", "kernel"])
 def test_a_figure_or_its_kernel_is_killed_and_no_figure_is_half_drawn(project, victim):
     rng, lock = random.Random(SEED), locked(project)["hierarchy"]
-    words, paths = lock["cmd"].split(), [out["path"] for out in lock["outs"]]
+    (switches, words), paths = called(lock["cmd"]), [out["path"] for out in lock["outs"]]
+    project.environment |= switches
     expected = results(project)
     kills = 0
     while kills < KILLS[victim]:
         for path in paths:
             (project.folder / path).unlink(missing_ok=True)
-        process = started(project, sys.executable, *words[1:])
+        process = started(project, sys.executable, *words)
         kernel = kernels(process)
         time.sleep(rng.uniform(0, 3))
         try:
@@ -202,7 +202,8 @@ def killed_at_a_rename(project: Project, number: int) -> tuple[list[str], list[P
     paths = [out["path"] for out in lock["outs"]]
     for path in paths:  # as DVC does
         (project.folder / path).unlink(missing_ok=True)
-    words = lock["cmd"].split()[1:]
+    switches, words = called(lock["cmd"])
+    project.environment |= switches
     done = project.run(sys.executable, "-c", AT_A_RENAME, str(number), *words)
     assert done.returncode == -signal.SIGKILL, done.stdout
     there = [path for path in paths if (project.folder / path).exists()]
@@ -361,11 +362,12 @@ def test_a_full_disk_ends_the_stage_and_nothing_half_written_stays(project, fold
 
 def test_an_output_that_cannot_be_written_leaves_no_file(project):
     """The limit on a file's size stands for a full disk where nothing can be mounted."""
-    words = locked(project)["activations"]["cmd"].partition("python ")[2].split()
+    switches, words = called(locked(project)["activations"]["cmd"])
     out = project.folder / words[-1]
     before = out.read_bytes()
     done = subprocess.run(
-        [sys.executable, "-B", *words], cwd=project.folder, env=project.environment, text=True,
+        [sys.executable, "-B", *words], cwd=project.folder,
+        env=project.environment | switches, text=True,
         capture_output=True, check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024)),
     )  # fmt: skip

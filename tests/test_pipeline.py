@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -111,6 +112,13 @@ def pipeline(figures: set[str] = FIGURES) -> Described:
     plots = whole["dvc.yaml"]["plots"]
     whole["dvc.yaml"]["plots"] = [x for x in plots if isinstance(x, dict)]
     return whole
+
+
+def called(cmd: str) -> tuple[dict[str, str], list[str]]:
+    """The switches of a stage's command, and its script with the arguments."""
+    words = shlex.split(cmd)
+    at = words.index("python")
+    return dict(word.split("=", 1) for word in words[:at]), words[at + 1 :]
 
 
 def prepared(folder: Path, described: Described) -> Project:

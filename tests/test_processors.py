@@ -3,7 +3,6 @@ the switches that see to it are obeyed by the libraries that are installed."""
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from packaging.version import Version
-from test_pipeline import ROOT, RUN, Project, copied
+from test_pipeline import ROOT, RUN, Project, called, copied
 
 from strata import pipelines
 from strata.run import read_yaml
@@ -26,13 +25,12 @@ STAGES = ("activations", f"metrics@{RUN}", f"interventions@{RUN}", f"page@{RUN}"
 def switches(*names: str) -> dict[str, str]:
     """Environment variables of stages/exact.yaml."""
     words = " ".join(read_yaml(ROOT / "stages" / "exact.yaml")[name] for name in names)
-    return dict(word.split("=", 1) for word in shlex.split(words))
+    return called(f"{words} python")[0]
 
 
 def stage(project: Project, name: str) -> str:
-    """Script and arguments of a stage, without its switches and the interpreter."""
-    words = shlex.split(pipelines.locked(project.folder)[name]["cmd"])
-    return shlex.join(words[words.index("python") + 1 :])
+    """Script and arguments of a stage."""
+    return " ".join(called(pipelines.locked(project.folder)[name]["cmd"])[1])
 
 
 def emulated(processor: str, folder: Path) -> str:

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from PIL import Image
 from safetensors.numpy import load
 
@@ -24,6 +26,7 @@ LAST_PLACE = 1.01  # or so many units of the last place that a text gives
 COLOUR = 2.0  # mean distance of two pictures' colours, of 255
 NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")  # not in the cells of a CSV
+PINNED = re.compile(r"(?m)^([\w.-]+)==([\w.]+)")  # a line of a lock
 # What a page quotes of other files, which are held against one another themselves.
 QUOTED = re.compile(r"data:image/[^\"')]+|\b[0-9a-f]{32}\b")
 
@@ -31,12 +34,14 @@ QUOTED = re.compile(r"data:image/[^\"')]+|\b[0-9a-f]{32}\b")
 def reasons(here: Environment, project: Path) -> list[str]:
     """Why analyses may round otherwise here than where they were made; none on x86-64 Linux with
     AVX2 and FMA, and the project's packages at their versions in requirements.lock."""
-    lock = (project / "requirements.lock").read_text("utf-8").splitlines()
-    pinned = dict(line.lower().split("==") for line in lock if "==" in line and line[0] != "#")
-    wanted = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
-    names = [re.split(r"[^\w.-]", x)[0].lower() for x in wanted["dependencies"]]
-    found = {name: version(name).partition("+")[0] for name in names}
-    other = [f"{k} is {v}, not {pinned.get(k)}" for k, v in found.items() if v != pinned.get(k)]
+    pinned = dict(PINNED.findall((project / "requirements.lock").read_text("utf-8")))
+    described = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
+    other = []
+    for needed in map(Requirement, described["dependencies"]):
+        name, found = canonicalize_name(needed.name), version(needed.name).partition("+")[0]
+        # torch has locks of its own, and one version in pyproject.toml.
+        must = pinned.get(name, str(needed.specifier).removeprefix("=="))
+        other += [f"{name} is {found}, not {must}"] if found != must else []
     if here.platform != "Linux x86_64":
         return [f"this is {here.platform}, not Linux x86_64", *other]
     lacks = {"avx2", "fma3"} - set(here.instructions or ())
