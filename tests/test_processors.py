@@ -4,8 +4,11 @@ the switches that see to it are obeyed by the libraries that are installed."""
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,20 +20,15 @@ from strata.run import read_yaml
 
 EMULATOR = "qemu-x86_64"
 PROCESSORS = ("EPYC-Rome", "Haswell")  # AMD and Intel, both with AVX2 and without AVX-512
-# An analysis of each kind, the page of a run, tables and one figure with its notebook's kernel.
-STAGES = ("activations", f"metrics@{RUN}", f"interventions@{RUN}", f"page@{RUN}", "tables", "grid",
-          "interventions-tables", "hierarchy")  # fmt: skip
+# An analysis of each kind, the page of a run and tables.
+STAGES = (f"metrics@{RUN}", f"interventions@{RUN}", f"page@{RUN}", "activations",
+          "tables", "grid")  # fmt: skip
 
 
 def switches(*names: str) -> dict[str, str]:
     """Environment variables of stages/exact.yaml."""
     words = " ".join(read_yaml(ROOT / "stages" / "exact.yaml")[name] for name in names)
     return called(f"{words} python")[0]
-
-
-def stage(project: Project, name: str) -> str:
-    """Script and arguments of a stage."""
-    return " ".join(called(pipelines.locked(project.folder)[name]["cmd"])[1])
 
 
 def emulated(processor: str, folder: Path) -> str:
@@ -47,42 +45,37 @@ def emulated(processor: str, folder: Path) -> str:
     return str(python)
 
 
-def begun(project: Project, python: str, out: Path) -> subprocess.Popen[str]:
-    """A process that runs the stages, the training and the measures of tests/emulated.py."""
-    process = subprocess.Popen(
-        [python, str(ROOT / "tests" / "emulated.py"), str(out)],
-        cwd=project.folder,
-        env=project.environment | switches("exact", "exact_torch"),
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdin
-    process.stdin.write("".join(f"{stage(project, name)}\n" for name in STAGES))
-    process.stdin.close()
-    return process
+def printed(project: Project, python: str, words: list[str]) -> str:
+    """What a script prints on that processor. The emulator itself dies now and then of a
+    segmentation fault: then it is asked twice more."""
+    for _ in range(3):
+        done = subprocess.run(
+            [python, *words], cwd=project.folder, text=True, capture_output=True, check=False,
+            env=project.environment | switches("exact"),
+        )  # fmt: skip
+        if done.returncode not in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+    pytest.skip(f"{EMULATOR} died of a segmentation fault three times")
 
 
 @pytest.mark.skipif(
     not shutil.which(EMULATOR), reason=f"no {EMULATOR} here: apt-get install qemu-user brings it"
 )
-def test_every_analysis_gives_the_same_bytes_on_processors_of_both_vendors(made, tmp_path):
-    """``made`` ran the stages through DVC on the processor at hand. The training is the one of
-    stages/controls.py, the measures those of stages/course.py."""
-    running, native = {}, tmp_path / "native"
-    pythons = {name: emulated(name, tmp_path / f"emulated-{name}") for name in PROCESSORS}
-    for name, python in {"native": sys.executable, **pythons}.items():
-        (tmp_path / name).mkdir()
-        project = copied(made, tmp_path / name)
-        running[name] = project, begun(project, python, tmp_path / name)
-    expected = made.outputs()
-    for name, (project, process) in running.items():
-        assert process.stderr
-        said = process.stderr.read()
-        assert process.wait() == 0, said
-        found = project.outputs()
-        other = [path for path in expected if found.get(path) != expected[path]]
-        assert other == [], name
-        own, here = (json.loads((x / "md5.json").read_text()) for x in (tmp_path / name, native))
-        assert own == here, name
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_every_analysis_gives_the_same_bytes_on_processors_of_both_vendors(
+    made, processor, tmp_path
+):
+    """``made`` ran the stages through DVC on the processor at hand. The measures over training are
+    those that stages/course.py takes."""
+    project, python = copied(made, tmp_path), emulated(processor, tmp_path / "emulated")
+    measures = [str(ROOT / "tests" / "emulated.py"), RUN]
+    work = [called(pipelines.locked(project.folder)[name]["cmd"])[1] for name in STAGES]
+    with ThreadPoolExecutor(2) as pool:
+        *_, there = pool.map(partial(printed, project, python), [*work, measures])
+    assert there == printed(project, sys.executable, measures)
+    expected, found = made.outputs(), project.outputs()
+    assert [path for path in expected if found.get(path) != expected[path]] == []
 
 
 def test_the_installed_libraries_obey_the_switches():

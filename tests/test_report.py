@@ -285,9 +285,9 @@ def test_the_model_in_the_page_computes_what_the_model_computes(run, project, re
         run.model.scores.map((_, h) => strata.model.attention(run, h).map(x => [...x])),
         run.model.largest.map((_, j) => strata.model.neuron(run, j).map(x => [...x]))])"""
     attention, neurons = reader.js(maps, run)
-    mlp = found.mlp.numpy().reshape(n, n, -1)[order][:, order]
+    mlp = found.mlp.reshape(n, n, -1)[order][:, order]
     np.testing.assert_allclose(np.moveaxis(neurons, 0, 2), mlp, atol=1e-4)
-    to_a = found.attention.numpy()[..., 0].reshape(n, n, -1)[order][:, order]
+    to_a = found.attention[..., 0].reshape(n, n, -1)[order][:, order]
     assert len(attention) == to_a.shape[2]
     for h, own in enumerate(attention):
         np.testing.assert_allclose(own, to_a[:, :, h], atol=1e-5)

@@ -5,10 +5,10 @@ import json
 import runpy
 import subprocess
 import sys
-from html import escape
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from strata import params, pipelines, provenance, report, snapshots, store, task
 from strata.run import Run, read_yaml
