@@ -49,7 +49,7 @@ def main() -> None:
         row("float64", pd.DataFrame(trainer.history()), level),
     ]
     facts = machine.describe(device)
-    lines += ["", f"{run}, first {EPOCHS:,} epochs; {facts['processor']}, torch {facts['torch']}."]
+    lines += ["", f"{run}, first {EPOCHS:,} epochs; {facts.processor}, torch {facts.torch}."]
     Path("benchmarks/log_softmax.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines))
 

@@ -46,7 +46,7 @@ def test_neurons_made_of_one_prime_power_are_put_to_it():
 def test_any_model_is_measured(run):
     weights = {name: x.numpy() for name, x in model.initial(run, TRAIN).items()}
     found, n = neurons.measure(measures.second_pass(weights, run.n)[0]), run.n
-    mlp = np.concatenate([x.mlp.numpy() for *_, x in blocks(weights, n)])
+    mlp = np.concatenate([x.mlp for *_, x in blocks(weights, n)])
     assert found["varying"] == int((mlp.std(axis=0) > 0).sum()) == sum(found["neurons"].values())
     shares = [found["classes"], found["one_power"], *found["modulo"].values()]
     assert all(0 <= share <= 1 + 1e-9 for share in shares)

@@ -61,7 +61,7 @@ def test_logits_by_quotient_are_those_of_every_prompt(run):
             continue
         J, (d1, d2) = monoid.jclass(shown["d"], run.n), shown["readout"]["pair"]
         rows = (np.gcd(a, run.n) == d1) & (np.gcd(b, run.n) == d2)
-        own = found.logits.numpy()[np.ix_(rows, J.elements)]
+        own = found.logits[np.ix_(rows, J.elements)]
         product = monoid.position(run.n)[(a * b % run.n)[rows]]
         y = readout.by_quotient(own, product, J.orders)
         wanted = {"mean": y.mean(axis=0), "std": y.std(axis=0)}
@@ -81,7 +81,7 @@ def test_what_rounding_changes_is_measured_over_every_pair():
     weights = weights_of(run)
     page, _ = page_of(run, weights)
     both = (weights, pages.restored(page["model"], weights))
-    run_logits, shown = (next(blocks(w, run.n))[2].logits.numpy() for w in both)
+    run_logits, shown = (next(blocks(w, run.n))[2].logits for w in both)
     same = int((run_logits.argmax(axis=1) == shown.argmax(axis=1)).sum())
     assert page["fidelity"]["answers"] == same
     assert page["fidelity"]["gap"] == pytest.approx(np.abs(run_logits - shown).max())
@@ -111,7 +111,7 @@ def test_damage_is_by_the_classes_of_the_page_and_before_it_nothing_is_lost(run)
     page, metrics = page_of(run, weights)
     right = np.zeros((run.n, run.n))
     for a, b, found in blocks(weights, run.n):
-        right[a, b] = found.logits.numpy().argmax(axis=1) == a * b % run.n
+        right[a, b] = found.logits.argmax(axis=1) == a * b % run.n
     own = [monoid.jclass(c["d"], run.n).elements for c in page["classes"]]
     expected = [[right[np.ix_(J, K)].mean() for K in own] for J in own]
     assert np.allclose(page["damage"]["base"]["accuracy"], expected, atol=1e-3)
