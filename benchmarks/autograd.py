@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding
 
-from strata.gradients import Batch
-from strata.training import Trainer
+from strata.training.gradients import Batch
+from strata.training.trainer import Trainer
 
 
 class Autograd:

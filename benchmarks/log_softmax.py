@@ -9,10 +9,13 @@ from pathlib import Path
 import pandas as pd
 from torch import Tensor
 
-from strata import gradients, machine, measures, store, training
-from strata.gradients import Batch
+from strata import store
+from strata.analysis import metrics
 from strata.params import load
 from strata.run import Run
+from strata.training import gradients, machine
+from strata.training.gradients import Batch
+from strata.training.trainer import Trainer
 
 EPOCHS = 9000
 float32_gradient = gradients.loss_gradient
@@ -27,7 +30,7 @@ def float64_gradient(logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor, Tens
 
 def row(name: str, history: pd.DataFrame, level: float) -> str:
     """One line of the table: when it generalised, and what the training loss did."""
-    epochs = measures.epochs_to(history, level)
+    epochs = metrics.epochs_to(history, level)
     first = epochs["validation"] or EPOCHS
     spikes = int((history["loss"].to_numpy()[first:] > 0.01).sum())
     return f"| {name} | {epochs['validation']} | {epochs['mirror_free']} | {spikes} |"
@@ -39,7 +42,7 @@ def main() -> None:
     device = machine.prepare()
     gradients.loss_gradient = float64_gradient
     split = store.read_split(f"data/split/{run}.parquet", run.n)["split"]
-    trainer = training.Trainer(run, params.train, split, device)
+    trainer = Trainer(run, params.train, split, device)
     trainer.advance(EPOCHS)
     recorded = store.read_history(f"data/train/{run}/history.parquet").head(EPOCHS)
     lines = [

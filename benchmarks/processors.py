@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import torch
 from tabulate import tabulate
 
-from strata import pipelines
+from strata.pipeline import files
 from strata.run import command, read_yaml
 
 RUNS = ("n165-s1", "mlp-n165-s1")
@@ -39,7 +39,7 @@ def presented(library: Path, processor: str) -> str:
 
 def md5(stage: str, python: str, folder: Path) -> str:
     """The md5 of what a stage writes under an interpreter."""
-    words = shlex.split(pipelines.locked()[stage]["cmd"])
+    words = shlex.split(files.locked()[stage]["cmd"])
     arguments = words[words.index("python") + 1 :]
     arguments[-1] = str(folder / "out.json")
     line = f"{EXACT} {python} {shlex.join(arguments)}"
@@ -71,7 +71,7 @@ def main() -> None:
         for stage, processor, python in work:
             rows.append((stage, processor, md5(stage, python, Path(scratch))))
             print(*rows[-1], flush=True)
-    recorded = [pipelines.locked()[stage]["outs"][0]["md5"] == found for stage, _, found in rows]
+    recorded = [files.locked()[stage]["outs"][0]["md5"] == found for stage, _, found in rows]
     columns = ["stage", "processor", "md5 of its output", "as recorded"]
     table = [(*row, "yes" if same else "no") for row, same in zip(rows, recorded, strict=True)]
     text = tabulate(table, columns, tablefmt="github")

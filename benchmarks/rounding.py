@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from strata import activations, interventions, store
+from strata import store
+from strata.analysis import activations
+from strata.interventions import suite
 from strata.params import load
 from strata.run import Run, command
 from strata.store import Arrays
@@ -55,9 +57,7 @@ def changes(name: str, tie: float) -> tuple[int, np.ndarray]:
     weights = store.read_weights(f"data/train/{name}/weights.safetensors", run)
     both = []
     for some in (weights, reordered(weights, np.random.default_rng(0))):
-        made = interventions.intervene(
-            run, some, params.interventions, params.metrics.key_threshold
-        )
+        made = suite.intervene(run, some, params.interventions, params.metrics.key_threshold)
         both.append(dict(numbers(made)))
     one, two = both
     found = np.array([abs(one[key] - two[key]) for key in one])

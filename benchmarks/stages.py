@@ -9,8 +9,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from strata import machine, pipelines
 from strata.params import load
+from strata.pipeline import files
+from strata.training import machine
 
 
 def seconds(stage: str) -> float:
@@ -34,12 +35,12 @@ def what(stage: dict) -> str:
 
 
 def main() -> None:
-    params, stages = load("params.yaml"), pipelines.stages()
+    params, stages = load("params.yaml"), files.stages()
     run = f"n{params.n}-s{params.seed}"
     environment = json.loads(Path(f"data/train/{run}/environment.json").read_text())
     lines = ["| what, and the notebook that draws it | stage | time |", "|:--|:--|--:|"]
     for name, stage in stages.items():
-        where = pipelines.address(f"{name}@{run}" if "matrix" in stage else name)
+        where = files.address(f"{name}@{run}" if "matrix" in stage else name)
         if where.startswith("studies/"):
             continue
         took = environment["seconds"] if name == "train" else seconds(where)

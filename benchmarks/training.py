@@ -20,10 +20,11 @@ import plain
 import torch
 from autograd import Autograd
 
-from strata import machine, task
+from strata import task
 from strata.params import load
 from strata.run import Run
-from strata.training import Trainer
+from strata.training import machine
+from strata.training.trainer import Trainer
 
 HERE = Path(__file__).parent
 PARAMS = load(HERE.parent / "params.yaml")

@@ -6,7 +6,7 @@
 import sys
 from pathlib import Path
 
-from strata import published, store
+from strata import interop, store
 from strata.run import InputError, command
 
 
@@ -17,7 +17,7 @@ def main() -> None:
     weights = store.read_weights(folder / "weights.safetensors")
     _, metadata = store.read_tensors(folder / "weights.safetensors")
     history = store.read_history(folder / "history.parquet")
-    store.write_bytes(out, published.export(metadata, weights, history))
+    store.write_bytes(out, interop.export(metadata, weights, history))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from strata import pipelines
+from strata.pipeline import files
 
 BLOCK = re.compile(r"(<!-- (\S+\.md) -->\n)(?:(?!<!-- \S+\.md -->).)*?(<!-- end -->)", re.DOTALL)
 
@@ -16,7 +16,7 @@ BLOCK = re.compile(r"(<!-- (\S+\.md) -->\n)(?:(?!<!-- \S+\.md -->).)*?(<!-- end 
 def content(name: str, page: Path) -> str:
     """A file's text, with its links as the page needs them: from the working tree where git tracks
     it, else as its dvc.lock names it."""
-    stages = pipelines.locked().values()
+    stages = files.locked().values()
     outs = {out["path"]: out["md5"] for stage in stages for out in stage.get("outs", ())}
     md5 = outs.get(name)
     path = Path("remote/files/md5", md5[:2], md5[2:]) if md5 else Path(name)

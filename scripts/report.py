@@ -11,7 +11,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from strata.pipelines import FILES, lock
+from strata.pipeline.files import FILES, lock
 
 FOLDER = Path(__file__).parents[1] / "report"
 

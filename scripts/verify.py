@@ -13,12 +13,13 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from strata import again, environment, first_epochs, likeness, machine, verify
-from strata.again import Task
-from strata.claim import REMOTE, Claim
-from strata.first_epochs import Again
+from strata.pipeline import again, compare, first_epochs, verify
+from strata.pipeline.again import Task
+from strata.pipeline.claim import REMOTE, Claim
+from strata.pipeline.first_epochs import Again
+from strata.pipeline.verify import Outcome
 from strata.run import InputError, command
-from strata.verify import Outcome
+from strata.training import environment, machine
 
 WORDS = {True: "pass", False: "FAIL", None: "—"}
 MOST = 8  # processes at once
@@ -93,7 +94,7 @@ def main() -> None:
     if sys.argv[1:] and not everything:
         raise InputError("must be called with --all or nothing")
     claim, report = Claim(everything), []
-    reasons = likeness.reasons(machine.describe(torch.device("cpu")), Path())
+    reasons = compare.reasons(machine.describe(torch.device("cpu")), Path())
     print(head(claim, reasons), flush=True)
     with TemporaryDirectory(prefix="strata-verify-") as scratch:
         folder = Path(scratch).resolve()

@@ -8,7 +8,8 @@ import sys
 
 import pyarrow as pa
 
-from strata import activations, store
+from strata import store
+from strata.analysis import activations
 from strata.run import Run, command
 
 

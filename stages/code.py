@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from strata import store
-from strata.imports import reached
-from strata.provenance import hashed
+from strata.pipeline.code import reached
+from strata.pipeline.provenance import hashed
 from strata.run import command
 
 FIGURE = Path("stages/figure.py")

@@ -11,7 +11,7 @@ from pathlib import Path
 from strata import store, task
 from strata.run import InputError, Run, SplitParams, TrainParams, command, section
 from strata.thresholds import MetricsParams
-from strata.training import Trainer
+from strata.training.trainer import Trainer
 
 
 def memorised(trainer: Trainer, level: float) -> None:

@@ -8,13 +8,13 @@ of the run. Nothing is written unless the whole file fits.
 import sys
 from pathlib import Path
 
-from strata import published, store, task
+from strata import interop, store, task
 from strata.run import command
 
 
 def main() -> None:
     path, printed, folder = sys.argv[1], store.read_json(sys.argv[2]), Path(sys.argv[3])
-    found = published.convert(store.read_bytes(path), path, printed["training"])
+    found = interop.convert(store.read_bytes(path), path, printed["training"])
     n, shares = found.run.n, found.split
     split = task.split(n, found.run.seed, shares.train_fraction, shares.validation_fraction)
     pairs = task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}

@@ -11,13 +11,15 @@ import hashlib
 import sys
 from pathlib import Path
 
-from strata import course, courses, gradients, keeping, model, snapshots, store, task, training
+from strata import store, task
 from strata.course_params import CourseParams
-from strata.keeping import Kept
-from strata.moments import moments
+from strata.dynamics import checkpoints, courses, trajectory
+from strata.dynamics.checkpoints import Kept
+from strata.dynamics.schedule import moments
 from strata.run import Run, SplitParams, TrainParams, command, section
+from strata.training import gradients, network, snapshots, trainer
 
-CODE = [Path(str(module.__file__)) for module in (gradients, model, task, training)]
+CODE = [Path(str(module.__file__)) for module in (gradients, network, task, trainer)]
 
 
 def main() -> None:
@@ -29,10 +31,10 @@ def main() -> None:
     table = store.read_split(split_path, run.n)
     epochs = moments(store.read_history(folder / "history.parquet"), params.moments)
     kept = Kept(".snapshots/course", name, snapshots.fingerprint(config, [*CODE, split_path]))
-    keeping.ensure(kept, epochs, run, train, table["split"])
+    checkpoints.ensure(kept, epochs, run, train, table["split"])
     last, environment = kept.load(epochs[-1])
-    final = course.keys(last, run.n, params)
-    seen = {e: course.observe(x, table, run.n, final, params) for e, x in kept.each(epochs)}
+    final = trajectory.keys(last, run.n, params)
+    seen = {e: trajectory.observe(x, table, run.n, final, params) for e, x in kept.each(epochs)}
     md5 = hashlib.md5(store.tensors_bytes(last, config)).hexdigest()
     own = hashlib.md5(store.read_bytes(folder / "weights.safetensors")).hexdigest()
     courses.write(f"{out}.parquet", seen)

@@ -7,10 +7,13 @@ NAME.md for each table.
 import sys
 from pathlib import Path
 
-from strata import courses, emergence, environment, model, store, typeset
+from strata import store
 from strata.course_params import CourseParams
+from strata.dynamics import courses, order
 from strata.params import GridParams
 from strata.run import Run, TrainParams, command, section
+from strata.tables import format
+from strata.training import environment, network
 
 
 def main() -> None:
@@ -29,12 +32,12 @@ def main() -> None:
     }
     ends = {
         run: (
-            model.initial(run, train)["W_E"][: run.n].numpy(),
+            network.initial(run, train)["W_E"][: run.n].numpy(),
             store.read_weights(Path(trained, f"{run}/weights.safetensors"), run)["W_E"][: run.n],
         )
         for run in runs
     }
-    typeset.write(emergence.tables(frames, origins, ends, params, course), folder)
+    format.write(order.tables(frames, origins, ends, params, course), folder)
 
 
 if __name__ == "__main__":

@@ -6,19 +6,20 @@ trained, the memorised and the untrained model. Out: NAME.csv, NAME.tex and NAME
 
 import sys
 
-from strata import evidence, store, typeset
+from strata import store
 from strata.run import command
+from strata.tables import format, interventions
 
 KINDS = {
-    "run": evidence.of_run,
-    "controls": evidence.beside_controls,
-    "runs": evidence.over_runs,
+    "run": interventions.of_run,
+    "controls": interventions.beside_controls,
+    "runs": interventions.over_runs,
 }
 
 
 def main() -> None:
     folder, kind, *paths = sys.argv[1:]
-    typeset.write(KINDS[kind](*map(store.read_json, paths)), folder)
+    format.write(KINDS[kind](*map(store.read_json, paths)), folder)
 
 
 if __name__ == "__main__":

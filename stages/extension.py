@@ -5,13 +5,14 @@ In: a folder, then the metrics of the runs. Out: NAME.csv, NAME.tex and NAME.md 
 
 import sys
 
-from strata import extension, store, typeset
+from strata import store
 from strata.run import command
+from strata.tables import format, moduli
 
 
 def main() -> None:
     folder, *paths = sys.argv[1:]
-    typeset.write(extension.tables([store.read_json(path) for path in paths]), folder)
+    format.write(moduli.tables([store.read_json(path) for path in paths]), folder)
 
 
 if __name__ == "__main__":

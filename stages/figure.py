@@ -10,8 +10,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from strata import notebook, scratch, store
+from strata import store
 from strata.params import Params, load
+from strata.pipeline import notebook, scratch
 from strata.run import InputError, Run, command
 
 

@@ -7,16 +7,17 @@ folder. Out: NAME.csv, NAME.tex and NAME.md for each table.
 import sys
 from pathlib import Path
 
-from strata import spread, store, typeset
+from strata import store
 from strata.params import load
 from strata.run import command
+from strata.tables import format, seeds
 
 
 def main() -> None:
     printed, metrics, folder = sys.argv[1:]
     params = load("params.yaml")
     runs = [store.read_json(Path(metrics, f"{run}.json")) for run in params.grid.runs]
-    typeset.write(spread.grid(runs, store.read_json(printed), params), folder)
+    format.write(seeds.grid(runs, store.read_json(printed), params), folder)
 
 
 if __name__ == "__main__":

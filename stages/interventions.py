@@ -8,7 +8,8 @@ src/strata/interventions.py.
 import json
 import sys
 
-from strata import interventions, store
+from strata import store
+from strata.interventions import suite
 from strata.run import Run, command, section
 from strata.thresholds import InterventionsParams, MetricsParams
 
@@ -20,7 +21,7 @@ def main() -> None:
     threshold = section("params.yaml", "metrics", MetricsParams).key_threshold
     weights = store.read_weights(weights_path, run)
     key = store.read_weights(others[0], run) if others else None
-    found = interventions.intervene(run, weights, params, threshold, key)
+    found = suite.intervene(run, weights, params, threshold, key)
     # One line: these matrices indented, a number on each, would be half as large again.
     store.write_text(out, json.dumps(found, sort_keys=True, allow_nan=False) + "\n")
 

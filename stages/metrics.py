@@ -6,7 +6,8 @@ In: a run's name, its split, weights and history. Out: JSON, described in src/st
 import sys
 from pathlib import Path
 
-from strata import measures, store
+from strata import store
+from strata.analysis import metrics
 from strata.run import Run, command, section
 from strata.thresholds import MetricsParams
 
@@ -17,7 +18,7 @@ def main() -> None:
     weights = store.read_weights(Path(train) / "weights.safetensors", run)
     history = store.read_history(Path(train) / "history.parquet")
     store.write_json(
-        out, measures.measure(run, weights, store.read_split(split, run.n), history, params)
+        out, metrics.measure(run, weights, store.read_split(split, run.n), history, params)
     )
 
 

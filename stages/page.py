@@ -8,7 +8,9 @@ scripts alone.
 import sys
 from pathlib import Path
 
-from strata import pages, provenance, store
+from strata import store
+from strata.pipeline import provenance
+from strata.report import run_data
 from strata.run import InputError, Run, command
 
 
@@ -22,7 +24,7 @@ def main() -> None:
             raise InputError(f"{path}: is of run {found['run']}, must be of {name}")
     weights, history = store.read_weights(weights_path, run), store.read_history(history_path)
     files = [str(weights_path), str(history_path), metrics_path, interventions_path]
-    shown = pages.page(weights, history, metrics, interventions)
+    shown = run_data.page(weights, history, metrics, interventions)
     shown["files"] = {path: provenance.md5(path) for path in files}
     store.write_text(out, provenance.script("run", shown))
 

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from plotly.offline import get_plotlyjs
 
-from strata import pipelines, provenance, report, store
+from strata import store
 from strata.params import load
+from strata.pipeline import files, provenance
+from strata.report import page
 from strata.run import command
 
 SITE = Path("site")
@@ -27,12 +29,12 @@ def copied(paths: list[str], out: Path) -> None:
 def main() -> None:
     out = Path(sys.argv[1])
     params = load("params.yaml").model_dump()
-    pipeline = provenance.stages(pipelines.stages(), pipelines.variables() | params)
-    called = pipelines.addresses()
+    pipeline = provenance.stages(files.stages(), files.variables() | params)
+    called = files.addresses()
     pipeline = {k: replace(stage, name=called.get(k, k)) for k, stage in pipeline.items()}
     deps = pipeline["report"].deps
-    carried = sorted(path for path in deps if path.startswith(report.CARRIED))
-    shown = report.sections(pipeline, params)
+    carried = sorted(path for path in deps if path.startswith(page.CARRIED))
+    shown = page.sections(pipeline, params)
     for folder in ("site", "files"):
         shutil.rmtree(out / folder, ignore_errors=True)
     copied(carried, out / "files")
@@ -40,9 +42,9 @@ def main() -> None:
         if path.suffix in {".js", ".css"}:
             store.write_bytes(out / "site" / path.name, store.read_bytes(path))
     store.write_text(out / "site" / "plotly.min.js", get_plotlyjs())
-    pages = [path for path in deps if path.startswith(report.RUNS)]
-    store.write_text(out / "site" / "runs.js", report.runs(pages))
-    store.write_text(out / "index.html", report.page(shown, carried, params["n"], params["seed"]))
+    pages = [path for path in deps if path.startswith(page.RUNS)]
+    store.write_text(out / "site" / "runs.js", page.runs(pages))
+    store.write_text(out / "index.html", page.page(shown, carried, params["n"], params["seed"]))
 
 
 if __name__ == "__main__":

@@ -10,25 +10,26 @@ import sys
 
 import pandas as pd
 
-from strata import store, tables, typeset, verdict
+from strata import store
 from strata.params import load
 from strata.run import InputError, command
+from strata.tables import format, headline, published
 
 
 def main() -> None:
-    metrics_path, printed_path, folder, summary_path, *published = sys.argv[1:]
+    metrics_path, printed_path, folder, summary_path, *others = sys.argv[1:]
     params = load("params.yaml")
     metrics, printed = store.read_json(metrics_path), store.read_json(printed_path)
     if (metrics["n"], metrics["seed"]) != (params.n, params.seed):
         raise InputError(f"{metrics_path}: is not of n = {params.n}, seed = {params.seed}")
-    if published:
-        ours, metrics = metrics, store.read_json(published[0])
-        seeds, classes = (pd.read_csv(path) for path in published[1:])
-        made = verdict.of_published(metrics, ours, seeds, classes, printed, params)
+    if others:
+        ours, metrics = metrics, store.read_json(others[0])
+        seeds, classes = (pd.read_csv(path) for path in others[1:])
+        made = published.of_published(metrics, ours, seeds, classes, printed, params)
     else:
-        made = tables.tables(metrics, printed, params)
-    typeset.write(made, folder)
-    store.write_json(summary_path, tables.summary(metrics))
+        made = headline.tables(metrics, printed, params)
+    format.write(made, folder)
+    store.write_json(summary_path, headline.summary(metrics))
 
 
 if __name__ == "__main__":

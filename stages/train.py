@@ -13,15 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from strata import gradients, machine, model, snapshots, store, task, training
-from strata.progress import Progress
+from strata import store, task
 from strata.run import InputError, Run, SplitParams, TrainParams, command, section
+from strata.training import gradients, machine, network, snapshots, trainer
+from strata.training.progress import Progress
 
-CODE = [Path(str(module.__file__)) for module in (gradients, model, task, training)]
+CODE = [Path(str(module.__file__)) for module in (gradients, network, task, trainer)]
 EPOCHS_AT_A_TIME, SECONDS_AT_RISK = 10, 30
 
 
-def resume(trainer: training.Trainer, snapshot: snapshots.Snapshot) -> float:
+def resume(it: trainer.Trainer, snapshot: snapshots.Snapshot) -> float:
     """Go on from the snapshot if there is one that fits; the seconds trained so far."""
     if not snapshot.path.exists():
         return 0.0
@@ -30,20 +31,20 @@ def resume(trainer: training.Trainer, snapshot: snapshots.Snapshot) -> float:
     except InputError as fault:
         print(f"{fault}; training starts over", flush=True)
         return 0.0
-    trainer.resume(state)
-    print(f"{snapshot.name}: goes on from epoch {trainer.epoch}", flush=True)
+    it.resume(state)
+    print(f"{snapshot.name}: goes on from epoch {it.epoch}", flush=True)
     return notes["seconds"]
 
 
-def train(trainer: training.Trainer, snapshot: snapshots.Snapshot, seconds: float) -> float:
+def train(it: trainer.Trainer, snapshot: snapshots.Snapshot, seconds: float) -> float:
     """Train to the end, or until the loss is not finite; the seconds it took in all."""
-    began, epochs = time.monotonic() - seconds, trainer.params.epochs
-    progress = Progress(snapshot.name, epochs, trainer.epoch)
-    while trainer.epoch < epochs and (trainer.epoch == 0 or np.isfinite(trainer.loss)):
-        trainer.advance(trainer.epoch + EPOCHS_AT_A_TIME)
-        progress.show(trainer.epoch, trainer.loss, trainer.latest())
+    began, epochs = time.monotonic() - seconds, it.params.epochs
+    progress = Progress(snapshot.name, epochs, it.epoch)
+    while it.epoch < epochs and (it.epoch == 0 or np.isfinite(it.loss)):
+        it.advance(it.epoch + EPOCHS_AT_A_TIME)
+        progress.show(it.epoch, it.loss, it.latest())
         if snapshot.due(SECONDS_AT_RISK):
-            snapshot.save(trainer.state(), seconds=time.monotonic() - began)
+            snapshot.save(it.state(), seconds=time.monotonic() - began)
     progress.close()
     return time.monotonic() - began
 
@@ -59,13 +60,11 @@ def main() -> None:
     snapshot = snapshots.Snapshot(".snapshots", name, key)
     snapshots.prune(".snapshots", snapshots.LOCK)
     with snapshot.locked():
-        trainer = training.Trainer(run, params, split, device)
-        seconds = train(trainer, snapshot, resume(trainer, snapshot))
-        weights, history = trainer.weights(), trainer.history()
+        it = trainer.Trainer(run, params, split, device)
+        seconds = train(it, snapshot, resume(it, snapshot))
+        weights, history = it.weights(), it.history()
         content = store.tensors_bytes(weights, config)
-        snapshot.save(
-            trainer.state(), seconds=seconds, weights_md5=hashlib.md5(content).hexdigest()
-        )
+        snapshot.save(it.state(), seconds=seconds, weights_md5=hashlib.md5(content).hexdigest())
         store.write_bytes(out / "weights.safetensors", content)
         store.write_history(out / "history.parquet", history)
         store.write_thinned(out / "history.csv", history)

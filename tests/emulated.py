@@ -4,7 +4,8 @@ emulated.py RUN`` in a project's folder, on an emulated processor or on the one 
 import hashlib
 import sys
 
-from strata import course, store
+from strata import store
+from strata.dynamics import trajectory
 from strata.params import load
 from strata.run import Run
 
@@ -14,8 +15,8 @@ def main() -> None:
     run, params = Run.parse(name), load("params.yaml").course
     split = store.read_split(f"data/split/{name}.parquet", run.n)
     weights = store.read_weights(f"data/train/{name}/weights.safetensors", run)
-    final = course.keys(weights, run.n, params)
-    rows = [*map(repr, course.observe(weights, split, run.n, final, params))]
+    final = trajectory.keys(weights, run.n, params)
+    rows = [*map(repr, trajectory.observe(weights, split, run.n, final, params))]
     print(hashlib.md5("\n".join(rows).encode()).hexdigest())
 
 

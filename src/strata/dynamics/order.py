@@ -1,0 +1,318 @@
+"""When each class comes in training, and whether composite classes follow their atomic factors.
+
+Definitions: docs/course.md. A course is the frame that ``courses`` describes, an origin the
+JSON beside it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import gcd
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from scipy.stats import binomtest
+from sympy.ntheory import factorint
+
+from strata.analysis import fourier
+from strata.course_params import CourseParams
+from strata.dynamics.courses import curve
+from strata.interventions import projections
+from strata.monoid import JClass, axes, classes
+from strata.params import GridParams
+from strata.run import InputError, Run
+from strata.tables.headline import Table
+from strata.training.environment import Environment
+
+Json = dict[str, Any]
+Times = dict[int, int]  # the epoch of each class that has one, by d
+Pair = tuple[int, int]  # a composite class and an atomic one
+Ends = tuple[np.ndarray, np.ndarray]  # embeddings of all residues, before training and after
+
+# What is followed, by column of the table of times; in words.
+MEASURES = {
+    "epoch_fve": "FVE",
+    "epoch_fve_above": "FVE above uniform",
+    "epoch_r2": "R²",
+    "epoch_accuracy": "accuracy",
+    "epoch_skill": "accuracy above chance",
+}
+LINE = "FVE above uniform, one rate"
+STEPS = 100  # of the straight line
+WHOLE = ["n", "class_chance", "epoch_known", "epoch_class", "epoch_answer", "epoch_between"]
+ORDER = ["n", "measure", "pairs", "agree", "disagree", "tie", "p_sign", "p_shuffle"]
+ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control_disagree"]
+
+
+def tables(
+    courses: Mapping[Run, pd.DataFrame],
+    origins: Mapping[Run, tuple[Json, Environment]],
+    ends: Mapping[Run, Ends],
+    params: GridParams,
+    measured: CourseParams,
+) -> tuple[Table, ...]:
+    """All tables of some runs; an origin is that of the course and the environment of the run, ends
+    are its first and last embeddings.
+
+    Raises InputError for two runs of one modulus, which the tables could not tell apart.
+    """
+    if len({run.n for run in courses}) < len(courses):
+        raise InputError(
+            f"courses of {', '.join(map(str, courses))}: must be of one run for each n"
+        )
+    found = {run.n: times(course, run.n) for run, course in courses.items()}
+    line = {run.n: one_rate(*ends[run], run.n, measured.key_threshold) for run in courses}
+    names = ", ".join(str(n) for n in found)
+    whole = "Epoch from which the whole model stays at half of its final value or above"
+    half = "Epoch from which each class stays at half of its final value or above"
+    pair = "Composite classes against the atomic classes that their groups are made of, in time"
+    return (
+        Table("course-times", f"{half}, n = {names}.", of_times(found)),
+        Table("course-order", f"{pair}, n = {names}.", order(found, line, params)),
+        Table("course-grokking", f"{whole}, n = {names}.", of_wholes(courses)),
+        Table("course-origin", "Where the courses were trained.", of_origins(origins)),
+    )
+
+
+def factors(J: JClass) -> tuple[int, ...]:
+    """The d of the atomic classes whose groups are the cyclic factors of a composite class.
+
+    J_d is composite where (Z/m)^×, m = n/d, has axes of two primes or more. Its factors are the
+    classes with n/d' = p^k for each p^k ‖ m that has an axis. Not composite: none.
+
+    >>> factors(JClass(165, 1)), factors(JClass(165, 3)), factors(JClass(165, 15))
+    ((55, 33, 15), (33, 15), ())
+    """
+    powers = [p**k for p, k in sorted(factorint(J.m).items()) if axes(p**k)]
+    return tuple(J.n // q for q in powers) if len(powers) > 1 else ()
+
+
+def pairs(n: int) -> tuple[list[Pair], list[Pair]]:
+    """Each composite class with each of its factors; and, as a control, with each other class of
+    prime-power n/d that has an axis.
+
+    >>> pairs(15)
+    ([(1, 5), (1, 3)], [])
+    """
+    atoms = [J.d for J in classes(n) if len(factorint(J.m)) == 1 and axes(J.m)]
+    own = [(J.d, d) for J in classes(n) for d in factors(J)]
+    composite = list(dict.fromkeys(d for d, _ in own))
+    return own, [(c, d) for c in composite for d in atoms if (c, d) not in own]
+
+
+def curves(course: pd.DataFrame, n: int) -> dict[str, pd.DataFrame]:
+    """For each of MEASURES a frame of epochs × classes (by d) with two elements or more.
+
+    Accuracy is that over mirror-free pairs with their product in the class. Above chance: x becomes
+    (x − chance) / (1 − chance). Chance is 1 in |J_d| for an accuracy, and for FVE what even energy
+    would give. A class whose every frequency is key has no FVE above that.
+    """
+    size = pd.Series({J.d: len(J) for J in classes(n) if len(J) > 1}, dtype=float)
+    fve, r2, key, accuracy = (
+        _by_class(course, name).reindex(columns=size.index)
+        for name in ("fve", "r2", "key_current", "mirror_free_accuracy")
+    )
+    uniform = key.iloc[-1] / (size - 1) if len(key) else size * np.nan
+    uniform = uniform.where(uniform < 1)
+    return {
+        "epoch_fve": fve,
+        "epoch_fve_above": (fve - uniform) / (1 - uniform),
+        "epoch_r2": r2,
+        "epoch_accuracy": accuracy,
+        "epoch_skill": (accuracy - 1 / size) / (1 - 1 / size),
+    }
+
+
+def _by_class(course: pd.DataFrame, measure: str) -> pd.DataFrame:
+    own = course.loc[course["measure"] == measure]
+    d = [int(of[1:]) if of.startswith("J") else 0 for of in own["of"]]
+    frame = own.assign(d=d).pivot(index="epoch", columns="d", values="value")
+    return frame.drop(columns=0, errors="ignore")
+
+
+def times(course: pd.DataFrame, n: int) -> dict[str, Times]:
+    """For each of MEASURES the epoch of each class that has one."""
+    return {measure: _settled(frame) for measure, frame in curves(course, n).items()}
+
+
+def _settled(frame: pd.DataFrame) -> Times:
+    known = {int(d): column.dropna() for d, column in frame.items()}  # pyright: ignore
+    reached = {d: settled(x.index.to_numpy(), x.to_numpy()) for d, x in known.items()}
+    return {d: epoch for d, epoch in reached.items() if epoch is not None}
+
+
+def one_rate(
+    first: Float[np.ndarray, "n d_model"],
+    last: Float[np.ndarray, "n d_model"],
+    n: int,
+    threshold: float,
+) -> Times:
+    """FVE above uniform on the straight line between two embeddings: the step, of STEPS, at which
+    each class comes where all classes, and all axes, take shape at one rate."""
+    final = projections.keys(last, n, threshold)
+    rows = []
+    for step in range(STEPS + 1):
+        W_E = first + (last - first) * np.float32(step / STEPS)
+        for d, key in final.items():
+            J = JClass(n, d)
+            share = fourier.energy_share(W_E[J.elements], J.orders)
+            rows.append((step, "fve", f"J{d}", fourier.fve(share, key)))
+            rows.append((step, "key_current", f"J{d}", float(key.sum())))
+    course = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
+    return _settled(curves(course, n)["epoch_fve_above"])
+
+
+def settled(
+    epochs: Int[np.ndarray, " moments"], values: Float[np.ndarray, " moments"]
+) -> int | None:
+    """The first of the epochs from which the values stay at half of the final one or above.
+
+    Each value but that of the initial weights is replaced by the median of it and its two
+    neighbours, the last by its neighbour's, so that one moment at which training has left its
+    minimum counts neither as final nor as a fall. None where there is no value, or the final one is
+    not above 0.
+
+    >>> settled(np.array([0, 10, 20, 30, 40]), np.array([0.0, 0.2, 0.6, 0.9, 1.0]))
+    20
+    """
+    smooth = values
+    if len(values) > 2:
+        inner = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
+        smooth = np.concatenate([values[:1], inner, inner[-1:]])
+    if not len(values) or not smooth[-1] > 0:
+        return None
+    below = np.flatnonzero(smooth < smooth[-1] / 2)
+    return int(epochs[below[-1] + 1 if len(below) else 0])
+
+
+def of_times(found: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
+    """One row for each class of two elements or more; composite classes name their factors."""
+    rows = []
+    for n, by_measure in found.items():
+        for J in (J for J in classes(n) if len(J) > 1):
+            row: Json = {"n": n, "d": J.d, "size": len(J)}
+            row["made_of"] = " x ".join(f"J{d}" for d in factors(J))
+            rows.append(row | {measure: own.get(J.d) for measure, own in by_measure.items()})
+    frame = pd.DataFrame(rows, columns=["n", "d", "size", "made_of", *MEASURES])
+    return frame.astype(dict.fromkeys(MEASURES, "Int64"))
+
+
+def of_wholes(courses: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
+    """When training pairs are answered, when mirror-free ones fall into the right class, above the
+    share of pairs that the commonest class has, when they are answered, and when classes part in
+    the embedding, more than labels dealt at random."""
+    rows = []
+    for run, course in courses.items():
+        # Labels dealt at random to the residues have as much of the variance between their means.
+        chance, apart = commonest(run.n), (len(classes(run.n)) - 1) / (run.n - 1)
+        whole = {
+            "epoch_known": curve(course, "train_accuracy"),
+            "epoch_class": (curve(course, "mirror_free_class_accuracy") - chance) / (1 - chance),
+            "epoch_answer": curve(course, "mirror_free_accuracy"),
+            "epoch_between": (curve(course, "class_share") - apart) / (1 - apart),
+        }
+        times = {k: settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
+        rows.append({"n": run.n, "class_chance": chance} | times)
+    frame = pd.DataFrame(rows, columns=WHOLE)
+    return frame.astype(dict.fromkeys(WHOLE[2:], "Int64"))
+
+
+def commonest(n: int) -> float:
+    """The share of all ordered pairs that has its product in the commonest class.
+
+    For n = 6 that is J_6: 11 pairs with a 0, and four more as (2, 3).
+
+    >>> 36 * commonest(6)
+    15.0
+    """
+    pairs = Counter()
+    for one, two in product(classes(n), repeat=2):
+        pairs[gcd(one.d * two.d, n)] += len(one) * len(two)
+    return max(pairs.values()) / n**2
+
+
+def order(
+    found: Mapping[int, Mapping[str, Times]], line: Mapping[int, Times], params: GridParams
+) -> pd.DataFrame:
+    """For each measure how many pairs of a composite class and a factor are in that order of time,
+    modulus by modulus and (n missing) over all; those of the control beside them. ``line`` are the
+    times of ``one_rate``."""
+    at: dict[str, Mapping[int, Times]] = {}
+    for name, label in MEASURES.items():
+        at[label] = {n: own[name] for n, own in found.items()}
+        if name == "epoch_fve_above":
+            at[LINE] = line
+    rows = []
+    for label, times in at.items():
+        for some in [*([n] for n in found), list(found)]:
+            row = _order({n: times[n] for n in some}, params)
+            rows.append({"n": some[0] if len(some) == 1 else None, "measure": label} | row)
+    if len(found) == 1:
+        rows = rows[::2]  # one modulus is all of them
+    return pd.DataFrame(rows, columns=ORDER).astype({"n": "Int64"})
+
+
+def _order(by_modulus: Mapping[int, Times], params: GridParams) -> Json:
+    own, control, last = ([] for _ in range(3))
+    for n, time in by_modulus.items():
+        of_factors, of_others = pairs(n)
+        own += signs(time, of_factors)
+        control += signs(time, of_others)
+        last += lasts(time, n)
+    agree, disagree = own.count(1), own.count(-1)
+    strict = agree + disagree
+    return {
+        "pairs": len(own), "agree": agree, "disagree": disagree, "tie": own.count(0),
+        "p_sign": binomtest(agree, strict, alternative="greater").pvalue if strict else None,
+        "p_shuffle": shuffled(by_modulus, params) if own else None,
+        "composites": len(last), "after_last": last.count(1), "control_pairs": len(control),
+        "control_agree": control.count(1), "control_disagree": control.count(-1),
+    }  # fmt: skip
+
+
+def signs(time: Times, some: Sequence[Pair]) -> list[int]:
+    """1 where the first of a pair comes later, 0 at the same moment, −1 earlier; of pairs whose
+    times both exist."""
+    known = [(time[c], time[d]) for c, d in some if c in time and d in time]
+    return [(c > d) - (c < d) for c, d in known]
+
+
+def lasts(time: Times, n: int) -> list[int]:
+    """The same for each composite class and the last of its factors, of those that have times."""
+    found = {J.d: [d for d in factors(J) if d in time] for J in classes(n)}
+    return signs(time, [(c, max(own, key=lambda d: time[d])) for c, own in found.items() if own])
+
+
+def shuffled(by_modulus: Mapping[int, Times], params: GridParams) -> float:
+    """How often times dealt anew to the classes of each modulus agree as much as they do.
+
+    The statistic is the number of pairs that agree less those that disagree; (1 + draws that reach
+    it) / (1 + draws). Phipson and Smyth, Permutation P-values Should Never Be Zero, 2010.
+    """
+    rng, real, drawn = np.random.default_rng(params.seed), 0, np.zeros(params.resamples, int)
+    for n, time in by_modulus.items():
+        place = {d: i for i, d in enumerate(time)}
+        at = np.array([(place[c], place[d]) for c, d in pairs(n)[0] if c in time and d in time])
+        if len(at):
+            values = np.array(list(time.values()))
+            dealt = rng.permuted(np.tile(values, (params.resamples, 1)), axis=1)
+            real += int(np.sign(values[at[:, 0]] - values[at[:, 1]]).sum())
+            drawn += np.sign(dealt[:, at[:, 0]] - dealt[:, at[:, 1]]).sum(axis=1)
+    return float((1 + (drawn >= real).sum()) / (1 + len(drawn)))
+
+
+def of_origins(origins: Mapping[Run, tuple[Json, Environment]]) -> pd.DataFrame:
+    """The machine of each course and of its run, and whether both ended in the same bytes."""
+    rows = [
+        {
+            "run": str(run),
+            "moments": len(origin["epochs"]),
+            "course_machine": Environment(**origin["environment"]).words(),
+            "train_machine": environment.words(),
+            "identical": origin["identical"],
+        }
+        for run, (origin, environment) in origins.items()
+    ]
+    return pd.DataFrame(rows)

@@ -1,0 +1,165 @@
+"""What dvc.lock claims: its stages, their outputs, and what the remote holds of them."""
+
+import random
+import re
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Any
+
+from dvc.dependency.param import ParamsDependency
+from dvc.repo import Repo
+from dvc.stage import Stage
+
+from strata import params
+from strata.pipeline import files, verify
+from strata.pipeline.code import reached
+from strata.pipeline.verify import Out, Outcome
+from strata.run import InputError, Run, read_yaml
+
+SAMPLE = 2  # runs beside the headline's
+QUICK = {"metrics"}  # made again for every run: a few seconds each
+REMOTE = Path("remote")
+
+
+def run_of(stage: str) -> Run | None:
+    """The run that a stage's name ends with, as in metrics@n165-s1; None for other stages."""
+    try:
+        return Run.parse(stage.partition("@")[2])
+    except InputError:
+        return None
+
+
+class Claim:
+    """The locks of the project in the current folder."""
+
+    def __init__(self, everything: bool = False):
+        with Repo() as repo:
+            now = {stage.addressing.split(":")[-1]: str(stage.cmd) for stage in repo.index.stages}
+        locked = files.locked()
+        self.commands = now
+        self.stages = {name: stage for name, stage in locked.items() if name in now}
+        self.left = sorted(set(locked) - set(now))
+        self.outs = verify.outs(self.stages)
+        self.objects = verify.objects(REMOTE)
+        self.trained = [name for name in self.stages if self._trains(now[name], everything)]
+        weights = [x for x in self.outs.values() if x.path.endswith("/weights.safetensors")]
+        found = {run_of(x.stage): Path(x.path).parent for x in weights if x.stage in self.trained}
+        self.unrepeated = sorted(set(self.trained) - {x.stage for x in weights})
+        self.runs = {run: folder for run, folder in found.items() if run}
+        self.params = params.load("params.yaml")
+        self.sample = {None, *self.runs} if everything else self._sample()
+        self.again = self._ordered(everything)
+
+    def made(self, path: str) -> list[Out]:
+        """The outputs that a path is, lies in, or holds; none for what git tracks."""
+        return [
+            out
+            for name, out in self.outs.items()
+            if name == path or name.startswith(f"{path}/") or path.startswith(f"{name}/")
+        ]
+
+    def before(self, name: str) -> set[str]:
+        """The stages whose outputs a stage reads."""
+        deps = self.stages[name].get("deps", ())
+        return {out.stage for dep in deps for out in self.made(dep["path"])}
+
+    @staticmethod
+    def _trains(cmd: str, everything: bool) -> bool:
+        """Whether the stage's script trains a model: such a stage is not repeated in full, unless
+        everything is and its training is the same on every machine."""
+        script = re.findall(r"stages/\w+\.py", cmd)[0]
+        repeats = everything and "MKL_CBWR=COMPATIBLE" in cmd
+        return "training" in reached(Path(script)) and not repeats
+
+    def _sample(self) -> set[Run | None]:
+        """The headline run and some others; None stands for the stages of no run."""
+        own = {Run(self.params.n, self.params.seed)} & set(self.runs)
+        others = sorted(set(self.runs) - own)
+        return {None, *own, *random.sample(others, min(SAMPLE, len(others)))}
+
+    def _left(self) -> set[str]:
+        """Of a stage that stands for several things that are no runs, such as controls, all but
+        one."""
+        several: dict[str, list[str]] = {}
+        for name in self.stages:
+            if "@" in name and not run_of(name):
+                several.setdefault(name.partition("@")[0], []).append(name)
+        return {name for names in several.values() for name in random.sample(names, len(names) - 1)}
+
+    def _ordered(self, everything: bool) -> list[str]:
+        """The stages of the sample, the quick ones of all runs, and what they read that the remote
+        lacks; each after those whose outputs it reads."""
+        left = set() if everything else self._left()
+        wanted = [
+            name
+            for name in self.stages
+            if name not in left and (run_of(name) in self.sample or name.partition("@")[0] in QUICK)
+        ]
+        ordered: list[str] = []
+
+        def take(name: str) -> None:
+            if name in (*ordered, *self.trained):
+                return
+            for dep in self.stages[name].get("deps", ()):
+                for out in self.made(dep["path"]):
+                    if out.stage in wanted or not self.objects.get(out.md5):
+                        take(out.stage)
+            ordered.append(name)
+
+        for name in wanted:
+            take(name)
+        return ordered
+
+    def files(self, out: Out) -> list[Out]:
+        """The files of an output as far as the remote holds them undamaged."""
+        whole = verify.files(REMOTE, out) if self.objects.get(out.md5) else ()
+        return [file for file in whole if self.objects.get(file.md5)]
+
+    def checked(self, folder: Path) -> list[Outcome]:
+        """Whether the locks agree with the objects, with themselves, and with the code and
+        params.yaml of the project's copy in that folder."""
+        with Repo(str(folder)) as repo:
+            stages = {stage.addressing.split(":")[-1]: stage for stage in repo.index.stages}
+            cached = {out.def_path for out in repo.index.outs if out.use_cache}
+            changed = [name for name in self.stages if self._stale(name, stages[name])]
+        bad = [name for name, whole in self.objects.items() if not whole]
+        named = self.outs.values()
+        lost = [x.path for x in named if x.path in cached and x.md5 not in self.objects]
+        changed += [f"{name} (not in it)" for name in stages if name not in self.stages]
+        # As `dvc exp run -S n=105` and the way back leave them: nothing reads what they made.
+        left = listed("stages of dvc.lock that dvc.yaml has no longer", self.left)
+        return [
+            *([left._replace(passed=None)] if self.left else []),
+            listed(f"{len(self.objects)} objects of {REMOTE}/, against their md5", bad),
+            listed("outputs of dvc.lock, looked for in the remote", lost),
+            listed("dvc.lock, against itself", verify.contradictions(self.stages)),
+            listed("dvc.lock, against dvc.yaml, code and params.yaml", changed),
+        ]
+
+    def _stale(self, name: str, stage: Stage) -> bool:
+        """Whether a stage of dvc.yaml, and what it reads of git, are not as dvc.lock has them."""
+        locked = self.stages[name]
+        params = {
+            key for dep in stage.deps if isinstance(dep, ParamsDependency) for key in dep.params
+        }
+        named = {x.def_path: x for x in stage.deps if not isinstance(x, ParamsDependency)}
+        found = {dep["path"]: dep["md5"] for dep in locked.get("deps", ())}
+        tracked = {path: dep for path, dep in named.items() if not self.made(path) and dep.exists}
+        return (
+            (locked["cmd"], set(found)) != (stage.cmd, set(named))
+            or any(dep.get_hash().value != found[path] for path, dep in tracked.items())
+            or locked.get("params", {}).get("params.yaml", {}) != _values(params)
+        )
+
+
+def _values(keys: set[str]) -> dict[str, Any]:
+    """The values in params.yaml under keys such as metrics.key_threshold."""
+    values = read_yaml("params.yaml")
+    return {key: reduce(getitem, key.split("."), values) for key in keys}
+
+
+def listed(what: str, faults: list[str]) -> Outcome:
+    """The outcome of a check that lists what is wrong."""
+    more = f" and {len(faults) - 3} more" if len(faults) > 3 else ""
+    return Outcome(what, not faults, ", ".join(faults[:3]) + more)

@@ -1,0 +1,92 @@
+"""Panels of courses of training, each drawn on the Axes it is given."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from strata.plots.base import COLORS, FAINT, GREY, LINES, MARKERS, Axes, Number, name, whole
+
+TICKS = (0, 10, 100, 1000, 10_000)
+
+
+def thousands(epoch: float) -> str:
+    """An epoch in a few characters.
+
+    >>> thousands(500.0), thousands(12500.0)
+    ('500', '12.5k')
+    """
+    return f"{epoch / 1000:g}k" if epoch >= 1000 else f"{epoch:g}"
+
+
+def epochs(ax: Axes, last: int) -> None:
+    """Epochs from 0 on: linear to 10, then logarithmic, since most changes early."""
+    ax.set_xscale("symlog", linthresh=10, linscale=0.4)
+    ax.set_xlim(0, max(last, 10) * 1.1)
+    ax.set_xticks([x for x in TICKS if x <= max(last, 10)])
+    ax.set_xticks([], minor=True)
+    ax.xaxis.set_major_formatter(lambda x, _: thousands(float(x)))
+
+
+def evenly(ax: Axes, last: Number) -> None:
+    """Epochs from 0 to the last, evenly spaced."""
+    ax.set_xlim(0, last)
+    ax.xaxis.set_major_locator(whole())
+    ax.xaxis.set_major_formatter(lambda x, _: thousands(float(x)))
+
+
+def follow(
+    ax: Axes,
+    lines: Mapping[str, pd.Series],
+    marked: Sequence[int] = (),
+    until: int | None = None,
+    log: bool = False,
+) -> None:
+    """Named measures over the epochs, some of which are marked; one without a value is left out.
+
+    The epochs are on a scale of their own (``epochs``), or evenly spaced up to ``until``. With
+    ``log`` the measures are on a logarithmic scale, without values of 0.
+    """
+    last = max((int(line.index[-1]) for line in lines.values() if len(line)), default=0)
+    for i, (label, line) in enumerate(lines.items()):
+        seen = line.loc[line > 0] if log else line
+        if len(seen):
+            look: Any = {"color": COLORS[i % len(COLORS)], "linestyle": LINES[i % len(LINES)]}
+            ax.plot(seen.index, seen, label=label, linewidth=1, **look)
+    if log and ax.lines:
+        ax.set_yscale("log")
+        ax.set_yticks([], minor=True)
+    for epoch in marked:
+        ax.axvline(epoch, color=GREY, linestyle=":", linewidth=0.8, zorder=0)
+    if until is None:
+        epochs(ax, last)
+    else:
+        evenly(ax, until)
+
+
+def arrivals(
+    ax: Axes,
+    d: Sequence[int],
+    made_of: Sequence[str],
+    times: Mapping[str, Float[np.ndarray, " classes"]],
+) -> None:
+    """A row for each class with a mark at the epoch of each measure; rows of composite classes are
+    shaded and say what they are made of. A measure without an epoch (NaN) has no mark."""
+    y = np.arange(len(d))
+    for row, factors in zip(y.tolist(), made_of, strict=True):
+        if factors:
+            ax.axhspan(row - 0.5, row + 0.5, color=FAINT, linewidth=0, zorder=0)
+            side = ax.get_yaxis_transform()
+            ax.text(0.02, row, factors, transform=side, va="center", fontsize=6, zorder=1)
+    for i, (label, at) in enumerate(times.items()):
+        lift = 0.22 * (i - (len(times) - 1) / 2)
+        look: Any = {"color": COLORS[i], "marker": MARKERS[i], "markeredgecolor": "white"}
+        ax.plot(at, y + lift, linestyle="none", markeredgewidth=0.3, label=label, **look)
+    for row in y[1:]:
+        ax.axhline(row - 0.5, color=GREY, linewidth=0.2, zorder=0)
+    ax.set_yticks(y, [name(i) for i in d])
+    ax.set_ylim(len(d) - 0.5, -0.5)
+    latest = max((x for at in times.values() for x in at[np.isfinite(at)].tolist()), default=0)
+    evenly(ax, 1.06 * latest or 1)

@@ -1,0 +1,111 @@
+"""Panels of the interventions, each drawn on the Axes it is given."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from sympy.functions.combinatorial.numbers import totient
+
+from strata.plots.base import COLORS, GREY, RED, Axes, AxesImage, Number, heat
+
+Interval = tuple[Number, Number, Number]  # mean, least, largest
+
+
+def skills(
+    ax: Axes,
+    key: Sequence[Number],
+    controls: Mapping[str, Sequence[Interval | None]],
+    levels: Sequence[Number],
+) -> None:
+    """The skill of each case, and beside it mean and range of each control; None has no control."""
+    x = np.arange(len(key))
+    for level in levels:
+        ax.axhline(level, color=GREY, linestyle=":", linewidth=0.8, zorder=0)
+    for i, (label, intervals) in enumerate(controls.items()):
+        mark, color = "s^v"[i], COLORS[1 + i]
+        known = [(j, value) for j, value in enumerate(intervals) if value]
+        if known:
+            at = np.array([j for j, _ in known]) + 0.16 * (i + 1)
+            mean, low, high = np.array([value for _, value in known], dtype=float).T
+            ax.errorbar(
+                at, mean, (mean - low, high - mean), color=color, marker=mark, markersize=2.5,
+                linestyle="none", linewidth=0.8, label=label,
+            )  # fmt: skip
+    ax.plot(x, key, "o", color=COLORS[0], label="key characters", zorder=3)
+    ax.set(xlim=(-0.5, len(key)), ylim=(min(-0.2, min(key, default=0) - 0.05), 1.08))
+
+
+def ticks(ax: Axes, names: Sequence[str], **options: Any) -> None:
+    """A name for each case below the panel."""
+    ax.set_xticks(np.arange(len(names)), list(names), **options)
+
+
+def numbers(
+    ax: Axes, values: Float[np.ndarray, "rows columns"], rows: Sequence[str], columns: Sequence[str]
+) -> AxesImage:
+    """A table of shares, each number on its colour; NaN stays empty."""
+    drawn = heat(ax, values, (0, 1), "viridis")
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.set_xticks(range(len(columns)), list(columns))
+    ax.tick_params(length=0)
+    for (i, j), value in np.ndenumerate(values):
+        if np.isfinite(value):
+            color = "white" if value < 0.6 else "black"
+            text = f"{100 * value:.0f}".replace("-0", "0").replace("-", "−")
+            ax.text(j, i, text, ha="center", va="center", fontsize=6, color=color)
+    return drawn
+
+
+def damage(
+    ax: Axes, lost: Float[np.ndarray, "count count"], title: str, own: int | None = None
+) -> AxesImage:
+    """What is lost, 0 to 1, by (class of a, class of b); class ``own`` is framed."""
+    drawn = heat(ax, lost, (0, 1), "magma_r", aspect="equal")
+    ax.set(xticks=[], yticks=[])
+    ax.set_title(title, fontsize=7)
+    if own is not None:
+        edges = np.array([own - 0.5, own + 0.5])
+        for line in (ax.axhline, ax.axvline):
+            for edge in edges.tolist():
+                line(edge, color=RED, linewidth=0.6)
+    return drawn
+
+
+def above_chance(n: int, d: Sequence[int], axis: int | None) -> Float[np.ndarray, "count count"]:
+    """How much of the accuracy lies above chance, by (class of a, class of b).
+
+    Chance is a random element of the class of ab or, for the axis of a prime, a random place on it.
+    All of it lies above where there is one element, or the product has no such axis.
+    """
+    m = n // np.gcd(np.multiply.outer(d, d), n)  # residues modulo m tell the products apart
+    if axis is None:
+        places = np.vectorize(totient, otypes=[int])(m)
+    else:
+        power = np.gcd(m, axis ** n.bit_length())
+        places = power - power // axis * (power > 1)
+    return np.where(places > 1, 1 - 1 / places, 1.0)
+
+
+def bars(
+    ax: Axes, names: Sequence[str], values: Mapping[str, Sequence[Number]], level: Number
+) -> None:
+    """Shares side by side, from the top down; NaN has no bar."""
+    height = 0.8 / len(values)
+    for i, (label, shares) in enumerate(values.items()):
+        color = (COLORS[0], GREY, COLORS[4])[i]
+        y = np.arange(len(names)) + height * (i - (len(values) - 1) / 2)
+        ax.barh(y, shares, height, color=color, label=label)
+    ax.axvline(level, color=GREY, linestyle=":", linewidth=0.8)
+    ax.set_yticks(range(len(names)), list(names))
+    ax.set(xlim=(0, 1), ylim=(len(names) - 0.5, -0.5), xlabel="share of trials")
+
+
+def square(
+    records: Sequence[Mapping[str, Any]], d: Sequence[int]
+) -> Float[np.ndarray, "count count"]:
+    """Success by (class of a, class that it is to act as); NaN where no trial is."""
+    found = np.full((len(d), len(d)), np.nan)
+    for record in records:
+        found[d.index(record["from"]), d.index(record["to"])] = record["success"]
+    return found

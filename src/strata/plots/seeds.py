@@ -1,0 +1,93 @@
+"""Small multiples: a panel for each run, on the scales that all panels share."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from strata.monoid import classes
+from strata.plots.base import (
+    RED,
+    Axes,
+    AxesImage,
+    Number,
+    class_axis,
+    heat,
+    name,
+    note,
+    oblique,
+    places,
+    scatter,
+    strip,
+)
+from strata.run import Run
+
+
+def begun(ax: Axes, run: Run, measured: Mapping[str, Any]) -> bool:
+    """Title the panel of a run; False where its weights are not finite, so that nothing is drawn.
+
+    A run that did not generalise says so, with its accuracy on the validation pairs.
+    """
+    title = f"$n$ = {run.n}, seed {run.seed}"
+    ax.set_title(title)
+    if not measured["finite"]:
+        note(ax, "diverged")
+    elif not measured["generalised"]:
+        share = measured["accuracy"]["validation"]
+        ax.set_title(f"{title}\nnot generalised: {share:.0%} right", color=RED, fontsize=7)
+    return bool(measured["finite"])
+
+
+def class_map(
+    ax: Axes, x: Float[np.ndarray, "n n"], cmap: str = "viridis", small: bool = False
+) -> AxesImage:
+    """A map over (a, b) in algebraic order, from 0 to 1, with its class borders.
+
+    On small Axes fewer classes are named and the borders are thinner.
+    """
+    image, found = heat(ax, x, (0, 1), cmap, aspect="equal"), classes(len(x))
+    for axis in ("x", "y"):
+        class_axis(ax, [J.d for J in found], [len(J) for J in found], axis, 0.25 if small else 0.13)
+    for line in ax.lines if small else ():
+        line.set_linewidth(0.4)
+    ax.tick_params(length=0, pad=1)
+    return image
+
+
+def spectra(
+    ax: Axes, blocks: Mapping[int, Float[np.ndarray, "d_model total"]], low: Number
+) -> AxesImage:
+    """The spectrum of each class d side by side, log10 amplitude; the largest classes are named."""
+    sizes = [x.shape[1] for x in blocks.values()]
+    starts = places(sizes)
+    image = strip(ax, list(blocks.values()), starts, low)
+    named = [i for i, size in enumerate(sizes) if size >= sum(sizes) / 10]
+    middles = [starts[i] + (sizes[i] - 1) / 2 for i in named]
+    ax.set_xticks(middles, [name(list(blocks)[i]) for i in named])
+    ax.tick_params(axis="x", length=0, pad=1)
+    ax.set(yticks=[])
+    return image
+
+
+def cloud(ax: Axes, points: Float[np.ndarray, "n 3"], elevation: Number, azimuth: Number) -> Axes:
+    """Residues in three dimensions in the looks of their classes; the largest coordinate is 1.
+
+    Returns the Axes with three dimensions that take the place of these.
+    """
+    solid, n = oblique(ax, elevation, azimuth), len(points)
+    relative = points / max(float(np.abs(points).max()), 1e-30)
+    scatter(solid, relative, {J.d: J.elements for J in classes(n)})
+    for line in solid.lines:
+        line.set(markersize=2.4, markeredgewidth=0.15)
+    solid.set_box_aspect((1, 1, 1), zoom=1.2)  # pyright: ignore
+    solid.set(xlabel="", ylabel="", zlabel="", xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
+    return solid
+
+
+def legend(ax: Axes, shown: Axes) -> None:
+    """The looks of the classes shown elsewhere, on Axes of their own."""
+    lines, labels = shown.get_legend_handles_labels()
+    look = {"loc": "center right", "borderaxespad": 0, "handletextpad": 0.2, "columnspacing": 0.8}
+    entries = ax.legend(lines, labels, ncols=-(-len(lines) // 10), **look)
+    entries.set_in_layout(False)  # many classes take more room than the panels of their row

@@ -1,0 +1,159 @@
+"""The report as one page of HTML: sections with their words, tables, claims and provenance.
+
+site/index.html is its template. Figures, tables and notebooks are read where their stages wrote
+them; the page links to copies of them under files/, so that its folder is whole wherever it is put.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import mistune
+import pandas as pd
+import plotly.colors
+from markupsafe import Markup
+
+from strata import store
+from strata.pipeline import provenance
+from strata.pipeline.provenance import Made, Stage
+from strata.plots import base
+from strata.report import claims, highlights
+from strata.report.claims import Claim
+from strata.report.sections import SECTIONS, Section
+from strata.run import InputError
+from strata.tables.format import SUBSCRIPT, read, shown
+
+Json = dict[str, Any]
+SHOWN = ("figures/", "tables/")
+# Carried along. Activations are not: they are large, and made again in seconds.
+CARRIED = (*SHOWN, "paper/", "data/train/", "data/metrics/")
+RUNS = "report/runs/"
+LOOK = {"colors": base.COLORS, "grey": base.GREY, "red": base.RED}
+LOOK |= {name.lower(): getattr(plotly.colors.sequential, name) for name in ("Viridis", "Magma")}
+
+
+def sections(pipeline: Mapping[str, Stage], params: Mapping[str, Any]) -> list[Json]:
+    """What the template shows of each section that a stage makes."""
+    made: dict[str, Made] = {}
+    for stage in pipeline.values():
+        if names := {Path(path).stem for path in stage.outs if path.startswith(SHOWN)}:
+            made |= dict.fromkeys(names, provenance.made(stage, params))
+    rows = claims.claims(_frame("claims"))
+    return [_section(s, made[s.name], rows) for s in SECTIONS if s.name in made]
+
+
+def _section(s: Section, made: Made, rows: list[Claim]) -> Json:
+    """Name, part, view, claims and provenance; the rest is a table's or a figure's own."""
+    files = [pair for pair in made.outputs if Path(pair[0]).stem == s.name]
+    found = {"name": s.name, "part": s.part, "view": s.view, "made": made, "files": files}
+    own = _table(s) if s.table else _figure(s.name)
+    return found | {"claims": claims.matching(rows, s.claims)} | own
+
+
+def _figure(name: str) -> Json:
+    """Heading and words from the notebook, what it printed from its page, the size of its image."""
+    notebook = f"notebooks/{name}.ipynb"
+    first = "".join(store.read_json(notebook)["cells"][0]["source"])
+    heading, _, text = first.partition("\n")
+    label, title = re.fullmatch(r"# (?:(Figure \d+): )?(.+)", heading).groups(default="")  # pyright: ignore
+    width, height = size(f"figures/{name}.png")
+    printed = lines(store.read_bytes(f"figures/{name}.html").decode())
+    own = {"label": label, "title": headed(title), "text": prose(text), "printed": printed}
+    own |= {"notebook": notebook, "width": width, "height": height}
+    return own | {"stem": f"files/figures/{name}", "table": None}
+
+
+def _table(s: Section) -> Json:
+    """Its words from the list of sections, its caption and its cells from tables/."""
+    frame, caption = _frame(s.name), store.read_bytes(f"tables/{s.name}.md").decode()
+    cells = shown(frame)
+    table = {"headings": list(cells), "rows": cells.to_numpy().tolist()}
+    table["align"] = ["r" if x.align == "r" else "l" for x in read(frame).values()]
+    own = {"label": s.label, "title": s.title, "text": prose(s.text), "table": table}
+    return own | {"caption": caption.split("\n")[0], "differences": claims.differences(frame)}
+
+
+def _frame(name: str) -> pd.DataFrame:
+    """A table of tables/; a column of whole numbers stays one where some are missing."""
+    path = Path("tables", f"{name}.csv")
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    return pd.read_csv(path).convert_dtypes(convert_floating=False)
+
+
+def size(path: str) -> tuple[int, int]:
+    """Width and height of a PNG, with which its header begins."""
+    head = store.read_bytes(path)[:24]
+    if head[1:4] != b"PNG":
+        raise InputError(f"{path}: is not a PNG")
+    return int.from_bytes(head[16:20]), int.from_bytes(head[20:])
+
+
+def headed(title: str) -> str:
+    """A heading as it stands alone.
+
+    >>> headed("how much `=` attends")
+    'How much ‘=’ attends'
+    """
+    return re.sub(r"`(.+?)`", r"‘\1’", title[:1].upper() + title[1:])
+
+
+def lines(html: str) -> list[str]:
+    """The lines that a notebook printed, from its page.
+
+    >>> lines('<div class="output_stdout output_text"><pre>J_3: 4 of 7, &lt; 1\\n</pre></div>')
+    ['J₃: 4 of 7, < 1']
+    """
+    found = re.findall(r'output_stdout output_text">\s*<pre>(.*?)</pre>', html, re.DOTALL)
+    text = Markup("\n".join(found)).unescape()
+    text = re.sub(r"J_(\d+)", lambda m: "J" + m[1].translate(SUBSCRIPT), text)
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def prose(text: str) -> Markup:
+    """Markdown as HTML, the index of J_d, W_E and the like set low.
+
+    >>> prose("of each W_OV")
+    Markup('<p>of each W<sub>OV</sub></p>\\n')
+    """
+    parts = re.split(r"(<code>.*?</code>)", str(mistune.html(text.strip())))
+    parts[::2] = [re.sub(r"\b([JWCZ])_(\w+)", r"\1<sub>\2</sub>", part) for part in parts[::2]]
+    return Markup("".join(parts))
+
+
+def page(shown: list[Json], carried: Collection[str], n: int, seed: int) -> str:
+    """The whole page, with links to the files that it carries along."""
+    rows: list[Claim] = next((s["claims"] for s in shown if s["name"] == "claims"), [])
+    said = [row for row in rows if row.verdict]
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader("site"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("index.html").render(
+        {"n": n, "seed": seed, "headline": f"n{n}-s{seed}", "look": LOOK, "carried": carried},
+        parts=by_part(shown),
+        said=said,
+        agreeing=sum(row.agrees for row in said),
+        columns=list(rows[0].cells) if rows else [],
+        beyond=highlights.lines([s["name"] for s in shown], lambda x: _frame(x).to_dict("records")),
+        titles={s["name"]: s["title"] for s in shown},
+    )
+
+
+def by_part(shown: Sequence[Json]) -> list[tuple[str, list[Json]]]:
+    """Sections of one part together, in their order."""
+    return [(part, list(own)) for part, own in groupby(shown, lambda s: s["part"])]
+
+
+def runs(paths: Iterable[str]) -> str:
+    """The list of the runs that these pages show, with their curves, as the page loads it."""
+    names = ("run", "n", "seed", "architecture", "first_099", "epoch_099", "curve")
+    found = [provenance.scripted(store.read_bytes(path).decode()) for path in set(paths)]
+    found.sort(key=lambda run: (run["architecture"] == "mlp", run["n"], run["seed"]))
+    return provenance.script("list", [{name: run[name] for name in names} for run in found])

@@ -1,0 +1,294 @@
+"""What is typical: the measures of many runs, with mean, spread and a bootstrap interval.
+
+A measure that a run lacks, because it diverged or never came to the level, does not count: `runs`
+says how many do, and `of` how many there are. A run that did not generalise counts. Heads have no
+order: head 0 of one seed has nothing to do with head 0 of another, so a mean over seeds is that of
+any head.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from scipy.stats import bootstrap
+
+from strata.params import GridParams, Params
+from strata.tables import headline
+from strata.tables.headline import Table
+
+Json = dict[str, Any]
+Value = float | int | None
+# What a row is about, its unit, its value in one run
+Measure = tuple[dict[str, Any], str, Value]
+ACCURACIES = ("train", "validation", "mirror_free")
+EPOCHS = {"first epoch": "first_099", "epoch to stay": "epoch_099"}
+STATISTICS = ["runs", "mean", "std", "low", "high", "min", "max"]
+
+
+def spread(values: Iterable[Value], params: GridParams) -> Json:
+    """Mean, sample standard deviation, percentile bootstrap interval of the mean, least, largest.
+
+    Without a value all are missing; with one, so are deviation and interval. With few values the
+    interval is too narrow: of the means of normal values one of 95 % holds about 84 % with five,
+    90 % with ten. Efron and Tibshirani, An Introduction to the Bootstrap, 1993, ch. 13.
+    """
+    x = np.array([value for value in values if value is not None], dtype=float)
+    if not len(x):
+        return dict.fromkeys(STATISTICS) | {"runs": 0}
+    found = {"runs": len(x), "mean": x.mean(), "min": x.min(), "max": x.max()}
+    if len(x) == 1:
+        return found | {"std": None, "low": None, "high": None}
+    if x.min() == x.max():  # nothing to draw from, and scipy warns
+        return found | {"std": 0.0, "low": x[0], "high": x[0]}
+    drawn = bootstrap(
+        (x,), np.mean, method="percentile", confidence_level=params.confidence,
+        n_resamples=params.resamples, rng=np.random.default_rng(params.seed),
+    ).confidence_interval  # fmt: skip
+    return found | {"std": x.std(ddof=1), "low": drawn.low, "high": drawn.high}
+
+
+def table(
+    runs: Sequence[Json], measures: Callable[[Json], Iterable[Measure]], params: GridParams
+) -> pd.DataFrame:
+    """One row for each thing measured, in the order in which the runs bring them."""
+    values: dict[tuple[Any, ...], list[Value]] = {}
+    names: list[str] = []
+    for run in runs:
+        for about, unit, value in measures(run):
+            names = [*about, "unit"]
+            values.setdefault((*about.values(), unit), []).append(value)
+    spreads = {key: spread(found, params) for key, found in values.items()}
+    rows = [(*key, *(s[name] for name in STATISTICS)) for key, s in spreads.items()]
+    frame = pd.DataFrame(rows, columns=[*names, *STATISTICS])
+    frame = frame.astype(dict.fromkeys(STATISTICS[1:], float))
+    of = [sum(_is_of(run, row) for run in runs) for row in frame.to_dict("records")]
+    frame.insert(len(names) + 1, "of", of)
+    return frame
+
+
+def _is_of(run: Json, row: dict[Any, Any]) -> bool:
+    """Whether a run is of the kind that a row is about."""
+    return all(run[name] == row[name] for name in ("n", "architecture") if name in row)
+
+
+def of_classes(run: Json) -> Iterator[Measure]:
+    """Key energy and atomic energy, each beside what even energy has there, and character fit.
+
+    Of each class with more than one element.
+    """
+    for c in run["classes"]:
+        if c["size"] == 1:
+            continue
+        fit = c["readout"] or {}
+        values = {"FVE": c["fve"], "FVE, uniform": c["fve_uniform"]}
+        values |= {"atomic share": c["atomic_share"], "atomic, uniform": c["atomic_uniform"]}
+        values |= {"R²": fit.get("r2"), "R², all prompts": fit.get("r2_all")}
+        values |= {"R², product and candidate": fit.get("r2_product")}
+        for name, value in values.items():
+            yield {"n": run["n"], "d": c["d"], "measure": name}, "share", value
+
+
+def of_heads(run: Json) -> Iterator[Measure]:
+    """Rank, block score and its baseline for each head."""
+    for head in run["heads"]:
+        values = (
+            ("rank of OV", "ratio", head["ov"]["components"]),
+            ("block score", "share", head["block_score"]),
+            ("block score, shuffled", "share", head["block_score_shuffled"]["mean"]),
+            ("attention of ‘=’ to itself", "share", head["self_attention"]["mean"]),
+        )
+        for name, unit, value in values:
+            yield {"n": run["n"], "head": head["head"], "measure": name}, unit, value
+
+
+def of_directions(run: Json) -> Iterator[Measure]:
+    """Aligned directions of each class, on the side that a head reads and on that it writes, each
+    beside those of as many random residues.
+
+    Of each class with more than one element: the others have no direction.
+    """
+    for head in run["heads"]:
+        for d in (c["d"] for c in run["classes"] if c["size"] > 1):
+            found = head["alignment"][str(d)]
+            about = {"n": run["n"], "d": d, "head": head["head"]}
+            for side, of in {"read": "read", "written": "write"}.items():
+                yield about | {"measure": side}, "ratio", found[f"{of}_above"]
+                beside = {"measure": f"{side}, by random residues"}
+                yield about | beside, "ratio", found[f"{of}_random"]
+
+
+def of_neurons(run: Json) -> Iterator[Measure]:
+    """What the neurons of the MLP follow, and how many follow which prime power of n most."""
+    found = run["neurons"]
+    powers = found["modulo"] if found else {}
+    if len(powers) > 1:
+        yield {"n": run["n"], "measure": "classes of a and b"}, "share", found["classes"]
+        one = "a and b modulo one prime power"
+        yield {"n": run["n"], "measure": one}, "share", found["one_power"]
+        for q in powers:
+            about = {"n": run["n"], "measure": f"neurons with {q}"}
+            yield about, "ratio", found["neurons"][q]
+
+
+def of_course(run: Json) -> Iterator[Measure]:
+    """When each accuracy came to its level, first and to stay, and the accuracy in the end."""
+    about = {"n": run["n"], "architecture": run["architecture"]}
+    for when, key in EPOCHS.items():
+        for name in ACCURACIES:
+            measure = f"{when}, {name.replace('_', '-')}"
+            yield about | {"measure": measure}, "count", run[key][name]
+    yield about | {"measure": "accuracy on all pairs"}, "share", run["accuracy"]["all"]
+
+
+def pca(runs: Sequence[Json], printed: Json, params: GridParams) -> pd.DataFrame:
+    """Components of all residues over the seeds, and the variance they reach (Table 5)."""
+    rows = []
+    for n in sorted({run["n"] for run in runs}):
+        own = [run["pca"] for run in runs if run["n"] == n]
+        found = [x for x in own if x]
+        over = spread((x["components"] for x in found), params)
+        row = {"n": n, "unit": "ratio", "runs": over["runs"], "of": len(own)}
+        row |= {name: over[name] for name in STATISTICS[1:]}
+        row["fve"] = float(np.mean([x["fve"] for x in found])) if found else None
+        theirs = printed["table_pca_across_10_seeds"].get(str(n), {})
+        row |= {f"paper_{name}": theirs.get(name) for name in ("mean", "std", "min", "max")}
+        percent = theirs.get("mean_fve_percent")
+        rows.append(row | {"paper_fve": percent and round(percent / 100, 9)})
+    return pd.DataFrame(rows)
+
+
+def architectures(runs: Sequence[Json]) -> pd.DataFrame:
+    """The transformer beside the MLP-only model, for each modulus and seed that both have."""
+    named = {(run["n"], run["seed"], run["architecture"]): run for run in runs}
+    both = [key for key in named if key[2] == "mlp" and (*key[:2], "transformer") in named]
+    rows = []
+    for n, seed, _ in sorted(both):
+        for architecture in ("transformer", "mlp"):
+            run = named[n, seed, architecture]
+            row = {"n": n, "seed": seed, "architecture": architecture}
+            row |= {f"first_{name}": run["first_099"][name] for name in ACCURACIES}
+            row |= {f"stays_{name}": run["epoch_099"][name] for name in ACCURACIES}
+            rows.append(row | {"accuracy_all": run["accuracy"]["all"]})
+    epochs = [f"{when}_{name}" for when in ("first", "stays") for name in ACCURACIES]
+    return pd.DataFrame(rows, columns=["n", "seed", "architecture", *epochs, "accuracy_all"])
+
+
+def blocks(runs: Sequence[Json]) -> pd.DataFrame:
+    """In how many heads of each run classes form blocks: more than two standard deviations above
+    the mean of shuffled classes. Heads have no order, so the largest and the smallest score stand
+    for all."""
+    rows = []
+    for run in sorted((x for x in runs if x["heads"]), key=lambda x: (-x["n"], x["seed"])):
+        scores = np.array([head["block_score"] for head in run["heads"]])
+        chance = pd.DataFrame([head["block_score_shuffled"] for head in run["heads"]])
+        above = scores > chance["mean"] + 2 * chance["std"]
+        row = {"n": run["n"], "seed": run["seed"], "above": f"{above.sum()} of {len(above)}"}
+        row |= {"block_max": scores.max(), "block_min": scores.min()}
+        rows.append(row | {"block_shuffled": chance["mean"].mean()})
+    names = ["n", "seed", "above", "block_max", "block_min", "block_shuffled"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def failed(runs: Sequence[Json]) -> pd.DataFrame:
+    """The runs whose validation accuracy ends below the level, or whose weights are not finite."""
+    names = ["run", "finite", "accuracy_all", "accuracy_validation"]
+    rows = [
+        (run["run"], run["finite"], run["accuracy"]["all"], run["accuracy"]["validation"])
+        for run in runs
+        if not (run["generalised"] and run["finite"])
+    ]
+    return pd.DataFrame(rows, columns=names)
+
+
+def of_seeds(runs: Sequence[Json], printed: Json, params: Params) -> tuple[Table, Table]:
+    """The claims of the first run beside the same numbers over all seeds of its modulus: those of
+    the text, and those of Tables 2 and 3.
+
+    A number of the paper is one run's; so the verdict says where it lies among the seeds.
+    """
+    first = runs[0]
+    own = [run for run in runs if all(run[k] == first[k] for k in ("n", "architecture"))]
+    about = f"over seeds (n = {first['n']}; ours is seed {first['seed']})"
+    text = [headline.claims(run, printed, params).drop(columns="difference") for run in own]
+    classes = [headline.class_claims(run, printed) for run in own]
+    return (
+        Table("verdict", f"Numbers in the text and {about}.", _among(text, params.grid)),
+        Table("classes-verdict", f"Tables 2 and 3 {about}.", _among(classes, params.grid)),
+    )
+
+
+def _among(frames: Sequence[pd.DataFrame], params: GridParams) -> pd.DataFrame:
+    """The claims of the first frame with the spread of theirs over all frames."""
+    claims = frames[0].copy()
+    values = pd.concat([frame.set_index("claim")["ours"] for frame in frames], axis=1)
+    values = values.loc[claims["claim"]].to_numpy(dtype=float)
+    spreads = [spread(row[~np.isnan(row)], params) for row in values]
+    for name in ("runs", "mean", "low", "high", "min", "max"):
+        claims[name] = [found[name] for found in spreads]
+    relations = zip(claims["relation"], claims["paper"], values, claims["unit"], strict=True)
+    claims["verdict"] = [verdict(*each) for each in relations]
+    return claims
+
+
+def verdict(relation: str, paper: float, values: Float[np.ndarray, " seeds"], unit: str) -> str:
+    """Where the paper’s number lies among ours; nothing where it prints none or we have one seed.
+
+    A printed share has one decimal of a percentage, so half of that tells nothing apart.
+
+    >>> [verdict("=", 9.0, np.array(x), "count") for x in ([8.0, 9], [6.0, 7])]
+    ['within the seeds', 'above every seed']
+    >>> verdict("<", 0.2, np.array([0.1, 0.3]), "share")
+    'holds in 1 of 2 seeds'
+    """
+    values = values[~np.isnan(values)]
+    if len(values) < 2 or np.isnan(paper) or not relation:
+        return ""
+    if relation in headline.BOUNDS:
+        return f"holds in {headline.BOUNDS[relation](values, paper).sum()} of {len(values)} seeds"
+    near = 5e-4 if unit == "share" else 1e-9
+    if paper > values.max() + near:
+        return "above every seed"
+    return "below every seed" if paper < values.min() - near else "within the seeds"
+
+
+def grid(runs: Sequence[Json], printed: Json, params: Params) -> tuple[Table, ...]:
+    """Every table over the runs of the grid. The paper's tables are about transformers alone."""
+    own = [run for run in runs if run["architecture"] == "transformer"]
+    level, share = (headline.percent(x) for x in (params.metrics.accuracy, params.metrics.variance))
+    cosine, interval = params.metrics.aligned_cosine, headline.percent(params.grid.confidence)
+    means = f"bootstrap {interval} % interval of the mean over seeds"
+    reached = f"First epoch at which an accuracy is {level} % or more, and that from which it stays"
+    aligned = f"Directions of each class that a head reads or writes with a cosine ≥ {cosine:g}"
+    made = {
+        "pca-seeds": (
+            f"Principal components of all residues for {share} % of the variance, {means}.",
+            pca(own, printed, params.grid),
+        ),
+        "classes-seeds": (
+            f"Spectrum and character fit of each class, {means}.",
+            table(own, of_classes, params.grid),
+        ),
+        "heads-seeds": (
+            f"Attention heads, {means}; heads have no order across seeds.",
+            table(own, of_heads, params.grid),
+        ),
+        "blocks-seeds": (
+            "Heads in which the classes of a and b form blocks of attention, run by run.",
+            blocks(own),
+        ),
+        "neurons-seeds": (
+            f"Variance of the MLP’s activations that is explained, {means}.",
+            table(own, of_neurons, params.grid),
+        ),
+        "directions-seeds": (f"{aligned}, {means}.", table(own, of_directions, params.grid)),
+        "course-seeds": (f"{reached}, {means}.", table(runs, of_course, params.grid)),
+        "architectures": (f"{reached}, transformer and MLP-only model.", architectures(runs)),
+        "not-generalised": (
+            f"Runs that end below {level} % validation accuracy, of {len(runs)}.",
+            failed(runs),
+        ),
+    }
+    tables_of_grid = [Table(name, *content) for name, content in made.items()]
+    return (*tables_of_grid, *of_seeds(own, printed, params))

@@ -1,0 +1,381 @@
+"""Published files: conversion is exact both ways, what does not fit is refused in one line, and the
+pipeline takes one through every stage."""
+
+import copy
+import io
+import math
+import os
+import shutil
+import sys
+from collections import OrderedDict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from test_pipeline import PROJECT, TINY, Project, copied
+from torch import Tensor, nn
+
+from strata import interop, store
+from strata.analysis.activations import forward
+from strata.params import load
+from strata.run import InputError, Run, TrainParams, shapes
+from strata.tables import format, published, seeds
+
+ROOT = Path(__file__).parents[1]
+PRINTED = store.read_json(ROOT / "paper" / "printed_values.json")
+SIZES = [(2, 4, 1, 3), (6, 16, 4, 32), (12, 12, 3, 5), (15, 8, 8, 40)]  # P, widths, heads
+
+
+class Model(nn.Module):
+    """The paper's transformer from torch's own modules, under the names of its published files."""
+
+    causal_mask: Tensor
+
+    def __init__(self, n: int, d_model: int, n_heads: int, d_mlp: int):
+        super().__init__()
+        self.n = n
+        self.embed = nn.Embedding(n + 1, d_model)
+        self.attn = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(d_model, d_mlp), nn.ReLU(), nn.Linear(d_mlp, d_model))
+        self.unembed = nn.Linear(d_model, n)
+        self.register_buffer("causal_mask", torch.ones(3, 3, dtype=torch.bool).triu(1))
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        x = self.embed(torch.stack([a, b, torch.full_like(a, self.n)], dim=1))
+        x = x + self.attn(x, x, x, attn_mask=self.causal_mask, need_weights=False)[0]
+        return self.unembed(x + self.mlp(x))[:, -1]
+
+
+def checkpoint(size: tuple[int, int, int, int], seed: int = 1) -> tuple[Model, dict]:
+    """A model with random weights and biases, and the dict that would be published of it."""
+    n, d_model, n_heads, d_mlp = size
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(seed)
+        model = Model(*size)
+        for parameter in model.parameters():
+            parameter.normal_(std=0.3)
+        losses = torch.rand(7).tolist()
+    return model, {
+        "model_state_dict": model.state_dict(),
+        "config": {"P": n, "embed_dim": d_model, "num_heads": n_heads, "mlp_dim": d_mlp},
+        "seed": seed,
+        "losses": losses,
+        "train_accs": [i / 6 for i in range(7)],
+        "eval_accs": [0.25, 0.5, 1.0],
+        "eval_epochs": [3, 6, 7],
+    }
+
+
+def saved(value: object) -> bytes:
+    file = io.BytesIO()
+    torch.save(value, file)
+    return file.getvalue()
+
+
+def converted(value: object) -> interop.Published:
+    return interop.convert(saved(value), "x.pt", PRINTED["training"])
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_logits_are_those_of_the_published_model_over_all_pairs(size):
+    model, dictionary = checkpoint(size)
+    a, b = np.divmod(np.arange(size[0] ** 2), size[0])
+    with torch.no_grad():
+        theirs = model(torch.from_numpy(a), torch.from_numpy(b)).numpy()
+    ours = forward(converted(dictionary).weights, a, b).logits
+    assert np.allclose(ours, theirs, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_converted_file_is_a_run_that_store_reads_back(size, tmp_path):
+    _, dictionary = checkpoint(size, seed=5)
+    found = converted(dictionary)
+    path = tmp_path / "weights.safetensors"
+    store.write_bytes(path, store.tensors_bytes(found.weights, found.metadata))
+    read = store.read_weights(path, Run(size[0], 5))
+    assert all(np.array_equal(read[name], x) for name, x in found.weights.items())
+    train = TrainParams.model_validate(found.metadata["train"])
+    assert {name: x.shape for name, x in read.items()} == shapes(found.run, train)
+    assert (train.epochs, train.lr, train.validate_every) == (7, 0.001, 100)
+    assert found.metadata["split"] == {"train_fraction": 0.3, "validation_fraction": 0.3}
+
+
+def test_the_paper_says_how_its_models_were_trained_what_our_parameters_say():
+    _, dictionary = checkpoint((165, 128, 4, 512))
+    params = load(ROOT / "params.yaml")
+    metadata = converted(dictionary).metadata
+    ours = {
+        "run": "n165-s1",
+        "split": params.split.model_dump(),
+        "train": params.train.model_dump(),
+    }
+    assert metadata == ours | {"train": ours["train"] | {"epochs": 7}}
+
+
+def test_the_history_is_the_file_s_and_mirror_free_accuracies_are_unknown(tmp_path):
+    _, dictionary = checkpoint(SIZES[1])
+    store.write_history(tmp_path / "h", converted(dictionary).history)
+    history = store.read_history(tmp_path / "h")
+    assert history["loss"].tolist() == dictionary["losses"]
+    assert history["train_accuracy"].tolist() == dictionary["train_accs"]
+    nan = math.nan
+    expected = [nan, nan, 0.25, nan, nan, 0.5, 1.0]
+    np.testing.assert_array_equal(history["validation_accuracy"], expected)
+    assert np.isnan(history["mirror_free_accuracy"].to_numpy()).all()
+
+
+def test_a_validation_before_the_first_epoch_is_left_out():
+    _, dictionary = checkpoint(SIZES[0])
+    history = converted(dictionary | {"eval_epochs": [0, 6, 7]}).history
+    assert np.flatnonzero(~np.isnan(history["validation_accuracy"])).tolist() == [5, 6]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_export_undoes_convert_and_convert_undoes_export(size):
+    _, dictionary = checkpoint(size)
+    found = converted(dictionary)
+    content = interop.export(found.metadata, found.weights, pd.DataFrame(found.history))
+    back = torch.load(io.BytesIO(content), weights_only=True)
+    state = back.pop("model_state_dict")
+    assert back == {k: v for k, v in dictionary.items() if k != "model_state_dict"}
+    assert state.keys() == dictionary["model_state_dict"].keys()
+    for name, tensor in dictionary["model_state_dict"].items():
+        assert state[name].dtype == tensor.dtype and torch.equal(state[name], tensor)
+    again = interop.convert(content, "y.pt", PRINTED["training"])
+    assert again.metadata == found.metadata
+    assert all(np.array_equal(again.weights[k], x) for k, x in found.weights.items())
+    assert interop.export(again.metadata, again.weights, pd.DataFrame(again.history)) == content
+
+
+def test_export_refuses_what_the_format_cannot_hold():
+    _, dictionary = checkpoint(SIZES[0])
+    found = converted(dictionary)
+    history = pd.DataFrame(found.history)
+    with pytest.raises(InputError, match="mlp-n2-s1: the published format holds transformers"):
+        interop.export({**found.metadata, "run": "mlp-n2-s1"}, found.weights, history)
+    with pytest.raises(InputError, match="losses holds a value that is not finite"):
+        interop.export(found.metadata, found.weights, history.assign(loss=np.nan))
+
+
+class Code:
+    """A pickle of this makes whoever loads it call a function."""
+
+    def __init__(self, *call: object):
+        self.call = call
+
+    def __reduce__(self):
+        return self.call
+
+
+def edited(path: str, change: object) -> dict:
+    """The published dict with one entry changed: by a function, by another value, or dropped."""
+    _, dictionary = checkpoint(SIZES[1])
+    dictionary = copy.deepcopy(dictionary)
+    *way, key = path.split("/")
+    holder = dictionary
+    for part in way:
+        holder = holder[part]
+    if change is None:
+        del holder[key]
+    else:
+        holder[key] = change(holder[key]) if callable(change) else change
+    return dictionary
+
+
+NAN = "holds a value that is not finite"
+TENSORS = [
+    ("embed.weight", None, "missing, must be float32 (7, 16)"),
+    ("mlp.4.bias", torch.ones(2), "float32 (2,), must be missing"),
+    ("mlp.0.weight", lambda x: x.T, "float32 (16, 32), must be float32 (32, 16)"),
+    ("attn.in_proj_bias", lambda x: x.double(), "float64 (48,), must be float32 (48,)"),
+    ("unembed.bias", lambda x: x.bfloat16(), "bfloat16 (6,)"),
+    ("unembed.weight", lambda x: x.to_sparse(), "float32 (6, 16) (torch.sparse_coo"),
+    ("mlp.2.bias", [1.0], "a list, must be float32 (16,)"),
+]
+OTHERS = [
+    ("model_state_dict/mlp.2.weight", lambda x: x * math.nan, f"tensor mlp.2.weight {NAN}"),
+    ("model_state_dict/causal_mask", lambda x: ~x, "tensor causal_mask must be true above"),
+    ("model_state_dict", [1], "model_state_dict must be a dict of tensors"),
+    ("model_state_dict", None, "model_state_dict must be a dict of tensors"),
+    ("config/P", 7, "tensor embed.weight is float32 (7, 16), must be float32 (8, 16)"),
+    ("config/mlp_dim", 31, "tensor mlp.0.bias is float32 (32,), must be float32 (31,)"),
+    ("config/num_heads", 3, "d_model = 16: must be divisible by n_heads = 3"),
+    ("config/P", "6", "config.P = '6': must be an integer from 2 to 4096"),
+    ("config/P", None, "config.P: is missing"),
+    ("config", None, "config: this section is missing"),
+    ("seed", -1, "seed = -1: must be an integer from 0"),
+    ("seed", None, "seed: is missing"),
+    ("losses", lambda x: [*x[:-1], math.nan], f"losses {NAN}"),
+    ("losses", lambda x: x[:-1], "train_accs has 7 values, losses has 6"),
+    ("losses", [], "losses must be at least one"),
+    ("train_accs", lambda x: [100 * y for y in x], "train_accs must be shares from 0 to 1"),
+    ("eval_accs", [0.5], "eval_accs has 1 values, eval_epochs has 3"),
+    ("eval_accs", "abc", "eval_accs must be a list of numbers"),
+    ("eval_epochs", [3, 6, 8], "eval_epochs must be rising epochs from 0 to 7"),
+    ("eval_epochs", [6, 3, 7], "eval_epochs must be rising epochs from 0 to 7"),
+    ("eval_epochs", [10**400, 3, 7], f"eval_epochs {NAN}"),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "named"),
+    [(f"model_state_dict/{x}", change, f"tensor {x} is {rest}") for x, change, rest in TENSORS]
+    + OTHERS,
+)
+def test_what_does_not_fit_is_refused_by_name(path, change, named):
+    with pytest.raises(InputError) as fault:
+        converted(edited(path, change))
+    assert str(fault.value).startswith("x.pt: ") and "\n" not in str(fault.value)
+    assert named in str(fault.value)
+
+
+def test_an_ordered_dict_of_parameters_and_more_entries_than_needed_are_fine():
+    model, dictionary = checkpoint(SIZES[0])
+    state = OrderedDict(model.named_parameters(), causal_mask=model.causal_mask)
+    found = converted(dictionary | {"model_state_dict": state, "note": "more"})
+    assert str(found.run) == "n2-s1"
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [(os.name, (os.system, ("touch ran",))), ("shutil", (shutil.copy, (__file__, "ran")))],
+)
+def test_code_in_a_pickle_is_refused_and_never_runs(name, call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=rf"^x\.pt: refused: it asks for code, {name}\.\w+$"):
+        converted({"model_state_dict": Code(*call)})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("keep", [0, 3, 4, 100, 0.1, 0.5, 0.9, -1])
+def test_a_truncated_file_is_refused(keep):
+    content = saved(checkpoint(SIZES[1])[1])
+    part = content[: int(keep * len(content)) if isinstance(keep, float) else keep]
+    with pytest.raises(InputError, match=r"^x\.pt: not a (whole )?file of torch\.save"):
+        interop.load(part, "x.pt")
+
+
+def test_a_wrong_byte_is_refused_in_one_line_or_changes_nothing():
+    content, rng = saved(checkpoint(SIZES[1])[1]), np.random.default_rng(0)
+    whole, said = interop.convert(content, "x.pt", PRINTED["training"]), []
+    for place in rng.integers(len(content), size=200):
+        damaged = bytearray(content)
+        damaged[place] ^= 0xFF
+        try:
+            found = interop.convert(bytes(damaged), "x.pt", PRINTED["training"])
+        except InputError as fault:
+            said.append(str(fault))
+            continue
+        assert found.metadata == whole.metadata
+        for was, now in (whole.weights, found.weights), (whole.history, found.history):
+            assert all(np.array_equal(was[name], now[name], equal_nan=True) for name in was)
+    assert said and not any("\n" in line for line in said)
+
+
+def test_a_tensor_marked_as_a_folder_is_refused_and_not_left_empty():
+    content = bytearray(saved(checkpoint(SIZES[1])[1]))
+    entry = content.index(b"archive/data/1", content.index(b"PK\x01\x02")) - 46
+    assert content[entry : entry + 4] == b"PK\x01\x02"
+    content[entry + 38] |= 0x10  # external attributes
+    with pytest.raises(InputError, match="or damaged"):
+        interop.load(bytes(content), "x.pt")
+
+
+@pytest.mark.parametrize("value", [[1, 2], torch.ones(2), "text"])
+def test_something_else_than_a_dict_is_refused(value):
+    with pytest.raises(InputError, match=r"^x\.pt: holds a \w+, must be a dict$"):
+        converted(value)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Project:
+    """The project with tiny numbers and nothing made yet."""
+    folder = tmp_path_factory.mktemp("published") / "project"
+    folder.mkdir()
+    for name in PROJECT:
+        copy_over = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy_over(ROOT / name, folder / name)
+    for name in (".dvc/config", ".dvc/.gitignore", "published/.dvc/config", "published/dvc.yaml"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    shutil.copy(ROOT / "published/.dvc/.gitignore", folder / "published/.dvc")
+    made = Project(folder)
+    for key, value in TINY.items():
+        made.set(key, value)
+    made.do("git", "init", "--quiet")
+    made.do("git", "add", "--all")
+    made.do("git", "commit", "--quiet", "--message", "begun")
+    return made
+
+
+def test_a_missing_or_wrong_checkpoint_gets_one_line_and_changes_nothing(project, tmp_path):
+    project = copied(project, tmp_path)
+    kept = project.folder / "published" / "checkpoint.pt"
+    kept.unlink(missing_ok=True)
+    names = {path.name for path in kept.parent.iterdir()}
+    done = project.run("scripts/published")
+    assert done.returncode == 1 and done.stdout.startswith("no checkpoint: make published CHECK")
+    kept.write_bytes(b"of last time")
+    (tmp_path / "wrong.pt").write_bytes(b"wrong")
+    for name, named in ("none.pt", "No such file"), ("wrong.pt", "not a file of torch.save"):
+        path = tmp_path / name
+        done = project.run("env", f"CHECKPOINT={path}", "scripts/published")
+        assert done.returncode == 1 and done.stdout.startswith(f"convert: {path}: {named}")
+        assert done.stdout.count("\n") == 1
+    assert kept.read_bytes() == b"of last time"
+    assert {path.name for path in kept.parent.iterdir()} == names | {"checkpoint.pt"}
+
+
+@pytest.fixture(scope="module")
+def metrics(project) -> dict:
+    """Those of a published file, by the first two stages."""
+    _, dictionary = checkpoint((6, 16, 2, 32))
+    store.write_bytes(project.folder / "published/checkpoint.pt", saved(dictionary))
+    project.do(sys.executable, "stages/code.py", "data/code")
+    assert project.dvc("--cd", "published", "repro", "metrics") == {"convert", "metrics"}
+    return store.read_json(project.folder / "published/data/metrics.json")
+
+
+def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(project, metrics):
+    folder = project.folder / "published"
+    store.write_json(project.folder / "data/metrics/n6-s1.json", metrics)
+    for over in seeds.of_seeds([metrics], PRINTED, load(project.folder / "params.yaml")):
+        store.write_text(project.folder / f"tables/{over.name}.csv", format.csv(over))
+    goals = ("--cd", "published", "repro", "tables", "figures")
+    assert project.dvc(*goals) == {"activations", "tables", "figures"}
+    assert project.dvc(*goals) == set()
+    claims = (folder / "tables/claims.md").read_text().splitlines()[2]
+    assert [cell.strip() for cell in claims.strip("|").split("|")][2:] == [
+        "paper", "published weights", "published − paper’s", "ours", "ours − paper’s",
+        "runs", "mean", "interval from", "to", "paper’s number",
+    ]  # fmt: skip
+    by_class = (folder / "tables/classes-published.md").read_text().splitlines()[2]
+    assert [cell.strip() for cell in by_class.strip("|").split("|")][2:] == [
+        "paper", "published weights", "ours", "runs", "mean", "interval from", "to",
+        "paper’s number",
+    ]  # fmt: skip
+    page = (folder / "figures/TranformerTrainingPlots.html").read_text()
+    assert "n = 6, seed 1: 7 epochs" in page and "mirror-free accuracy" not in page
+    assert "published" not in project.run(sys.executable, "-m", "dvc", "status").stdout
+    assert project.do("git", "status", "--porcelain") == "?? published/dvc.lock\n"
+
+
+def test_ours_stands_beside_only_where_it_is_the_same_run(project, metrics):
+    params = load(project.folder / "params.yaml")
+    ours = copy.deepcopy(metrics)
+    ours["accuracy"]["all"] = 0.75
+    names = ["published", "ours"]
+
+    def claims(beside: dict, name: str = "claims") -> pd.DataFrame:
+        over, classes = (x.frame for x in seeds.of_seeds([beside], PRINTED, params))
+        made = published.of_published(metrics, beside, over, classes, PRINTED, params)
+        return next(table.frame for table in made if table.name == name).set_index("claim")
+
+    ours["classes"][0]["fve"] = 0.25
+    row = claims(ours, "classes-verdict").loc["J1: energy at key frequencies"]
+    assert row[names].tolist() == [metrics["classes"][0]["fve"], 0.25]
+    row = claims(ours).loc["accuracy on all pairs"]
+    assert row[names].tolist() == [metrics["accuracy"]["all"], 0.75]
+    assert names[0] in claims(ours | {"seed": 2}) and names[1] not in claims(ours | {"seed": 2})

@@ -1,0 +1,214 @@
+"""Files from a remote are refused in one line whatever is in them; a parameter is never code."""
+
+import json
+import string
+import struct
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from papermill.translators import translate_parameters
+from safetensors.numpy import save
+from test_store import CONFIG, WEIGHTS, write_history, write_split, write_weights
+
+from strata import interop, store
+from strata.pipeline import notebook
+from strata.run import InputError, Run
+
+ROOT = Path(__file__).parents[1]
+SCRATCH = {"suppress_health_check": [HealthCheck.function_scoped_fixture], "database": None}
+READERS = {
+    "weights": store.read_weights,
+    "tensors": store.read_tensors,
+    "split": lambda path: store.read_split(path, 6),
+    "history": store.read_history,
+    "activations": lambda path: store.read_activations(path, 6, ["a"]),
+    "json": store.read_json,
+}
+WRITERS = {"weights": write_weights, "split": write_split, "history": write_history}
+FUZZ = 2500  # inputs of each of the tests below; four such tests and more
+
+
+def survives(name: str, path: Path, content: bytes) -> None:
+    """The reader takes the bytes or refuses them in one line."""
+    path.write_bytes(content)
+    lines = []
+    try:
+        READERS[name](path)
+    except InputError as fault:
+        lines = str(fault).splitlines()
+    assert len(lines) <= 1
+
+
+@settings(max_examples=FUZZ, **SCRATCH)
+@given(name=st.sampled_from(sorted(READERS)), content=st.binary(max_size=400))
+def test_any_bytes_are_read_or_refused(name, content, tmp_path):
+    survives(name, tmp_path / "x", content)
+
+
+@pytest.fixture(scope="module")
+def valid(tmp_path_factory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("valid")
+    return {name: write(folder / name).read_bytes() for name, write in WRITERS.items()}
+
+
+@settings(max_examples=FUZZ, **SCRATCH)
+@given(data=st.data(), name=st.sampled_from(sorted(WRITERS)))
+def test_a_damaged_file_is_read_or_refused(data, name, valid, tmp_path):
+    whole = bytearray(valid[name])
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(whole) - 1))
+        size = data.draw(st.integers(0, 8))
+        whole[at : at + size] = data.draw(st.binary(max_size=8))
+    survives(name, tmp_path / "x", bytes(whole))
+
+
+NUMBER = st.one_of(st.integers(-(2**70), 2**70), st.floats(), st.none(), st.text(max_size=4))
+ENTRY = st.fixed_dictionaries(
+    {},
+    optional={
+        "dtype": st.sampled_from(["F32", "F64", "I64", "BF16", "F8_E4M3", "C64", "", "X"]),
+        "shape": st.lists(NUMBER, max_size=3),
+        "data_offsets": st.lists(NUMBER, max_size=3),
+    },
+)
+
+
+@settings(max_examples=FUZZ, **SCRATCH)
+@given(
+    header=st.dictionaries(st.sampled_from([*WEIGHTS, "other", "__metadata__"]), ENTRY, max_size=4),
+    size=st.one_of(st.none(), st.integers(0, 2**64 - 1)),
+    rest=st.binary(max_size=64),
+)
+def test_any_header_of_tensors_is_read_or_refused(header, size, rest, tmp_path):
+    text = json.dumps(header | {"__metadata__": {"strata": json.dumps(CONFIG)}}).encode()
+    length = struct.pack("<Q", len(text) if size is None else size)
+    survives("weights", tmp_path / "x", length + text + rest)
+
+
+@settings(max_examples=FUZZ, **SCRATCH)
+@given(content=st.binary(max_size=300), zipped=st.booleans())
+def test_any_bytes_for_a_published_file_are_refused(content, zipped):
+    with pytest.raises(InputError) as fault:
+        interop.load((b"PK\x03\x04" if zipped else b"") + content, "x.pt")
+    assert "\n" not in str(fault.value)
+
+
+def value(draw_of: int = 3) -> st.SearchStrategy:
+    leaf = st.one_of(st.none(), st.booleans(), NUMBER)
+    return st.recursive(leaf, lambda x: st.lists(x, max_size=2) | st.dictionaries(
+        st.sampled_from(["run", "train", "split", "n_heads", "d_model"]), x, max_size=3),
+        max_leaves=draw_of)  # fmt: skip
+
+
+@settings(max_examples=500, **SCRATCH)
+@given(config=value(), train=st.dictionaries(st.sampled_from(list(CONFIG["train"])), NUMBER))
+def test_any_configuration_in_the_metadata_is_read_or_refused(config, train, tmp_path):
+    assume(
+        not isinstance(config, list)
+    )  # of pairs: a dict whose keys the tests' type check refuses
+    for metadata in (config, CONFIG | {"train": CONFIG["train"] | train}):
+        survives("weights", tmp_path / "x", store.tensors_bytes(WEIGHTS, metadata))
+
+
+@pytest.mark.parametrize("count", [2**40, 2**62])
+def test_absurd_sizes_cost_neither_memory_nor_time(count, tmp_path):
+    entry = {"dtype": "F32", "shape": [count], "data_offsets": [0, 4 * count]}
+    header = json.dumps({"W_E": entry, "__metadata__": {"strata": json.dumps(CONFIG)}}).encode()
+    (tmp_path / "x").write_bytes(struct.pack("<Q", len(header)) + header)
+    with pytest.raises(InputError, match="not a safetensors file of ours, or truncated"):
+        store.read_weights(tmp_path / "x")
+    (tmp_path / "x").write_bytes(struct.pack("<Q", count) + header)
+    with pytest.raises(InputError, match="not a safetensors file of ours, or truncated"):
+        store.read_weights(tmp_path / "x")
+    # A configuration may ask for any size: nothing of that size is ever made.
+    config = CONFIG | {"train": CONFIG["train"] | {"d_mlp": count}}
+    write_weights(tmp_path / "x", config=config)
+    with pytest.raises(InputError, match=r"tensor W_in is float32 .* must be float32"):
+        store.read_weights(tmp_path / "x")
+
+
+def test_a_parquet_bomb_is_refused_before_it_is_unpacked(tmp_path):
+    rows = 10_000_000
+    columns = [pa.nulls(rows, field.type) for field in store.HISTORY]
+    pq.write_table(pa.table(columns, schema=store.HISTORY), tmp_path / "x", compression="zstd")
+    assert (tmp_path / "x").stat().st_size < 200_000
+    with pytest.raises(InputError, match=f"{rows} rows, must be 36"):
+        store.read_table(tmp_path / "x", store.HISTORY, rows=36)
+    with pytest.raises(InputError):
+        store.read_split(tmp_path / "x", 6)
+
+
+def test_a_table_whose_text_is_not_utf8_is_refused(tmp_path):
+    """In a cell, where pyarrow raises an error of its own, and in a column's name."""
+    content = write_split(tmp_path / "x").read_bytes()
+    table = pq.read_table(tmp_path / "x")
+    text = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"]).buffers())
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(36, np.int32)), text)
+    with store.table_writer(tmp_path / "x", store.SPLIT) as writer:
+        at = table.column_names.index("split")
+        writer.write_table(table.set_column(at, "split", column).cast(store.SPLIT, safe=False))
+    with pytest.raises(InputError, match=r"x: not a whole Parquet file"):
+        store.read_split(tmp_path / "x", 6)
+    (tmp_path / "x").write_bytes(content.replace(b"\x07class_c", b"\x07cla\x80s_c"))
+    with pytest.raises(InputError, match=r"x: not a whole Parquet file"):
+        store.read_split(tmp_path / "x", 6)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../n6-s1", "n6-s1/../../x", "/etc/n6-s1", "n6-s1\n", "n6-s1;id", "n6-s$(id)", "n06-s1", ".."],
+)
+def test_a_run_whose_name_leaves_the_project_is_no_run(name, tmp_path):
+    with pytest.raises(InputError) as fault:
+        Run.parse(name)
+    assert "\n" not in str(fault.value)
+    content = save(WEIGHTS, {"strata": json.dumps(CONFIG | {"run": name})})
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(InputError, match="metadata is not valid"):
+        store.read_weights(tmp_path / "x")
+
+
+INJECTIONS = [
+    '"; import os; os.abort(); "',
+    "'''\nimport os; os.abort()\n'''",
+    "\\\nimport os\nos.abort()#",
+    "\u2028import os",
+    "{stem!r}",
+    "x\r\nos.abort()",
+]
+
+
+@pytest.mark.parametrize("text", INJECTIONS)
+def test_a_parameter_of_a_notebook_stays_a_literal(text):
+    given = {"x": text, "y": [text], "z": {"k": text}}
+    code = translate_parameters("python3", "python", given, "Parameters")
+    scope: dict[str, object] = {}
+    exec(code, {"__builtins__": {}}, scope)  # no builtin: a call or an import would fail
+    assert scope == given
+
+
+@settings(max_examples=500, **SCRATCH)
+@given(text=st.text(alphabet=string.printable + "\u2028\\\"'", max_size=40))
+def test_any_text_stays_the_text_it_was_as_a_parameter(text):
+    test_a_parameter_of_a_notebook_stays_a_literal(text)
+
+
+def test_a_notebook_gets_a_path_as_text_and_refuses_what_is_in_it(tmp_path):
+    evil = tmp_path / "'+__import__('os').abort()+'"
+    evil.write_text("{}")
+    values = {"weights": str(evil), "n": 6, "seed": 1, "stem": str(tmp_path / "x")}
+    with pytest.raises(InputError, match=r"model\.ipynb: InputError: .*not a safetensors file"):
+        list(notebook.executed([(ROOT / "notebooks" / "model.ipynb", values)]))
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_numbers_that_are_not_finite_do_not_pass_for_weights_that_work(tmp_path):
+    """A run that exploded is a run: its NaNs are read, and nothing draws or measures them."""
+    weights = {name: np.full_like(x, np.nan) for name, x in WEIGHTS.items()}
+    found = store.read_weights(write_weights(tmp_path / "x", weights))
+    assert all(np.isnan(x).all() for x in found.values())

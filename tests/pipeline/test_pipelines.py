@@ -1,0 +1,83 @@
+"""The pipeline files as one, and the code of a stage as one file."""
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+from test_layout import dvc
+
+from strata.pipeline import code, files
+from strata.run import InputError
+
+ROOT = Path(__file__).parents[1]
+
+
+def written(folder: Path, **files: dict) -> Path:
+    """A folder with these pipeline files, given as top and by their folders."""
+    for name, content in files.items():
+        path = folder / ("dvc.yaml" if name == "top" else f"{name}/dvc.yaml")
+        path.parent.mkdir(exist_ok=True)
+        YAML().dump(content, path)
+    return folder
+
+
+def test_the_files_are_one_pipeline_and_a_stage_is_called_as_dvc_calls_it(tmp_path):
+    top = {"stages": {"train": {"cmd": "a"}}}
+    folder = written(tmp_path, top=top, studies={"stages": {"grid": {"cmd": "b"}}})
+    assert files.stages(folder) == {"train": {"cmd": "a"}, "grid": {"cmd": "b"}}
+    assert files.locked(folder) == {}
+    assert files.address("train@n6-s1", folder) == "train@n6-s1"
+    assert files.address("grid", folder) == "studies/dvc.yaml:grid"
+
+
+def test_a_name_that_two_files_use_is_refused(tmp_path):
+    one = {"stages": {"grid": {"cmd": "a"}}}
+    folder = written(tmp_path, top=one, headline=one)
+    with pytest.raises(InputError, match=r"headline/dvc\.yaml: grid: this stage is in another"):
+        files.stages(folder)
+
+
+def test_variables_are_those_of_the_files_that_any_pipeline_names(tmp_path):
+    (tmp_path / "params.yaml").write_text("n: 6\n")
+    (tmp_path / "more.yaml").write_text("exact: X=1\n")
+    folder = written(tmp_path, studies={"vars": ["../more.yaml"], "stages": {}})
+    assert files.variables(folder) == {"n": 6, "exact": "X=1"}
+
+
+def test_every_stage_of_ours_is_called_as_dvc_calls_it():
+    listed = set(dvc("stage", "list", "--all", "--name-only").split())
+    assert {files.address(x.rpartition(":")[2], ROOT) for x in listed} == listed
+
+
+def test_modules_are_reached_through_one_another(tmp_path, monkeypatch):
+    monkeypatch.setattr(code, "SRC", tmp_path)
+    for name, text in {
+        "one": "from strata import two\n",
+        "two": "import strata.three\nfrom strata.four import x\n",
+        "three": "import numpy\n",
+        "four": "from . import three\n",
+        "five": "from strata import one\n",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    script = tmp_path / "script.py"
+    script.write_text("from strata import one\n")
+    assert code.reached(script) == {"one", "two", "three", "four"}
+
+
+def test_the_file_of_a_stage_names_what_it_runs_and_reaches_with_their_md5(tmp_path):
+    subprocess.run([sys.executable, "stages/code.py", str(tmp_path)], cwd=ROOT, check=True)
+    scripts = {path.stem: path for path in (ROOT / "stages").glob("*.py")}
+    figure, _ = scripts.pop("figure"), scripts.pop("code")
+    notebooks = {path.stem: path for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert {path.stem for path in tmp_path.iterdir()} == {*scripts, *notebooks}
+    assert not {*scripts} & {*notebooks}
+    for file in tmp_path.iterdir():
+        runs = [scripts[file.stem]] if file.stem in scripts else [figure, notebooks[file.stem]]
+        modules = sorted(code.SRC / f"{module}.py" for module in code.reached(*runs))
+        lines = [line.split("  ") for line in file.read_text().splitlines()]
+        assert [ROOT / path for _, path in lines] == [*runs, *modules]
+        for md5, path in lines:
+            assert hashlib.md5((ROOT / path).read_bytes()).hexdigest() == md5

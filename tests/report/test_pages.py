@@ -1,0 +1,123 @@
+"""The data of a run's page: what rounding changes, and that nothing else is lost."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from test_measures import PARAMS, exact_transformer, history_of, split_of, weights_of
+
+from strata import monoid
+from strata.analysis import metrics, readout
+from strata.analysis.activations import blocks
+from strata.interventions import suite
+from strata.pipeline import provenance
+from strata.report import run_data
+from strata.run import Run
+from strata.thresholds import InterventionsParams
+
+NUMBERS = st.floats(-1e6, 1e6, width=32)
+
+
+@given(arrays(np.float32, array_shapes(min_dims=2, max_dims=2), elements=NUMBERS))
+def test_a_packed_number_is_off_by_half_a_step_of_its_row_at_most(x):
+    packed = run_data.pack(x)
+    assert len(packed["data"]) == 2 * x.size
+    step = np.abs(x).max(axis=1, keepdims=True) / 2047
+    assert (np.abs(run_data.unpack(packed) - x) <= 0.502 * step + 1e-30).all()
+
+
+def changed(run: Run, weights: dict[str, np.ndarray]) -> dict:
+    return suite.intervene(run, weights, InterventionsParams(draws=1, swaps=1, seed=0), 0.5)
+
+
+def page_of(run: Run, weights: dict[str, np.ndarray]) -> tuple[dict, dict]:
+    history = history_of([0.5, 1.0])
+    found = metrics.measure(run, weights, split_of(run.n), history, PARAMS)
+    return run_data.page(weights, history, found, changed(run, weights)), found
+
+
+@pytest.mark.parametrize("run", [Run(12, 1), Run(15, 1), Run(7, 2), Run(6, 1, "mlp")], ids=str)
+def test_a_page_says_of_each_class_what_the_metrics_say(run):
+    page, metrics = page_of(run, weights_of(run))
+    assert page["run"] == str(run)
+    assert page["order"] == monoid.algebraic_order(run.n).tolist()
+    for shown, found in zip(page["classes"], metrics["classes"], strict=True):
+        J = monoid.jclass(shown["d"], run.n)
+        assert (shown["orders"], shown["idempotent"]) == (list(J.orders), J.idempotent)
+        if found["key"] is None:
+            assert shown["share"] == [] and "readout" not in shown
+            continue
+        assert len(shown["share"]) == len(J) - 1 and abs(sum(shown["share"]) - 1) < 1e-3
+        keys = [list(J.coordinates[i + 1]) for i in shown["key"]]  # frequencies are tuples alike
+        assert keys == found["key_frequencies"]
+        held = sum(shown["share"][i] for i in shown["key"])
+        assert held == pytest.approx(found["fve"], abs=1e-3)
+
+
+@pytest.mark.parametrize("run", [Run(12, 1), Run(15, 1)], ids=str)
+def test_logits_by_quotient_are_those_of_every_prompt(run):
+    weights = weights_of(run)
+    page, _ = page_of(run, weights)
+    [(a, b, found)] = list(blocks(weights, run.n))
+    for shown in page["classes"]:
+        if "readout" not in shown:
+            continue
+        J, (d1, d2) = monoid.jclass(shown["d"], run.n), shown["readout"]["pair"]
+        rows = (np.gcd(a, run.n) == d1) & (np.gcd(b, run.n) == d2)
+        own = found.logits[np.ix_(rows, J.elements)]
+        product = monoid.position(run.n)[(a * b % run.n)[rows]]
+        y = readout.by_quotient(own, product, J.orders)
+        wanted = {"mean": y.mean(axis=0), "std": y.std(axis=0)}
+        wanted |= {"low": y.min(axis=0), "high": y.max(axis=0)}
+        for name, values in wanted.items():
+            np.testing.assert_allclose(shown["readout"][name], values, rtol=1e-3, atol=1e-6)
+
+
+def test_the_rounded_model_of_one_that_is_right_everywhere_is_right_everywhere():
+    page, metrics = page_of(Run(6, 1), exact_transformer(6))
+    assert metrics["accuracy"]["all"] == 1
+    assert page["fidelity"]["answers"] == page["fidelity"]["pairs"] == 36
+
+
+def test_what_rounding_changes_is_measured_over_every_pair():
+    run = Run(15, 1)
+    weights = weights_of(run)
+    page, _ = page_of(run, weights)
+    both = (weights, run_data.restored(page["model"], weights))
+    run_logits, shown = (next(blocks(w, run.n))[2].logits for w in both)
+    same = int((run_logits.argmax(axis=1) == shown.argmax(axis=1)).sum())
+    assert page["fidelity"]["answers"] == same
+    assert page["fidelity"]["gap"] == pytest.approx(np.abs(run_logits - shown).max())
+    assert 0 < page["fidelity"]["gap"] < 0.01 * page["fidelity"]["largest"]
+
+
+def test_a_run_that_diverged_has_a_page_without_a_model():
+    run = Run(12, 1)
+    weights = weights_of(run)
+    weights["W_E"] = weights["W_E"] * np.float32("nan")
+    page, _ = page_of(run, weights)
+    assert (page["finite"], page["model"], page["pca"], page["fidelity"]) == (False,) + (None,) * 3
+    assert all(c["share"] == [] for c in page["classes"])
+    assert provenance.scripted(provenance.script("run", page))["run"] == str(run)
+
+
+def test_a_curve_is_short_and_ends_where_the_training_does():
+    curve = run_data.curve(history_of([i / 1000 for i in range(1000)]))
+    assert len(curve["epoch"]) <= run_data.POINTS
+    assert (curve["epoch"][-1], curve["validation_accuracy"][-1]) == (1000, 0.999)
+    assert set(map(len, curve.values())) == {len(curve["epoch"])}
+
+
+@pytest.mark.parametrize("run", [Run(12, 1), Run(15, 1), Run(6, 1, "mlp")], ids=str)
+def test_damage_is_by_the_classes_of_the_page_and_before_it_nothing_is_lost(run):
+    weights = weights_of(run)
+    page, metrics = page_of(run, weights)
+    right = np.zeros((run.n, run.n))
+    for a, b, found in blocks(weights, run.n):
+        right[a, b] = found.logits.argmax(axis=1) == a * b % run.n
+    own = [monoid.jclass(c["d"], run.n).elements for c in page["classes"]]
+    expected = [[right[np.ix_(J, K)].mean() for K in own] for J in own]
+    assert np.allclose(page["damage"]["base"]["accuracy"], expected, atol=1e-3)
+    keyed = {c["d"] for c in metrics["classes"] if c["key_frequencies"]}
+    assert {r["class"] for r in page["damage"]["without"]} == keyed

@@ -1,0 +1,417 @@
+"""The report of a tiny project, made through DVC, read as a file and in a real browser."""
+
+import hashlib
+import math
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.request import urlopen
+
+import numpy as np
+import pandas as pd
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
+from test_pipeline import Described, Project, pipeline, prepared
+
+from strata import monoid, store
+from strata.analysis.activations import blocks
+from strata.pipeline import files, provenance
+from strata.plots import interventions
+from strata.report import claims, run_data
+from strata.report import page as report
+from strata.report.sections import SECTIONS
+from strata.run import InputError
+
+ROOT = Path(__file__).parents[1]
+RUN, MLP, TORSOR = "n6-s1", "mlp-n6-s1", "n12-s1"
+RUNS = [TORSOR, MLP, "n${n}-s${seed}"]
+VIEWED = {section.name for section in SECTIONS if section.view}
+FIGURES = {"hierarchy", "fft-jclass-embedding", "embed-pca-3d", "mlp-neurons"}
+FIGURES |= {f"{made_from}-figures" for made_from in ("training", "metrics", "interventions")}
+CHROMIUM, DRIVER = (
+    shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+)  # fmt: skip
+FLAGS = ["headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run"]
+FLAGS += ["disable-background-networking", "disable-component-update", "disable-sync"]
+FLAGS += ["disable-dev-shm-usage", "enable-unsafe-swiftshader"]
+
+
+def with_runs(whole: Described) -> Described:
+    """The pipeline over three runs: two moduli, one of them not square-free, and the MLP alone."""
+    for stage in whole["runs/dvc.yaml"]["stages"].values():
+        stage["matrix"] = {"run": RUNS}
+    whole["dvc.yaml"]["stages"]["report"]["deps"] += [f"report/runs/{run}.js" for run in RUNS[:2]]
+    return whole
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Project:
+    """A project with three runs, made once."""
+    folder = tmp_path_factory.mktemp("report") / "project"
+    made = prepared(folder, with_runs(pipeline(FIGURES)))
+    made.dvc("repro")
+    return made
+
+
+@pytest.fixture(scope="module")
+def site(project) -> Path:
+    return project.folder / "report"
+
+
+class Page(HTMLParser):
+    """Links, ids and text of a page."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.ids += [values["id"] or ""] if "id" in values else []
+        self.links += [values[key] or "" for key in ("href", "src") if key in values]
+
+
+@pytest.fixture(scope="module")
+def page(site) -> Page:
+    return Page((site / "index.html").read_text("utf-8"))
+
+
+def test_every_link_leads_to_a_file_beside_the_page_or_to_a_place_on_it(site, page):
+    assert len(set(page.ids)) == len(page.ids)
+    for link in page.links:
+        if link.startswith("#"):
+            assert link[1:] in page.ids
+        elif link != "data:,":
+            assert (site / link).is_file(), link
+    lock = files.locked(site.parent)
+    outs = [out["path"] for stage in lock.values() for out in stage["outs"]]
+    made = {Path(out).stem for out in outs if out.startswith(report.SHOWN)}
+    present = made & {section.name for section in SECTIONS}
+    assert VIEWED < present <= set(page.ids)
+
+
+def test_every_md5_on_the_page_is_that_of_dvc_lock(project, site):
+    lock = files.locked(project.folder)
+    known = {x["path"]: x["md5"] for s in lock.values() for x in (*s["outs"], *s.get("deps", ()))}
+    text = (site / "index.html").read_text("utf-8")
+    found = re.findall(r"<li>(?:<a [^>]*>)?([\w./-]+)(?:</a>)? <code>([0-9a-f]{32})</code>", text)
+    assert len(found) > 4 * len(FIGURES)
+    assert all(known[path] == md5 for path, md5 in found)
+    for run in (RUN, MLP, TORSOR):
+        shown = provenance.scripted((site / "runs" / f"{run}.js").read_text())
+        assert all(known[path] == md5 for path, md5 in shown["files"].items())
+
+
+def test_a_file_beside_the_page_is_the_one_it_is_a_copy_of(project, site):
+    copies = [path for path in (site / "files").rglob("*.*") if path.is_file()]
+    assert len(copies) > 3 * len(FIGURES)
+    for path in copies:
+        origin = project.folder / path.relative_to(site / "files")
+        assert hashlib.md5(path.read_bytes()).digest() == hashlib.md5(origin.read_bytes()).digest()
+
+
+def test_made_again_it_has_the_same_bytes(project):
+    before = project.outputs()
+    assert any(name.startswith("report/site/") for name in before)
+    project.dvc("repro", "--force", "--single-item", f"page@{MLP}", "report")
+    assert project.outputs() == before
+
+
+def test_it_is_served_on_this_machine_with_the_commit_in_its_address(project):
+    shutil.copytree(ROOT / "scripts", project.folder / "scripts", dirs_exist_ok=True)
+    command = [sys.executable, "scripts/report.py", ""]
+    with subprocess.Popen(command, cwd=project.folder, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout
+            address = server.stdout.readline().split()[0]
+            assert re.fullmatch(
+                r"http://127\.0\.0\.1:\d+/(\?commit=[0-9a-f]{40}(-dirty)?)?", address
+            )
+            with urlopen(address) as answer:
+                assert answer.read() == (project.folder / "report" / "index.html").read_bytes()
+        finally:
+            server.terminate()
+
+
+def test_a_site_script_is_short_and_loads_nothing_from_elsewhere(site):
+    for path in (site / "site").iterdir():
+        text = path.read_text("utf-8")
+        if path.name not in {"plotly.min.js", "runs.js"}:
+            assert len(text.splitlines()) <= 250
+            assert "http:" not in text and "https:" not in text and "fetch(" not in text
+
+
+def test_every_claim_stands_under_a_section_of_its_own():
+    others = [s.claims for s in SECTIONS if s.claims and s.name != "claims"]
+    lock = files.locked(ROOT)
+    [md5] = [x["md5"] for x in lock["tables"]["outs"] if x["path"] == "tables/claims.csv"]
+    path = ROOT / "remote" / "files" / "md5" / md5[:2] / md5[2:]
+    for claim in pd.read_csv(path)["claim"]:
+        assert sum(bool(re.search(pattern, claim)) for pattern in others) == 1, claim
+
+
+@pytest.mark.parametrize(
+    ("paper", "ours", "relation", "gap", "said"),
+    [
+        (0.95, 0.95, "=", "0.0", claims.SAME),
+        (4, 5, "=", "+1", "differs by +1"),
+        (0.2, 0.1, "<", "−10.0", claims.HOLDS),
+        (0.2, 0.3, "<", "+10.0", "differs: out of the bound"),
+        (0.2, 0.3, ">", "+10.0", claims.HOLDS),
+        (math.nan, 0.3, "", "—", ""),
+    ],
+)
+def test_the_verdict_says_whether_ours_is_the_papers(paper, ours, relation, gap, said):
+    record = {"paper": paper, "ours": ours, "relation": relation, "unit": "count"}
+    assert claims.verdict(record, gap) == said
+
+
+def test_a_key_that_dvc_yaml_names_and_params_yaml_lacks_is_named():
+    with pytest.raises(InputError, match=r"params.yaml: tables.x: is missing"):
+        provenance.value({"tables": {}}, "tables.x")
+
+
+def test_prose_sets_an_index_low_but_not_in_code():
+    assert "<sub>d</sub>" in report.prose("of each J_d")
+    assert "<code>W_E</code>" in report.prose("the matrix `W_E`")
+
+
+# ---- in the browser --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def chrome(tmp_path_factory):
+    if not (CHROMIUM and DRIVER):
+        pytest.skip("no chromium and chromedriver here: apt-get install chromium chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    found = webdriver.Chrome(options=options, service=Service(DRIVER))
+    found.set_script_timeout(120)
+    yield found
+    found.quit()
+
+
+class Reader:
+    """The page in the browser, as someone reads it."""
+
+    def __init__(self, chrome: webdriver.Chrome, site: Path):
+        self.chrome, self.site = chrome, site
+
+    def open(self, hash: str = "", width: int = 1280, dark: bool = False) -> "Reader":
+        self.chrome.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
+        )
+        media = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [media]})
+        self.chrome.get("about:blank")
+        self.chrome.get(f"{(self.site / 'index.html').as_uri()}{hash}")
+        self.until("return document.documentElement.dataset.run")
+        return self
+
+    def js(self, script: str, *values: object):
+        return self.chrome.execute_script(script, *values)
+
+    def until(self, script: str, *values: object):
+        return WebDriverWait(self.chrome, 120).until(lambda _: self.js(script, *values))
+
+    def see(self, name: str, run: str = RUN) -> str:
+        """Scroll to a section, wait until its panel shows that run; what it says of it."""
+        # Again and again: what is drawn above it meanwhile can push it out of sight.
+        scroll = "document.getElementById(arguments[0]).scrollIntoView({behavior: 'instant'})"
+        drawn = "document.querySelector(`#${arguments[0]} .view`).dataset.drawn"
+        self.until(f"{scroll}; return {drawn} === arguments[1]", name, run)
+        return self.chrome.find_element(By.CSS_SELECTOR, f"#{name} .readout").text
+
+    def choose(self, selector: str, value: str) -> None:
+        Select(self.chrome.find_element(By.CSS_SELECTOR, selector)).select_by_value(value)
+
+    def errors(self) -> list[str]:
+        log = self.chrome.get_log("browser")  # pyright: ignore
+        return [entry["message"] for entry in log if entry["level"] == "SEVERE"]
+
+
+@pytest.fixture
+def reader(chrome, site):
+    found = Reader(chrome, site)
+    yield found
+    assert found.errors() == []
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+def test_every_section_shows_without_an_error_and_without_overflow(width, dark, reader):
+    reader.open(width=width, dark=dark)
+    for name in sorted(VIEWED):
+        assert reader.see(name)
+        assert reader.js(
+            "return document.querySelector(`#${arguments[0]} .plot svg`) !== null", name
+        )
+    across = "const x = document.documentElement; return x.scrollWidth - x.clientWidth"
+    assert reader.js(across) == 0
+    ink = reader.js("return document.querySelector('.plot svg text').style.fill")
+    assert (int(re.findall(r"\d+", ink)[0]) > 128) == dark
+    for image in reader.chrome.find_elements(By.TAG_NAME, "img"):
+        reader.js("arguments[0].closest('details')?.setAttribute('open', '')", image)
+        reader.js("arguments[0].scrollIntoView({behavior: 'instant'})", image)
+        reader.until("return arguments[0].naturalWidth > 100", image)
+        assert image.accessible_name
+
+
+def weights(project: Project, run: str) -> dict[str, np.ndarray]:
+    """The weights as the page of that run holds them."""
+    kept = store.read_weights(project.folder / "data" / "train" / run / "weights.safetensors")
+    return run_data.restored(run_data.rounded_model(kept), kept)
+
+
+@pytest.mark.parametrize("run", [RUN, MLP, TORSOR])
+def test_the_model_in_the_page_computes_what_the_model_computes(run, project, reader):
+    reader.open(f"#top?run={run}")
+    n = int(re.findall(r"n(\d+)", run)[0])
+    [(_, _, found)] = list(blocks(weights(project, run), n))
+    script = """return strata.load(arguments[0]).then(run => { const all = [...Array(run.n).keys()];
+        return all.map(a => all.map(b => strata.model.logits(run, a, b))); })"""
+    logits = np.array(reader.js(script, run)).reshape(n * n, n)
+    np.testing.assert_allclose(logits, found.logits, atol=1e-4)
+    order = monoid.algebraic_order(n)
+    maps = """return strata.load(arguments[0]).then(run => [
+        run.model.scores.map((_, h) => strata.model.attention(run, h).map(x => [...x])),
+        run.model.largest.map((_, j) => strata.model.neuron(run, j).map(x => [...x]))])"""
+    attention, neurons = reader.js(maps, run)
+    mlp = found.mlp.reshape(n, n, -1)[order][:, order]
+    np.testing.assert_allclose(np.moveaxis(neurons, 0, 2), mlp, atol=1e-4)
+    to_a = found.attention[..., 0].reshape(n, n, -1)[order][:, order]
+    assert len(attention) == to_a.shape[2]
+    for h, own in enumerate(attention):
+        np.testing.assert_allclose(own, to_a[:, :, h], atol=1e-5)
+
+
+@pytest.mark.parametrize("run", [RUN, TORSOR])
+def test_the_page_knows_class_coordinates_and_local_inverse_of_every_element(run, reader):
+    reader.open(f"#top?run={run}")
+    script = """const { classAt, coordinates, sharp } = strata.model;
+        return strata.load(arguments[0]).then(run => [...Array(run.n).keys()].map(
+            a => [classAt(run, a).d, coordinates(run, a), sharp(run, a)]))"""
+    n = int(re.findall(r"n(\d+)", run)[0])
+    for a, (d, coordinates, sharp) in enumerate(reader.js(script, run)):
+        J = monoid.jclass(math.gcd(a, n), n)
+        assert d == J.d
+        assert coordinates == J.coordinates[monoid.position(n)[a]].tolist()
+        assert sharp == (monoid.sharp(a, n) if J.regular else None)
+
+
+def test_the_chosen_run_is_drawn_and_kept_in_the_address(reader):
+    reader.open()
+    options = reader.js("return [...document.querySelectorAll('#run option')].map(x => x.value)")
+    assert options == [RUN, TORSOR, MLP]
+    reader.see("attn-scores")
+    reader.choose("#attn-scores select", "2")
+    reader.choose("#run", TORSOR)
+    assert reader.see("attn-scores", TORSOR)
+    assert "run=n12-s1" in reader.chrome.current_url and "head=2" in reader.chrome.current_url
+    reader.open(reader.js("return location.hash"))
+    assert reader.js("return document.getElementById('run').value") == TORSOR
+    reader.see("attn-scores", TORSOR)
+    assert reader.js("return document.querySelector('#attn-scores select').value") == "2"
+    reader.choose("#run", MLP)
+    assert "no attention" in reader.see("attn-scores", MLP)
+    assert "of 3 runs" in reader.see("TranformerTrainingPlots", MLP)
+
+
+@pytest.mark.parametrize("run", [RUN, MLP, TORSOR])
+def test_what_a_removal_costs_is_what_the_interventions_say(run, project, reader):
+    found = store.read_json(project.folder / "data" / "interventions" / f"{run}.json")
+    record = found["specificity"][-1]
+    code = ".".join(str(record[x]) for x in ("class", "axis") if record[x])
+    before, after = (np.array(x["by_operands"]["accuracy"]) for x in (found["base"], record["all"]))
+    reader.open(f"#specificity?run={run}&removed={code}")
+    reader.see("specificity", run)
+    z = reader.js("return document.querySelector('#specificity .plot').data[0].z")
+    above = interventions.above_chance(found["n"], found["classes"], record["axis"])
+    np.testing.assert_allclose(z, (before - after) / above, atol=1e-9)
+    for kind, sign in (("accuracy", -1), ("loss", 1)):
+        reader.open(f"#specificity?run={run}&removed={code}&damage={kind}")
+        said = reader.see("specificity", run)
+        z = reader.js("return document.querySelector('#specificity .plot').data[0].z")
+        before, after = (x["by_operands"][kind] for x in (found["base"], record["all"]))
+        np.testing.assert_allclose(z, sign * (np.array(after) - before), atol=1e-9)
+    inside = record["regions"]["inside" if record["axis"] is None else "own"]
+    assert record["axis"] or f"{100 * inside['accuracy']:.1f} %" in said
+
+
+def test_an_address_with_no_such_run_head_or_element_shows_the_headline(reader):
+    reader.open("#attn-scores?run=n999-s1&head=77&a=5000")
+    reader.see("attn-scores")
+    assert reader.js("return document.querySelector('#attn-scores select').value") == "0"
+    assert reader.js("return document.getElementById('found').hidden")
+
+
+def test_an_element_and_a_product_are_found_by_keyboard(project, reader):
+    reader.open(f"#top?run={TORSOR}")
+    reader.chrome.find_element(By.TAG_NAME, "body").send_keys("/")
+    field = reader.chrome.switch_to.active_element
+    assert field.accessible_name == "Element or product"
+    field.send_keys("9", Keys.ENTER)
+    panel = reader.chrome.find_element(By.ID, "found")
+    assert "gcd(9, 12) = 3" in panel.text and "9 · 9 = 9" in panel.text
+    field.send_keys(Keys.BACKSPACE, "5 x 7", Keys.ENTER)
+    reader.until("return document.getElementById('found').textContent.includes('5 · 7 = 11')")
+    [(a, b, found)] = list(blocks(weights(project, TORSOR), 12))
+    [row] = np.flatnonzero((a == 5) & (b == 7))
+    assert f"the model says\n{int(found.logits[row].argmax())}," in panel.text
+    reader.see("logits", TORSOR)
+    field.send_keys(Keys.HOME, Keys.SHIFT, Keys.END)
+    field.clear()
+    field.send_keys("12", Keys.ENTER)
+    assert "from 0 to 11" in reader.js(
+        "return document.getElementById('element').validationMessage"
+    )
+    field.send_keys(Keys.ESCAPE)
+    reader.until("return document.getElementById('found').hidden")
+
+
+def test_everything_that_can_be_chosen_has_a_name_and_the_first_key_leads_past_the_bar(reader):
+    reader.open()
+    for name in sorted(VIEWED):
+        reader.see(name)
+    fields = reader.chrome.find_elements(By.CSS_SELECTOR, "select, input, button, summary, .plot")
+    assert len(fields) > 10
+    assert all(field.accessible_name for field in fields if field.is_displayed())
+    reader.open()
+    reader.chrome.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
+    assert reader.chrome.switch_to.active_element.text == "To the content"
+
+
+def test_a_run_whose_data_are_not_there_is_said_to_be_missing(reader, site):
+    away = site / "runs" / f"{MLP}.js"
+    kept = away.read_bytes()
+    away.unlink()
+    try:
+        reader.open()
+        reader.choose("#run", MLP)
+        reader.until(
+            "return document.body.textContent.includes('dvc repro runs/dvc.yaml:page@mlp-n6-s1')"
+        )
+        assert len(reader.errors()) == 1  # the browser's own line about the file
+    finally:
+        away.write_bytes(kept)
+
+
+def test_served_from_a_commit_it_names_that_commit(project, site, reader):
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    reader.open()
+    assert commit not in reader.js("return document.body.textContent")
+    reader.chrome.get(f"{(site / 'index.html').as_uri()}?commit={commit}")
+    reader.until("return document.documentElement.dataset.run")
+    assert commit in reader.chrome.find_element(By.TAG_NAME, "footer").text

@@ -1,0 +1,325 @@
+"""Tables over seeds: each statistic that of the values, each run where it belongs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_measures import PARAMS, history_of, split_of, weights_of
+
+from strata import params
+from strata.analysis import metrics
+from strata.run import InputError, Run, validated
+from strata.tables import format, seeds
+
+ROOT = Path(__file__).parents[1]
+PRINTED = json.loads((ROOT / "paper" / "printed_values.json").read_text())
+ALL = params.load(ROOT / "params.yaml")
+GRID = ALL.grid.model_copy(update={"resamples": 200})
+ALL = ALL.model_copy(update={"grid": GRID})
+
+
+def untrained(name: str, validation: float = 0.5) -> dict:
+    run = Run.parse(name)
+    split, history = split_of(run.n, run.seed), history_of([validation])
+    return metrics.measure(run, weights_of(run), split, history, PARAMS)
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[dict]:
+    names = ("n15-s1", "n10-s1", "n15-s2", "n15-s3", "mlp-n15-s1", "mlp-n10-s2")
+    return [untrained(name) for name in names]
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12))
+def test_statistics_are_those_of_the_values(values):
+    found, x = seeds.spread(values, GRID), np.array(values)
+    assert found["runs"] == len(values)
+    assert (found["mean"], found["min"], found["max"]) == (x.mean(), x.min(), x.max())
+    if len(values) > 1:
+        assert found["std"] == pytest.approx(np.std(x, ddof=1), abs=1e-6)
+        slack = 1e-9 * np.abs(x).max()
+        assert x.min() - slack <= found["low"] <= found["high"] <= x.max() + slack
+
+
+def test_the_interval_covers_a_planted_mean_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    hits = [
+        s["low"] <= 3 <= s["high"]
+        for s in (seeds.spread(rng.normal(3, 1, size=30), GRID) for _ in range(200))
+    ]
+    assert 0.88 <= np.mean(hits) <= 0.99
+
+
+def test_missing_values_do_not_count():
+    assert seeds.spread([None, 2.0, None, 4.0], GRID) == seeds.spread([2.0, 4.0], GRID)
+    assert seeds.spread([None], GRID) == dict.fromkeys(seeds.STATISTICS) | {"runs": 0}
+    one = seeds.spread([7.0], GRID)
+    assert (one["runs"], one["mean"], one["std"], one["low"]) == (1, 7.0, None, None)
+
+
+@pytest.mark.parametrize("measure", [seeds.of_classes, seeds.of_heads, seeds.of_directions])
+def test_every_value_of_every_run_is_in_its_row(measure, runs):
+    rows = seeds.table(runs, measure, GRID).to_dict("records")
+    about = [name for name in rows[0] if name not in (*seeds.STATISTICS, "unit", "of")]
+    assert len({tuple(row[name] for name in about) for row in rows}) == len(rows)
+    for row in rows:
+        key = {name: row[name] for name in about}
+        own = [v for r in runs for k, _, v in measure(r) if k == key and v is not None]
+        assert row["runs"] == len(own)
+        assert row["mean"] == pytest.approx(np.mean(own))
+
+
+def test_classes_and_moduli_keep_their_numbers_apart(runs):
+    rows = seeds.table(runs, seeds.of_classes, GRID).to_dict("records")
+    for run in runs:
+        for c in (c for c in run["classes"] if c["size"] > 1):
+            [row] = [r for r in rows if (r["n"], r["d"], r["measure"]) == (run["n"], c["d"], "FVE")]
+            assert row["min"] <= c["fve"] <= row["max"]
+
+
+def test_components_stand_beside_the_paper_where_it_prints_them(runs):
+    paper = {"table_pca_across_10_seeds": {"15": {"mean": 10.0, "std": 0.6, "min": 9, "max": 11}}}
+    ten, fifteen = seeds.pca(runs, paper, GRID).to_dict("records")
+    assert (ten["n"], fifteen["n"]) == (10, 15)
+    assert (fifteen["paper_mean"], fifteen["paper_max"]) == (10.0, 11)
+    assert pd.isna(ten["paper_mean"])
+    own = [r["pca"] for r in runs if r["n"] == 15]
+    assert fifteen["mean"] == np.mean([x["components"] for x in own])
+    assert fifteen["fve"] == pytest.approx(np.mean([x["fve"] for x in own]))
+
+
+NONE_ALIGNED = {f"{side}_{of}": 0 for side in ("read", "write") for of in ("above", "random")}
+
+
+def planted(n: int, seed: int, **changed: object) -> dict:
+    """The metrics of a run that generalised, with numbers that are easy to follow."""
+    head = {"ov": {"components": 4 + seed % 2}, "self_attention": {"mean": 0.01}}
+    head |= {"block_score": seed / 100, "block_score_shuffled": {"mean": 0.04, "std": 0.01}}
+    aligned = NONE_ALIGNED | {"read_above": 8, "write_above": seed}
+    head["alignment"] = {"1": aligned, str(n): NONE_ALIGNED}
+    readout = {"r2": 0.7, "r2_all": 0.6, "r2_product": 0.9}
+    trivial = {"d": n, "size": 1, "fve": None, "fve_uniform": None, "readout": None}
+    units = {"d": 1, "size": 8, "fve": 0.9 + seed / 1000, "fve_uniform": 0.1, "readout": readout}
+    atomic = {"atomic_share": 0.8, "atomic_uniform": 0.2}
+    epochs = {"train": 100 * seed, "validation": 200 * seed, "mirror_free": 300 * seed}
+    run = {"run": f"n{n}-s{seed}", "n": n, "seed": seed, "architecture": "transformer"}
+    run |= {"finite": True, "generalised": True, "accuracy": {"all": 1.0, "validation": 1.0}}
+    powers = {"modulo": {"11": 0.4, "13": 0.5}, "neurons": {"11": 300, "13": 212 - seed}}
+    run |= {"neurons": powers | {"classes": 0.1, "one_power": 0.8 + seed / 100}}
+    run |= {"pca": {"components": 9 + seed % 3, "fve": 0.95 + seed / 1000}}
+    run |= {"classes": [units | atomic, trivial | dict.fromkeys(atomic)]}
+    run |= {"first_099": {name: epoch // 2 for name, epoch in epochs.items()}}
+    return run | {"epoch_099": epochs, "heads": [head | {"head": i} for i in range(4)]} | changed
+
+
+DIVERGED = {
+    "finite": False, "generalised": False, "pca": None, "heads": [], "neurons": None,
+    "accuracy": {"all": 0.01, "validation": 0.01},
+    "first_099": {"train": None, "validation": None, "mirror_free": None},
+    "epoch_099": {"train": None, "validation": None, "mirror_free": None},
+}  # fmt: skip
+
+
+def test_table_5_has_ten_seeds_of_four_moduli_beside_the_papers_numbers():
+    ten = [planted(n, seed) for n in (165, 143, 113, 154) for seed in range(1, 11)]
+    rows = seeds.pca(ten, PRINTED, GRID).to_dict("records")
+    assert [row["n"] for row in rows] == [113, 143, 154, 165]
+    components = [10, 11, 9, 10, 11, 9, 10, 11, 9, 10]
+    for row in rows:
+        assert (row["runs"], row["of"], row["mean"], row["min"], row["max"]) == (10, 10, 10, 9, 11)
+        assert row["std"] == pytest.approx(np.std(components, ddof=1))
+        assert 9 < row["low"] < 10 < row["high"] < 11
+        assert row["fve"] == pytest.approx(0.9555)
+        paper = PRINTED["table_pca_across_10_seeds"][str(row["n"])]
+        theirs = [row[f"paper_{name}"] for name in ("mean", "std", "min", "max")]
+        assert theirs == [paper[name] for name in ("mean", "std", "min", "max")]
+        assert row["paper_fve"] == pytest.approx(paper["mean_fve_percent"] / 100)
+
+
+def test_every_measure_over_seeds_is_there_with_its_baseline():
+    ten = [planted(113, seed) for seed in range(1, 11)]
+    every = (seeds.of_classes, seeds.of_heads, seeds.of_directions, seeds.of_course)
+    every += (seeds.of_neurons,)
+    over = {of: seeds.table(ten, of, GRID) for of in every}
+    found = {f.__name__: set(frame["measure"]) for f, frame in over.items()}
+    assert found == {
+        "of_classes": {
+            "FVE", "FVE, uniform", "atomic share", "atomic, uniform", "R²", "R², all prompts",
+            "R², product and candidate",
+        },
+        "of_heads": {
+            "rank of OV", "block score", "block score, shuffled", "attention of ‘=’ to itself",
+        },
+        "of_directions": {
+            "read", "read, by random residues", "written", "written, by random residues",
+        },
+        "of_neurons": {
+            "classes of a and b", "a and b modulo one prime power", "neurons with 11",
+            "neurons with 13",
+        },
+        "of_course": {
+            "first epoch, train", "first epoch, validation", "first epoch, mirror-free",
+            "epoch to stay, train", "epoch to stay, validation", "epoch to stay, mirror-free",
+            "accuracy on all pairs",
+        },
+    }  # fmt: skip
+    course = over[seeds.of_course].set_index("measure")
+    assert course.loc["epoch to stay, train", "mean"] == 550
+    assert course.loc["first epoch, train", "mean"] == 275
+    assert course.loc["epoch to stay, mirror-free", ["min", "max"]].tolist() == [300, 3000]
+    assert {*over[seeds.of_directions]["d"]} == {1}  # {0} has no direction
+    followed = over[seeds.of_neurons].set_index("measure")
+    assert followed.loc["a and b modulo one prime power", "mean"] == pytest.approx(0.855)
+    heads = over[seeds.of_heads].set_index(["measure", "head"])
+    assert heads.loc[("block score", 3), "mean"] == pytest.approx(0.055)
+    assert heads.loc[("rank of OV", 0), "mean"] == 4.5
+    fve = over[seeds.of_classes].set_index(["measure", "d"])
+    assert fve.loc[("FVE", 1), ["mean", "max"]].tolist() == pytest.approx([0.9055, 0.91])
+    for row in (row for frame in over.values() for row in frame.to_dict("records")):
+        assert row["runs"] == row["of"] == 10
+        assert row["low"] - 1e-9 <= row["mean"] <= row["high"] + 1e-9
+
+
+def test_a_head_has_blocks_where_its_score_is_above_what_shuffled_classes_give():
+    run = planted(143, 5)  # every head scores 5 %: within two deviations of 4 %
+    for head, score in zip(run["heads"], (0.2, 0.061, 0.059, 0.001), strict=True):
+        head["block_score"] = score
+    rows = seeds.blocks([planted(143, 7), planted(165, 5), run, planted(113, 2, **DIVERGED)])
+    assert rows[["n", "seed", "above"]].to_numpy().tolist() == [
+        [165, 5, "0 of 4"], [143, 5, "2 of 4"], [143, 7, "4 of 4"],
+    ]  # fmt: skip
+    assert rows.loc[1, ["block_max", "block_min", "block_shuffled"]].tolist() == [0.2, 0.001, 0.04]
+
+
+def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
+    lost = planted(113, 3, **DIVERGED)
+    lost["classes"] = [c | {"fve": None, "readout": None} for c in lost["classes"]]
+    three = [planted(113, 1), planted(113, 2), lost]
+    assert seeds.pca(three, PRINTED, GRID)[["runs", "of"]].to_numpy().tolist() == [[2, 3]]
+    for of, lacking in {
+        seeds.of_classes: "FVE",
+        seeds.of_heads: "block score",
+        seeds.of_course: "first epoch, validation",
+    }.items():
+        rows = seeds.table(three, of, GRID).set_index("measure").loc[[lacking]]
+        assert {*rows["runs"]} == {2} and {*rows["of"]} == {3}
+    assert seeds.failed(three)["run"].tolist() == ["n113-s3"]
+
+
+def test_a_run_counts_among_those_of_its_modulus_and_model_alone():
+    mlp = planted(113, 1, architecture="mlp", heads=[], pca=None)
+    four = [planted(113, 1), planted(113, 2), planted(143, 1), mlp]
+    course = seeds.table(four, seeds.of_course, GRID).set_index(["n", "architecture"])
+    of = {kind: set(course.loc[[kind], "of"]) for kind in course.index}
+    assert of == {(113, "transformer"): {2}, (143, "transformer"): {1}, (113, "mlp"): {1}}
+
+
+def test_diverged_weights_go_through_every_table(runs):
+    run = Run.parse("n15-s4")
+    broken = {name: np.full_like(x, np.nan) for name, x in weights_of(run).items()}
+    lost = metrics.measure(run, broken, split_of(15, 4), history_of([0.5], np.nan), PARAMS)
+    made = {table.name: table.frame for table in seeds.grid([*runs, lost], PRINTED, ALL)}
+    assert "n15-s4" in made["not-generalised"]["run"].tolist()
+    assert not made["not-generalised"].set_index("run").loc["n15-s4", "finite"]
+    pca = made["pca-seeds"].set_index("n")
+    assert pca.loc[15, ["runs", "of"]].tolist() == [3, 4]
+    accuracy = made["verdict"].set_index("claim").loc["accuracy on all pairs"]
+    assert accuracy["runs"] == 4
+    assert np.isfinite(made["classes-seeds"]["mean"].dropna()).all()
+
+
+def test_architectures_are_compared_where_both_have_the_seed(runs):
+    frame = seeds.architectures(runs)
+    assert frame["architecture"].tolist() == ["transformer", "mlp"]
+    assert frame[["n", "seed"]].to_numpy().tolist() == [[15, 1], [15, 1]]
+
+
+def test_a_run_that_failed_is_listed(runs):
+    assert seeds.failed(runs)["run"].tolist() == [run["run"] for run in runs]
+    done = [run | {"generalised": True} for run in runs]
+    assert seeds.failed(done).empty
+    broken = [*done, done[0] | {"finite": False}]
+    assert seeds.failed(broken)["run"].tolist() == ["n15-s1"]
+
+
+def test_the_verdict_is_about_the_seeds_of_the_first_run(runs):
+    frame = seeds.of_seeds(runs, PRINTED, ALL)[0].frame
+    rows = {row["claim"]: row for row in frame.to_dict("records")}
+    accuracy, own = rows["accuracy on all pairs"], [r for r in runs[:4] if r["n"] == 15]
+    assert accuracy["runs"] == len(own) == 3
+    assert accuracy["ours"] == runs[0]["accuracy"]["all"]
+    assert accuracy["mean"] == pytest.approx(np.mean([r["accuracy"]["all"] for r in own]))
+    assert accuracy["verdict"] == ""  # the paper prints nothing for n = 15
+
+
+def test_tables_2_and_3_stand_among_the_seeds_class_by_class(runs):
+    paper = {
+        "table_key_frequencies_n15_seed1": {"1": {"key": 99, "fve_percent": 0.1}},
+        "table_character_fit_n15_seed1": {"1": {"pairs": [1, 1], "r2_percent": 100.0}},
+    }
+    frame = seeds.of_seeds(runs, PRINTED | paper, ALL)[1].frame
+    rows = {row["claim"]: row for row in frame.to_dict("records")}
+    own = [next(c for c in r["classes"] if c["d"] == 1) for r in runs[:4] if r["n"] == 15]
+    key, fve = rows["J1: key frequencies"], rows["J1: energy at key frequencies"]
+    fit = rows["J1: R² of the character fit"]
+    assert [row["runs"] for row in (key, fve, fit)] == [3, 3, 3]
+    assert (key["paper"], key["verdict"]) == (99, "above every seed")
+    assert (fve["paper"], fve["verdict"]) == (0.001, "below every seed")
+    assert (fit["paper"], fit["verdict"]) == (1.0, "above every seed")
+    assert fve["mean"] == pytest.approx(np.mean([c["fve"] for c in own]))
+    assert fit["ours"] == own[0]["readout"]["r2"]
+    other = rows["J3: key frequencies"]
+    assert np.isnan(other["paper"]) and other["verdict"] == ""
+
+
+@pytest.mark.parametrize(
+    ("relation", "paper", "values", "expected"),
+    [
+        ("=", 5.0, [4, 6], "within the seeds"),
+        ("=", 4.0, [4, 6], "within the seeds"),
+        ("=", 3.0, [4, 6], "below every seed"),
+        ("=", 7.0, [4, 6], "above every seed"),
+        ("<", 0.5, [0.4, 0.5, 0.6], "holds in 1 of 3 seeds"),
+        (">", 0.5, [0.4, 0.5, 0.6], "holds in 1 of 3 seeds"),
+        ("", 0.5, [0.5], ""),
+        ("=", float("nan"), [0.5], ""),
+        ("=", 0.5, [float("nan")], ""),
+    ],
+)
+def test_verdicts(relation, paper, values, expected):
+    values = np.array(values, dtype=float)
+    assert seeds.verdict(relation, paper, values, "count") == expected
+
+
+def test_a_printed_share_is_no_more_exact_than_its_digits():
+    ours = np.array([0.9996, 0.9998])
+    assert seeds.verdict("=", 1.0, ours, "share") == "within the seeds"
+    assert seeds.verdict("=", 1.0, ours, "ratio") == "above every seed"
+    assert seeds.verdict("=", 1.0, ours - 0.001, "share") == "above every seed"
+
+
+def test_every_column_of_every_table_is_shown_and_none_says_nan(runs):
+    for table in seeds.grid(runs, PRINTED, ALL):
+        assert set(table.frame) - set(format.read(table.frame)) <= {"unit", "relation"}
+        for write in format.WRITERS.values():
+            assert "nan" not in write(table).lower()
+
+
+@pytest.mark.parametrize(
+    ("runs", "named"),
+    [
+        (["n165"], "grid.runs: run = 'n165': must look like n165-s1"),
+        (["n15-s1", "n15-s1"], "grid.runs: n15-s1: must be named once"),
+        (["mlp-n15-s1"], "grid.runs: mlp-n15-s1: the first must be a transformer"),
+        ([], "grid.runs = []: must be a list of runs"),
+    ],
+)
+def test_runs_that_are_none_are_refused(runs, named):
+    values = GRID.model_dump() | {"runs": runs}
+    with pytest.raises(InputError, match="grid") as fault:
+        validated(params.GridParams, values, "params.yaml", "grid")
+    assert named in str(fault.value)

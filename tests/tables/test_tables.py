@@ -1,0 +1,355 @@
+"""Tables of a run made up here: what stands in them, what stands beside it, how it is written."""
+
+import csv
+import io
+import json
+from math import gcd
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy.ntheory import factorint
+
+from strata import monoid
+from strata.analysis.token_fourier import bands
+from strata.params import Params, TablesParams
+from strata.run import SplitParams, TrainParams
+from strata.tables import format, headline
+from strata.thresholds import MetricsParams
+
+ROOT = Path(__file__).parents[1]
+PRINTED = json.loads((ROOT / "paper" / "printed_values.json").read_text())
+PAIRS = {d: v["pairs"] for d, v in PRINTED["table_character_fit_n165_seed1"].items()}
+METRICS_PARAMS = MetricsParams(
+    key_threshold=0.5, variance=0.95, random_subsets=10, top_directions=16, aligned_cosine=0.8,
+    top_singular=8, shuffles=10, accuracy=0.99, seed=0,
+)  # fmt: skip
+
+
+def class_metrics(J: monoid.JClass) -> dict[str, Any]:
+    """Measures that differ from class to class; none for a class of one element."""
+    known = {"d": J.d, "m": J.m, "size": len(J), "regular": J.regular, "orders": list(J.orders)}
+    if len(J) == 1:
+        names = "key total fve fve_uniform enrichment atomic_share atomic_uniform pca readout"
+        return known | dict.fromkeys(names.split())
+    readout = {"pair": PAIRS.get(str(J.d), [1, J.d]), "prompts": 10 * J.d, "r2": 1 / (1 + J.d)}
+    readout |= {"r2_ceiling": 1 / (1 + J.d), "r2_product": 2 / (2 + J.d)}
+    return known | {
+        "key": 2,
+        "total": len(J) - 1,
+        "fve": 1 - 1 / (2 * len(J)),
+        "fve_uniform": min(1.0, 2 / (len(J) - 1)),
+        "enrichment": None if J.d == 1 else 4.5,
+        "atomic_share": 0.25,
+        "atomic_uniform": 0.125,
+        "pca": {"components": min(10, len(J) - 1), "random_mean": 9.0, "random_std": 0.5},
+        "readout": readout | {"prompts_all": 30 * J.d, "r2_all": 1 / (2 + J.d)},
+    }
+
+
+def head_metrics(head: int, n: int) -> dict[str, Any]:
+    above = {"read_above": 8 - head, "write_above": 2, "read_random": 6.5, "write_random": 0.5}
+    return {
+        "head": head,
+        "ov": {"components": 5 + head, "of": 32, "top": 0.9996},
+        "self_attention": {"mean": 0.0001 * head, "max": 0.02},
+        "block_score": 0.1 + 0.01 * head,
+        "block_score_shuffled": {"mean": 0.04 - 0.001 * head, "std": 0.01},
+        "alignment": {str(J.d): above for J in monoid.classes(n)},
+    }
+
+
+EPOCHS = ("train", "validation", "mirror_free", "train_relapses")
+
+
+def run_metrics(n: int = 165, seed: int = 1, **changes: Any) -> dict[str, Any]:
+    accuracy = {"all": 0.9999, "train": 1.0, "validation": 0.999, "mirror_free": 0.998}
+    return {
+        "n": n,
+        "seed": seed,
+        "architecture": "transformer",
+        "accuracy": accuracy,
+        "first_099": dict(zip(EPOCHS, (300, 6500, 7000), strict=False)),
+        "epoch_099": dict(zip(EPOCHS, (400, 6700, None, 3), strict=True)),
+        "pairs": {"validation_mirrored_share": 0.296},
+        "classes": [class_metrics(J) for J in monoid.classes(n)],
+        "pca": {"components": 9, "of": min(n, 128), "fve": 0.96, "share": 9 / min(n, 128)}
+        | {"shown": {"classes": 0.01, "modulo": {str(q): q / n for q in bands(n)}}},
+        "token_order": {"share": 0.96, "uniform": 0.1},
+        "neurons": {"classes": 0.28, "one_power": 0.92, "modulo": {str(q): 0.3 for q in bands(n)}},
+        "heads": [head_metrics(h, n) for h in range(4)],
+    } | changes
+
+
+def run_params(metrics: dict[str, Any], **thresholds: Any) -> Params:
+    return Params.model_construct(
+        n=metrics["n"],
+        seed=metrics["seed"],
+        split=SplitParams.model_construct(),
+        train=TrainParams.model_construct(),
+        metrics=METRICS_PARAMS.model_copy(update=thresholds),
+        tables=TablesParams(square_free_up_to=1000),
+    )
+
+
+def all_tables(metrics: dict[str, Any]) -> dict[str, headline.Table]:
+    return {t.name: t for t in headline.tables(metrics, PRINTED, run_params(metrics))}
+
+
+def claims(metrics: dict[str, Any], **thresholds: Any) -> pd.DataFrame:
+    return headline.claims(metrics, PRINTED, run_params(metrics, **thresholds)).set_index("claim")
+
+
+def without_paper(frame: pd.DataFrame) -> bool:
+    return not any("paper" in name or "difference" in name for name in frame)
+
+
+def test_moduli_are_those_of_table_1():
+    frame = headline.moduli(165, PRINTED).set_index("n")
+    printed = pd.DataFrame(PRINTED["table_moduli"]).T.set_index(frame.index)
+    assert list(frame.index) == [int(n) for n in PRINTED["table_moduli"]]
+    assert (frame == printed).to_numpy().all()
+
+
+def test_moduli_gain_the_headline_modulus():
+    frame = headline.moduli(180, PRINTED)
+    assert frame.iloc[-1].tolist() == [180, "2^2 x 3^2 x 5", 3, False]
+
+
+def test_every_printed_key_frequency_stands_beside_ours():
+    frame = headline.key_freqs(run_metrics(), PRINTED).set_index("d")
+    printed = PRINTED["table_key_frequencies_n165_seed1"]
+    for d, row in printed.items():
+        ours = frame.loc[int(d)].to_dict()
+        assert (ours["paper_key"], ours["total"]) == (row["key"], row["total"])
+        assert ours["key_difference"] == ours["key"] - row["key"]
+        assert ours["paper_fve"] == pytest.approx(row["fve_percent"] / 100, abs=1e-12)
+        assert ours["fve_difference"] == ours["fve"] - ours["paper_fve"]
+    others = frame.drop(index=[int(d) for d in printed])
+    assert list(others.index) == [33, 55]
+    beside = ["paper_key", "key_difference", "paper_fve", "fve_difference"]
+    assert others[beside].isna().to_numpy().all()
+
+
+def test_every_printed_character_fit_stands_beside_ours():
+    frame = headline.character_fit(run_metrics(), PRINTED).set_index("d")
+    printed = PRINTED["table_character_fit_n165_seed1"]
+    assert sorted(frame.index) == sorted(map(int, printed))
+    for d, row in printed.items():
+        ours = frame.loc[int(d)].to_dict()
+        assert ours["pair"] == "{} x {}".format(*row["pairs"])
+        assert ours["paper_r2"] == pytest.approx(row["r2_percent"] / 100, abs=1e-12)
+        assert ours["r2_difference"] == ours["r2"] - ours["paper_r2"]
+
+
+def test_a_fit_of_other_operands_is_not_held_against_the_paper():
+    metrics = run_metrics()
+    metrics["classes"][0]["readout"]["pair"] = [1, 3]
+    frame = headline.character_fit(metrics, PRINTED)
+    assert frame["paper_r2"].isna().tolist() == [True] + [False] * 6
+
+
+@pytest.mark.parametrize(
+    "changes", [{"n": 154}, {"n": 180}, {"seed": 2}, {"architecture": "mlp", "heads": []}]
+)
+def test_the_paper_stands_beside_its_own_run_alone(changes: dict[str, Any]):
+    metrics = run_metrics(**changes)
+    assert without_paper(headline.key_freqs(metrics, PRINTED))
+    assert without_paper(headline.character_fit(metrics, PRINTED))
+    known = claims(metrics)["paper"].dropna()
+    assert list(known.index) == ["square-free integers up to 1,000, and 6/π²"]
+
+
+def test_jclasses_of_165_are_the_paper_s():
+    frame = headline.jclasses(165).set_index("d")
+    printed = PRINTED["table_j_classes_165"]
+    assert list(frame.index) == [int(d) for d in printed]
+    ours_by_class = frame.to_dict("index")
+    for d, row in printed.items():
+        ours = ours_by_class[int(d)]
+        assert (ours["size"], ours["idempotent"]) == (row["size"], row["idempotent"])
+        assert ours["group"] == (" x ".join(f"Z{q}" for q in row["group"]) or "trivial")
+        assert ours["generators"] == ", ".join(map(str, row["generators"]))
+    assert all(frame["regular"])
+
+
+@settings(deadline=None)
+@given(n=st.integers(2, 200))
+def test_jclasses_partition_the_residues_and_regular_ones_hold_an_idempotent(n: int):
+    frame = headline.jclasses(n)
+    assert sum(frame["size"]) == n
+    for row in frame.astype({"idempotent": object}).replace({pd.NA: None}).to_dict("records"):
+        idempotents = [e for e in range(n) if e * e % n == e and gcd(e, n) == row["d"]]
+        assert row["regular"] == bool(idempotents)
+        assert row["idempotent"] == (idempotents[0] if idempotents else None)
+
+
+def test_non_regular_classes_show_the_group_that_acts_on_them():
+    frame = headline.jclasses(8).set_index("d")
+    assert frame["group"].tolist() == ["Z2 x Z2", "Z2", "trivial", "trivial"]
+    assert frame["generators"].tolist() == ["7, 5", "3", "", ""]
+    assert frame["idempotent"].isna().tolist() == [False, True, True, False]
+    assert headline.jclasses(49)["group"].tolist() == ["Z42", "Z6", "trivial"]
+    of_180 = headline.jclasses(180).set_index("d")
+    assert of_180.loc[2, ["regular", "m", "group"]].tolist() == [False, 90, "Z6 x Z4"]
+
+
+@pytest.mark.parametrize("n", [12, 121, 180])
+def test_classes_that_are_not_regular_are_marked_as_such(n: int):
+    regular = {J.d: J.regular for J in monoid.classes(n)}
+    for name in ("key-freqs", "character-fit", "jclasses"):
+        frame = all_tables(run_metrics(n))[name].frame.set_index("d")
+        assert frame["regular"].to_dict() == {d: regular[d] for d in frame.index}
+        assert False in frame["regular"].to_list()
+    assert "torsor" in all_tables(run_metrics(n))["jclasses"].caption
+
+
+@pytest.mark.parametrize("n", [2, 4, 113, 165])
+def test_where_all_classes_are_regular_none_is_marked(n: int):
+    for name in ("key-freqs", "character-fit"):
+        assert "regular" not in all_tables(run_metrics(n))[name].frame
+
+
+def test_claims_hold_every_number_of_the_text():
+    frame = claims(run_metrics())
+    components = "share of the 128 principal components for 95 % of the variance"
+    printed = {
+        "accuracy on all pairs": (1.0, 0.9999),
+        "wrong answers among all 27,225 pairs": (0, 3),
+        f"{components}, largest over the classes": (0.2, 10 / 128),
+        "head 0, 32 singular values of OV: needed for 95 %": (4, 5),
+        "head 0, 32 singular values of OV: share of the top 8": (0.999, 0.9996),
+        "head 0, directions of J1 with a cosine ≥ 0.8: read": (8, 8),
+        "head 0, directions of J3 with a cosine ≥ 0.8: read": (7, 8),
+        "square-free integers up to 1,000, and 6/π²": (6 / 3.141592653589793**2, 0.608),
+    }
+    assert set(frame["paper"].dropna().index) == set(printed)
+    for claim, (paper, ours) in printed.items():
+        row = frame.loc[claim]
+        assert row[["paper", "ours"]].tolist() == pytest.approx([paper, ours])
+        assert row["difference"] == row["ours"] - row["paper"]
+    assert frame.loc["first epoch at which the validation accuracy is 99 % or more", "ours"] == 6500
+    assert (
+        frame.loc["epoch from which the validation accuracy stays at 99 % or more", "ours"] == 6700
+    )
+    explained = "variance of the first three principal components: a modulo 11 explains"
+    assert frame.loc[explained, "ours"] == 11 / 165
+    assert frame.index.is_unique
+
+
+def test_a_claim_at_another_threshold_is_not_held_against_the_paper():
+    frame = claims(run_metrics(), variance=0.9, aligned_cosine=0.7, top_singular=4)
+    ours = ["accuracy on all pairs", "wrong answers among all 27,225 pairs"]
+    assert list(frame["paper"].dropna().index) == [*ours, frame.index[-1]]
+    assert "head 0, directions of J1 with a cosine ≥ 0.7: read" in frame.index
+
+
+def test_attention_to_itself_is_given_for_every_head():
+    frame = claims(run_metrics())
+    assert frame.index.str.contains("attention of ‘=’ to itself").sum() == 2 * 4
+
+
+def test_a_diverged_run_still_has_its_tables():
+    one_element = class_metrics(monoid.jclass(165, 165))
+    classes = [one_element | {"d": J.d, "size": len(J)} for J in monoid.classes(165)]
+    for table in all_tables(run_metrics(classes=classes, pca=None, heads=[])).values():
+        assert format.markdown(table)
+        assert format.latex(table)
+
+
+@settings(deadline=None)
+@given(limit=st.integers(1, 400))
+def test_square_free_density_is_that_of_brute_force(limit: int):
+    free = [max(factorint(k).values(), default=1) == 1 for k in range(1, limit + 1)]
+    assert headline.square_free_density(limit) == sum(free) / limit
+
+
+def test_summary_holds_what_the_run_has():
+    found = headline.summary(run_metrics())
+    assert found["accuracy"] == {"all": 0.9999, "validation": 0.999, "mirror_free": 0.998}
+    assert found["first_099"] == {"train": 300, "validation": 6500, "mirror_free": 7000}
+    assert found["epoch_099"] == {"train": 400, "validation": 6700, "train_relapses": 3}
+    assert set(found["fve"]) == set(found["r2"]) == {f"J{d}" for d in (1, 3, 5, 11, 15, 33, 55)}
+    assert (found["pca_components"], found["ov_head0_components"]) == (9, 5)
+    assert "ov_head0_components" not in headline.summary(run_metrics(architecture="mlp", heads=[]))
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.9749, "97.5 %"),
+        (1.0, "100.0 %"),
+        (0.99996, "> 99.9 %"),
+        (0.0001, "< 0.1 %"),
+        (0.0, "0.0 %"),
+        (-0.0001, "> −0.1 %"),
+        (-0.012, "−1.2 %"),
+    ],
+)
+def test_a_percentage_is_never_rounded_to_all_or_nothing(share: float, text: str):
+    assert format.STYLES["share"](share) == text
+
+
+def test_a_count_is_whole_and_a_mean_of_small_counts_keeps_a_decimal():
+    count = format.STYLES["count"]
+    assert [count(x) for x in (8, 8.0, 7.6, 99.96, 5278.4)] == ["8", "8", "7.6", "100.0", "5,278"]
+
+
+def test_a_difference_of_shares_is_in_points_and_has_its_sign():
+    points = format.STYLES["share difference"]
+    assert [points(x) for x in (0.0123, -0.0123, 0.0, -0.0001)] == ["+1.2", "−1.2", "0.0", "0.0"]
+
+
+def test_shown_tables_say_bounds_units_and_what_is_missing():
+    shown = format.shown(all_tables(run_metrics())["claims"].frame).set_index("claim")
+    top = shown.loc["head 0, 32 singular values of OV: share of the top 8"]
+    assert top.tolist() == ["5.2", "> 99.9 %", "> 99.9 %", "+0.1"]
+    never = shown.loc["epoch from which the mirror-free accuracy stays at 99 % or more"]
+    assert never.tolist() == ["beyond the paper", "—", "—", "—"]
+    classes = format.shown(headline.jclasses(12)).set_index("class")
+    assert classes.loc["J₂", "idempotent"] == "none"
+
+
+@pytest.mark.parametrize("n", [2, 8, 49, 113, 165, 180])
+def test_csv_gives_back_every_digit(n: int):
+    for table in all_tables(run_metrics(n)).values():
+        rows = list(csv.reader(io.StringIO(format.csv(table))))
+        assert rows[0] == list(table.frame)
+        for row, exact in zip(rows[1:], table.frame.itertuples(index=False), strict=True):
+            for text, value in zip(row, exact, strict=True):
+                assert text == ("" if pd.isna(value) else str(value))
+
+
+@pytest.mark.parametrize("n", [2, 8, 49, 113, 165, 180])
+def test_latex_is_balanced_ascii_with_booktabs_rules(n: int):
+    for table in all_tables(run_metrics(n)).values():
+        text = format.latex(table)
+        assert text.isascii()
+        assert text.count("{") == text.count("}")
+        assert text.count("$") % 2 == 0
+        for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
+            assert text.count(rule) == 1
+        assert rf"\label{{tab:{table.name}}}" in text
+        rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+        assert len(rows) == len(table.frame) + 1
+        columns = len(format.shown(table.frame).columns)
+        assert {row.count(" & ") for row in rows} == {columns - 1}
+
+
+@pytest.mark.parametrize("n", [2, 165, 180])
+def test_markdown_has_a_line_for_each_row(n: int):
+    for table in all_tables(run_metrics(n)).values():
+        caption, blank, head, rule, *rows = format.markdown(table).splitlines()
+        assert (caption, blank) == (format.caption(table), "")
+        assert caption.startswith(table.caption)
+        assert ("Nothing" in caption) == table.frame.empty
+        assert len(rows) == len(table.frame)
+        assert {line.count("|") for line in (head, rule, *rows)} == {head.count("|")}
+
+
+def test_every_column_but_the_hidden_ones_has_a_heading():
+    for table in all_tables(run_metrics()).values():
+        assert set(table.frame) - set(format.read(table.frame)) <= {"unit", "relation"}
