@@ -14,7 +14,7 @@ from strata.analysis import activations
 from strata.run import Run, TrainParams
 from strata.training import network
 
-STAGE = str(Path(__file__).parents[1] / "stages" / "activations.py")
+STAGE = str(Path(__file__).parents[2] / "stages" / "activations.py")
 PARAMS = TrainParams(
     d_model=12, n_heads=3, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
     beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,

@@ -16,7 +16,7 @@ from strata.analysis import activations, all_pairs, heads, metrics, readout, tok
 from strata.run import Run, TrainParams
 from strata.training import network
 
-PARAMS = params.load(Path(__file__).parents[1] / "params.yaml").metrics.model_copy(
+PARAMS = params.load(Path(__file__).parents[2] / "params.yaml").metrics.model_copy(
     update={"random_subsets": 20, "shuffles": 10}
 )
 TRAIN = TrainParams(

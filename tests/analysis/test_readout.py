@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strata.analysis import readout
 from strata.monoid import JClass, axes, classes, frequencies, jclass, position, unit
 
-PRINTED = json.loads((Path(__file__).parents[1] / "paper" / "printed_values.json").read_text())
+PRINTED = json.loads((Path(__file__).parents[2] / "paper" / "printed_values.json").read_text())
 # regular and not, cyclic and not, with and without axes of order 2
 CASES = [(165, 3), (165, 15), (165, 55), (35, 1), (12, 2), (36, 3), (40, 2), (24, 1), (72, 6)]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strata import monoid
 from strata.monoid import JClass, axes, chi, classes, jclass, sharp, unit
 
-PRINTED = json.loads((Path(__file__).parents[1] / "paper" / "printed_values.json").read_text())
+PRINTED = json.loads((Path(__file__).parents[2] / "paper" / "printed_values.json").read_text())
 MODULI = range(2, 201)
 CLASSES = [J for n in MODULI for J in classes(n)]
 REGULAR = [J for J in CLASSES if J.regular]

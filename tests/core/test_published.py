@@ -23,7 +23,7 @@ from strata.params import load
 from strata.run import InputError, Run, TrainParams, shapes
 from strata.tables import format, published, seeds
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PRINTED = store.read_json(ROOT / "paper" / "printed_values.json")
 SIZES = [(2, 4, 1, 3), (6, 16, 4, 32), (12, 12, 3, 5), (15, 8, 8, 40)]  # P, widths, heads
 

@@ -22,7 +22,7 @@ from strata.run import (
     shapes,
 )
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 VALID = (ROOT / "params.yaml").read_text(encoding="utf-8")
 
 

@@ -19,7 +19,7 @@ from strata import interop, store
 from strata.pipeline import notebook
 from strata.run import InputError, Run
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SCRATCH = {"suppress_health_check": [HealthCheck.function_scoped_fixture], "database": None}
 READERS = {
     "weights": store.read_weights,

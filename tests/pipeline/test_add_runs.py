@@ -10,7 +10,7 @@ import pytest
 
 from strata.run import read_yaml
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FILES = ("dvc.yaml", "studies/dvc.yaml", "runs/dvc.yaml", "params.yaml")
 NEW = ["n165-s77", "n6-s1", "mlp-n113-s77"]
 

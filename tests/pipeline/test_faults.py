@@ -21,7 +21,7 @@ from test_pipeline import RUN, Project, called, copied
 
 from strata.pipeline import files, verify
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DVC = (sys.executable, "-m", "dvc")
 METRICS = f"data/metrics/{RUN}.json"
 SEED = 9  # of the moments; what happens in them still differs from machine to machine

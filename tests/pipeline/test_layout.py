@@ -13,7 +13,7 @@ from strata.pipeline.code import SRC, imported, reached, source
 from strata.report.sections import SECTIONS
 from strata.run import read_yaml
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 STAGES = files.stages(ROOT)
 PUBLISHED = read_yaml(ROOT / "published" / "dvc.yaml")["stages"]
 

@@ -16,7 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 INSTALL = ROOT / "scripts" / "install.py"
 LOCKS = {path.stem.removeprefix("requirements"): path for path in ROOT.glob("requirements*.lock")}
 PIN = re.compile(r"([a-z0-9-]+)==(\S+?)(?: ; [^\\]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n")

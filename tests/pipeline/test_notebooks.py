@@ -24,7 +24,7 @@ from strata.plots import base
 from strata.run import Run, SplitParams, TrainParams, shapes
 from strata.tables import moduli
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PARAMS = params.load(ROOT / "params.yaml")
 TRAIN = PARAMS.train.model_copy(update={"d_model": 12, "n_heads": 3, "d_mlp": 5, "epochs": 1})

@@ -15,7 +15,7 @@ from test_layout import notebooks
 
 from strata.pipeline import files
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = ["params.yaml", "stages", "notebooks", "paper", "scripts", "site", "src"]
 PROJECT += [".dvcignore", ".gitignore", ".gitattributes", "pyproject.toml", "requirements.lock"]
 RUN = "n6-s1"

@@ -12,7 +12,7 @@ from test_layout import dvc
 from strata.pipeline import code, files
 from strata.run import InputError
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def written(folder: Path, **files: dict) -> Path:

@@ -13,7 +13,7 @@ import pytest
 from servers import PASSWORD, USER, Server
 from test_pipeline import Project, copied
 
-PAGE = Path(__file__).parents[1] / "docs" / "remotes.md"
+PAGE = Path(__file__).parents[2] / "docs" / "remotes.md"
 KINDS = ("s3", "ssh", "webdav", "http")
 IMPATIENT = {"AWS_MAX_ATTEMPTS": "1"}  # else an S3 client tries again for minutes
 DVC = (sys.executable, "-m", "dvc")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 # Each with a made-up example, in two parts so that this file is none.
 PATTERNS = {
     rb"\b(AKIA|ASIA)[0-9A-Z]{16}\b": ("AKIA", "IOSFODNN7EXAMPLE"),

@@ -16,7 +16,7 @@ from strata.report import page as report
 from strata.run import Run, read_yaml
 from strata.training import snapshots
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 STAGES, LOCK = files.stages(ROOT), files.locked(ROOT)
 
 

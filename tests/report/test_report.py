@@ -29,7 +29,7 @@ from strata.report import page as report
 from strata.report.sections import SECTIONS
 from strata.run import InputError
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 RUN, MLP, TORSOR = "n6-s1", "mlp-n6-s1", "n12-s1"
 RUNS = [TORSOR, MLP, "n${n}-s${seed}"]
 VIEWED = {section.name for section in SECTIONS if section.view}

@@ -15,7 +15,7 @@ from strata.analysis import metrics
 from strata.run import InputError, Run, validated
 from strata.tables import format, seeds
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PRINTED = json.loads((ROOT / "paper" / "printed_values.json").read_text())
 ALL = params.load(ROOT / "params.yaml")
 GRID = ALL.grid.model_copy(update={"resamples": 200})

@@ -20,7 +20,7 @@ from strata.run import SplitParams, TrainParams
 from strata.tables import format, headline
 from strata.thresholds import MetricsParams
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PRINTED = json.loads((ROOT / "paper" / "printed_values.json").read_text())
 PAIRS = {d: v["pairs"] for d, v in PRINTED["table_character_fit_n165_seed1"].items()}
 METRICS_PARAMS = MetricsParams(

@@ -20,7 +20,7 @@ from strata import store, task
 from strata.run import Run
 from strata.training import snapshots
 
-STAGES = Path(__file__).parents[1] / "stages"
+STAGES = Path(__file__).parents[2] / "stages"
 OUTPUTS = ["history.csv", "history.parquet", "weights.safetensors"]
 PARAMS = """
 split: {train_fraction: 0.3, validation_fraction: 0.3}
