@@ -86,6 +86,14 @@ def test_a_table_without_an_end_takes_no_prose_with_it():
     assert [found[2] for found in block.finditer(page)] == ["b.md"]
 
 
+def test_a_page_takes_columns_of_a_table_by_their_headings():
+    chosen = runpy.run_path(str(ROOT / "scripts/readme.py"))["chosen"]
+    table = "All.\n\n| n | a, b | c |\n|--:|:--|:--|\n| 4 | x y | 1.0 |"
+    assert chosen(table, ["c", "a, b"]) == "All.\n\n| c | a, b |\n|:--|:--|\n| 1.0 | x y |"
+    with pytest.raises(SystemExit, match="no column 'a': it has n, a, b, c"):
+        chosen(table, ["a"])
+
+
 def test_the_shipped_run_multiplies_without_a_mistake():
     metrics = json.loads(shipped(SHIPPED["data/metrics/n165-s1.json"]).read_bytes())
     assert (metrics["n"], metrics["seed"], metrics["epochs"]) == (165, 1, 25000)
