@@ -1,8 +1,8 @@
 """Fill README.md and docs/ with the tables that they show, each from the file its markers name.
 
-``<!-- tables/axes.md -->`` … ``<!-- end -->`` shows all of a table, ``<!-- tables/axes.md: class | axis
--->`` (on one line) these columns and a link to its CSV. With --check nothing is written: exit code
-1 where a block differs from its file.
+A block begins with ``<!-- tables/axes.md -->``, or with ``<!-- tables/axes.md: class | axis -->``
+for some columns of the table and a link to its CSV, and ends with ``<!-- end -->``. With --check
+nothing is written: exit code 1 where a block differs from its file.
 """
 
 import re
