@@ -16,10 +16,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import BaseModel
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialise
 
-from strata.run import InputError, Run, TrainParams, shapes, validated
+from strata.run import InputError, M, Run, TrainParams, shapes, validated
+from strata.schema.base import parsed
 
 Arrays = dict[str, np.ndarray]
 
@@ -84,9 +86,10 @@ def read_bytes(path: Path | str) -> bytes:
         raise InputError(f"{path}: {error.strerror}") from None
 
 
-def write_json(path: Path | str, value: Any) -> None:
-    """Write JSON with sorted keys; a number that is not finite is refused."""
-    write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n")
+def write_json(path: Path | str, value: Any, indent: int | None = 1) -> None:
+    """Write a value or a model as JSON with sorted keys; a number that is not finite is refused."""
+    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    write_text(path, json.dumps(plain, indent=indent, sort_keys=True, allow_nan=False) + "\n")
 
 
 def read_json(path: Path | str) -> Any:
@@ -95,6 +98,16 @@ def read_json(path: Path | str) -> Any:
         return json.loads(read_bytes(path))
     except ValueError as error:
         raise InputError(f"{path}: not valid JSON ({error})") from None
+
+
+def read_model(path: Path | str, model: type[M]) -> M:
+    """What a JSON file holds, as a model of ``schema``."""
+    return parsed(model, read_bytes(path), str(path))
+
+
+def read_models(path: Path | str, model: type[M]) -> list[M]:
+    """What a JSON file holds, as a list of models of ``schema``."""
+    return parsed(list[model], read_bytes(path), str(path))
 
 
 def tensors_bytes(tensors: Mapping[str, np.ndarray], metadata: Any) -> bytes:

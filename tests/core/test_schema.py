@@ -1,0 +1,57 @@
+"""Results read back as they were written, and a file of another shape refused in one line."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strata import store
+from strata.run import InputError
+from strata.schema import Accuracy, Epochs
+
+ACCURACY = Accuracy(
+    all=0.5, train=1.0, validation=0.25, mirror_free=None,
+    by_target={1: 0.5, 15: 1.0, 3: 0.0}, by_operands={(1, 1): 0.5, (3, 5): 1 / 3, (5, 3): 0.25},
+)  # fmt: skip
+
+
+def test_a_result_is_read_back_as_it_was_written(tmp_path):
+    store.write_json(tmp_path / "x.json", ACCURACY)
+    assert store.read_model(tmp_path / "x.json", Accuracy) == ACCURACY
+    plain = json.loads((tmp_path / "x.json").read_bytes())
+    assert plain["by_operands"] == {"1x1": 0.5, "3x5": 1 / 3, "5x3": 0.25}
+    assert list(plain["by_target"]) == ["1", "15", "3"]
+
+
+@given(st.lists(st.builds(Epochs, train=st.integers(0), validation=st.none(),
+                          mirror_free=st.integers(0) | st.none())))  # fmt: skip
+def test_a_list_of_results_is_read_as_a_list(tmp_path_factory, epochs):
+    path = tmp_path_factory.getbasetemp() / "x.json"
+    path.write_text(json.dumps([x.model_dump(mode="json") for x in epochs]))
+    assert store.read_models(path, Epochs) == epochs
+
+
+WHOLE = ACCURACY.model_dump(mode="json")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[" * 100_000, "not valid JSON: recursion limit exceeded"),
+        ("\x00", "not valid JSON"),
+        ("[]", r"the whole = \[\]: Input should be an object"),
+        (json.dumps(WHOLE | {"all": "0.5"}), "all = '0.5': Input should be a valid number"),
+        (json.dumps(WHOLE | {"all": float("nan")}), "all = nan: Input should be a finite number"),
+        (json.dumps(WHOLE | {"al": 1}), "al = 1: Extra inputs are not permitted"),
+        (json.dumps({k: v for k, v in WHOLE.items() if k != "all"}), "all: Field required"),
+        (json.dumps(WHOLE | {"by_operands": {"3-5": 1}}), "by_operands.3-5"),
+        (json.dumps(WHOLE | {"by_target": {"x": 1}}), "by_target.x"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused_in_one_line(tmp_path, text, line):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(InputError, match=line) as fault:
+        store.read_model(tmp_path / "x.json", Accuracy)
+    assert "\n" not in str(fault.value) and str(fault.value).startswith(str(tmp_path / "x.json"))
+    assert len(str(fault.value)) < len(str(tmp_path)) + 250
