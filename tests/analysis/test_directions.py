@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_measures import PARAMS, weights_of
+from small import PARAMS, weights_of
 
 from strata.analysis import directions, subspaces
 from strata.monoid import classes

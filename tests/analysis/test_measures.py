@@ -4,47 +4,24 @@ answer is known."""
 import json
 from functools import partial
 from math import gcd
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from small import NONE, PARAMS, exact_mlp, exact_transformer, history_of, split_of, weights_of
 from sympy.ntheory import factorint
 
-from strata import monoid, params, store, task
-from strata.analysis import activations, all_pairs, heads, metrics, readout, token_fourier
-from strata.run import Run, TrainParams
-from strata.training import network
-
-PARAMS = params.load(Path(__file__).parents[2] / "params.yaml").metrics.model_copy(
-    update={"random_subsets": 20, "shuffles": 10}
+from strata import monoid, store
+from strata.analysis import (
+    activations,
+    all_pairs,
+    heads,
+    metrics,
+    readout,
+    token_fourier,
+    variance,
 )
-TRAIN = TrainParams(
-    d_model=12, n_heads=3, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
-    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
-)  # fmt: skip
-
-
-def split_of(n: int, seed: int = 1) -> dict[str, np.ndarray]:
-    split = task.split(n, seed, 0.3, 0.3)
-    return task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
-
-
-def history_of(validation: list[float], loss: float = 0.5) -> pd.DataFrame:
-    epochs = len(validation)
-    return pd.DataFrame(
-        {
-            "epoch": np.arange(1, epochs + 1, dtype=np.int32),
-            "loss": np.full(epochs, loss, dtype=np.float32),
-            "train_accuracy": np.ones(epochs),
-            "validation_accuracy": validation,
-            "mirror_free_accuracy": np.full(epochs, np.nan),
-        }
-    )
-
-
-def weights_of(run: Run) -> dict[str, np.ndarray]:
-    return {name: x.numpy() for name, x in network.initial(run, TRAIN).items()}
+from strata.run import Run
 
 
 @pytest.mark.parametrize("n", [2, 3, 12, 15])
@@ -73,9 +50,6 @@ def test_accuracies_are_brute_force_over_every_pair(n):
 def test_no_mirror_free_pair_is_no_accuracy():
     split = split_of(3) | {"mirror_in_train": np.ones(9, dtype=bool)}
     assert metrics.accuracy(np.ones(9, dtype=bool), split, 3)["mirror_free"] is None
-
-
-NONE = float("nan")
 
 
 @pytest.mark.parametrize(
@@ -150,10 +124,10 @@ def test_the_published_split_leaks_as_counted():
 def test_a_matrix_of_blocks_scores_one_and_shuffled_labels_less():
     rng, labels = np.random.default_rng(0), np.gcd(np.arange(30), 30)
     blocks = rng.normal(size=(31, 31))[np.ix_(labels, labels)]
-    assert heads.block_score(blocks, labels) == pytest.approx(1)
-    assert heads.block_score(blocks, rng.permutation(labels)) < 0.6
-    assert heads.block_score(np.full((30, 30), 0.1), labels) == 0
-    assert heads.block_score(rng.normal(size=(30, 30)), labels) < 0.2
+    assert variance.block_eta_squared(blocks, labels) == pytest.approx(1)
+    assert variance.block_eta_squared(blocks, rng.permutation(labels)) < 0.6
+    assert variance.block_eta_squared(np.full((30, 30), 0.1), labels) == 0
+    assert variance.block_eta_squared(rng.normal(size=(30, 30)), labels) < 0.2
 
 
 @pytest.mark.parametrize("n", [2, 5, 12])
@@ -166,44 +140,7 @@ def test_the_block_score_is_the_share_between_blocks_by_brute_force(n):
             block = x[np.ix_(labels == d1, labels == d2)]
             within += ((block - block.mean()) ** 2).sum()
     expected = 1 - within / ((x - x.mean()) ** 2).sum()
-    assert heads.block_score(x, labels) == pytest.approx(expected)
-
-
-def exact_transformer(n: int) -> dict[str, np.ndarray]:
-    """A transformer that is right on every pair: a neuron for each unordered one.
-
-    Uniform attention of one head copies (e_a + e_b + e_=)/3; neuron {a, b} fires where both are
-    there. Where a = b the neurons {a, x} fire as well, so {a, a} is louder than them all.
-    """
-    d_model = 2 * n + 1  # a coordinate a token, then one an answer
-    pairs = [(a, b) for a in range(n) for b in range(a, n)]
-    W_in, W_out = np.zeros((d_model, len(pairs))), np.zeros((len(pairs), d_model))
-    for neuron, (a, b) in enumerate(pairs):
-        W_in[[a, b], neuron] = 3
-        W_out[neuron, n + 1 + a * b % n] = 1 if a != b else 2 * n
-    eye, zero = np.eye(d_model), np.zeros((d_model, d_model))
-    answers = eye[:, n + 1 :]
-    weights = {
-        "W_E": eye[: n + 1], "W_Q": zero[None], "W_K": zero[None], "W_V": eye[None],
-        "W_O": eye[None], "W_in": W_in, "b_in": np.full(len(pairs), -1.0), "W_out": W_out,
-        "W_U": answers, "b_Q": zero[:1], "b_K": zero[:1], "b_V": zero[:1], "b_O": zero[0],
-        "b_out": zero[0], "b_U": np.zeros(n),
-    }  # fmt: skip
-    return {name: x.astype(np.float32) for name, x in weights.items()}
-
-
-def exact_mlp(n: int) -> dict[str, np.ndarray]:
-    """An MLP-only model that is right on every pair: one-hot embeddings, a neuron for each pair."""
-    W_in, W_out = np.zeros((2 * n, n * n)), np.zeros((n * n, n))
-    for a in range(n):
-        for b in range(n):
-            W_in[[a, n + b], a * n + b] = 1
-            W_out[a * n + b, a * b % n] = 1
-    weights = {
-        "W_E": np.eye(n), "W_in": W_in, "b_in": np.full(n * n, -1.0), "W_out": W_out,
-        "b_out": np.zeros(n), "W_U": np.eye(n), "b_U": np.zeros(n),
-    }  # fmt: skip
-    return {name: x.astype(np.float32) for name, x in weights.items()}
+    assert variance.block_eta_squared(x, labels) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("n", [6, 12, 15])
@@ -327,7 +264,7 @@ def test_the_score_of_some_rows_is_the_share_between_blocks_by_brute_force(n):
             block.setdefault((labels[row], labels[j]), []).append(x[i, j])
     between = sum(len(v) * (np.mean(v) - x.mean()) ** 2 for v in block.values())
     share = between / ((x - x.mean()) ** 2).sum()
-    assert heads.block_score(x, labels[rows], labels) == pytest.approx(share)
+    assert variance.block_eta_squared(x, labels[rows], labels) == pytest.approx(share)
 
 
 def broken(run: Run, how: str) -> tuple[dict[str, np.ndarray], pd.DataFrame]:
@@ -385,17 +322,17 @@ def test_points_at_the_means_of_their_labels_are_explained_whole_and_centred_one
     labels = np.gcd(np.arange(n), n)
     means = {d: rng.normal(size=3) for d in (1, 3, 5, 15)}
     apart = np.stack([means[d] for d in labels.tolist()])
-    assert token_fourier.explained(apart, labels) == pytest.approx(1)
+    assert variance.eta_squared(apart, labels) == pytest.approx(1)
     mixed = rng.normal(size=(n, 3))
     for d in means:
         mixed[labels == d] -= mixed[labels == d].mean(axis=0)
-    assert token_fourier.explained(mixed, labels) == pytest.approx(0, abs=1e-12)
-    assert token_fourier.explained(np.ones((n, 3)), labels) == 0
+    assert variance.eta_squared(mixed, labels) == pytest.approx(0, abs=1e-12)
+    assert variance.eta_squared(np.ones((n, 3)), labels) == 0
 
 
 def test_of_random_points_labels_explain_what_the_docstring_says():
     rng, labels = np.random.default_rng(0), np.gcd(np.arange(12), 12)
-    shares = [token_fourier.explained(rng.normal(size=(12, 3)), labels) for _ in range(400)]
+    shares = [variance.eta_squared(rng.normal(size=(12, 3)), labels) for _ in range(400)]
     assert np.mean(shares) == pytest.approx(5 / 11, abs=0.02)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_measures import TRAIN
+from small import TRAIN
 
 from strata.analysis import metrics, neurons
 from strata.analysis.activations import blocks

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from strata import monoid
-from strata.analysis import heads
+from strata.analysis import variance
 from strata.plots import stability
 from strata.run import Run, TrainParams
 from strata.training import network
@@ -99,7 +99,7 @@ def test_block_means_are_those_of_brute_force_and_hold_the_block_score(n):
                 if gcd(c, n) == gcd(a, n) and gcd(d, n) == gcd(b, n)
             ]
             assert means[i, j] == pytest.approx(np.mean(block))
-    score = heads.block_score(x, np.gcd(order, n))
+    score = variance.block_eta_squared(x, np.gcd(order, n))
     assert score == pytest.approx(means.var() / x.var())
     assert stability.block_scores(x[None], [0])[0][0] == pytest.approx(score)
 

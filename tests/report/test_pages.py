@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from test_measures import PARAMS, exact_transformer, history_of, split_of, weights_of
+from small import PARAMS, exact_transformer, history_of, split_of, weights_of
 
 from strata import monoid
 from strata.analysis import metrics, readout

@@ -4,7 +4,7 @@ from math import gcd
 
 import numpy as np
 import pytest
-from test_measures import PARAMS, TRAIN, history_of, split_of
+from small import PARAMS, TRAIN, history_of, split_of
 
 from strata.analysis import metrics
 from strata.run import Architecture, InputError, Run

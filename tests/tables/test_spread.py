@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_measures import PARAMS, history_of, split_of, weights_of
+from small import PARAMS, history_of, split_of, weights_of
 
 from strata import params
 from strata.analysis import metrics

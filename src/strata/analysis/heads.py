@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from strata.analysis import subspaces
+from strata.analysis.variance import block_eta_squared
 from strata.monoid import classes
 from strata.store import Arrays
 from strata.thresholds import MetricsParams
@@ -33,7 +34,7 @@ def head_measures(
     labels = np.gcd(np.arange(n), n)
     seeds = [params.seed, n, h]
     rng = np.random.default_rng(seeds)
-    shuffled = [block_score(to_a, rng.permutation(labels)) for _ in range(params.shuffles)]
+    shuffled = [block_eta_squared(to_a, rng.permutation(labels)) for _ in range(params.shuffles)]
     return {
         "head": h,
         "ov": {
@@ -46,7 +47,7 @@ def head_measures(
             "mean": float(attention[:, 2].mean()),
             "max": float(attention[:, 2].max()),
         },
-        "block_score": block_score(to_a, labels),
+        "block_score": block_eta_squared(to_a, labels),
         "block_score_shuffled": {"mean": float(np.mean(shuffled)), "std": float(np.std(shuffled))},
         "block_score_by_kind": block_scores(to_a, n, np.random.default_rng(seeds), params.shuffles),
         "alignment": {
@@ -62,32 +63,6 @@ def _aligned(W_OV: np.ndarray, rows: np.ndarray, params: MetricsParams) -> Measu
         found[side] = cosines.tolist()
         found[f"{side}_above"] = int((cosines >= params.aligned_cosine).sum())
     return found
-
-
-def block_score(
-    x: Float[np.ndarray, "rows columns"], labels: np.ndarray, across: np.ndarray | None = None
-) -> float:
-    """Share of the variance of x that the means over (label of row, label of column) explain.
-
-    ``across`` are the labels of the columns where they are not those of the rows.
-    """
-    down, over = (
-        (own[:, None] == np.unique(own)).astype(float)
-        for own in (labels, labels if across is None else across)
-    )
-    sizes = np.outer(down.sum(axis=0), over.sum(axis=0))
-    centred = x - x.mean(dtype=float)
-    means = down.T @ centred @ over / sizes
-    total = float((centred**2).sum())
-    return float((means**2 * sizes).sum()) / total if total else 0.0
-
-
-def block_means(x: Float[np.ndarray, "n n"], labels: np.ndarray) -> Float[np.ndarray, "n n"]:
-    """Each entry replaced by the mean over its block (label of row, label of column)."""
-    member = (labels[:, None] == np.unique(labels)).astype(float)
-    sizes = member.sum(axis=0)
-    means = member.T @ x @ member / np.outer(sizes, sizes)
-    return member @ means @ member.T
 
 
 def block_scores(
@@ -106,7 +81,7 @@ def block_scores(
     for kind, rows in {"regular": regular, "non_regular": ~regular}.items():
         x, own = to_a[rows], labels[rows]
         draws = ((rng.permutation(own), rng.permutation(labels)) for _ in range(shuffles))
-        shuffled = [block_score(x, *draw) for draw in draws]
-        score, spread = block_score(x, own, labels), float(np.std(shuffled))
+        shuffled = [block_eta_squared(x, *draw) for draw in draws]
+        score, spread = block_eta_squared(x, own, labels), float(np.std(shuffled))
         found[kind] = {"score": score, "mean": float(np.mean(shuffled)), "std": spread}
     return found

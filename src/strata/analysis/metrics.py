@@ -24,6 +24,7 @@ from strata.analysis import (
 )
 from strata.analysis.all_pairs import Sweep, sweep
 from strata.analysis.products import Products
+from strata.analysis.variance import eta_squared
 from strata.monoid import JClass, classes
 from strata.run import Run
 from strata.store import Arrays
@@ -226,10 +227,8 @@ def embedding_pca(W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) ->
     classes explain, and that a modulo each prime power of n explains.
     """
     n, points = len(W_E), subspaces.project(W_E, 3)
-    modulo = {
-        str(q): token_fourier.explained(points, np.arange(n) % q) for q in token_fourier.bands(n)
-    }
-    shown = {"classes": token_fourier.explained(points, np.gcd(np.arange(n), n)), "modulo": modulo}
+    modulo = {str(q): eta_squared(points, np.arange(n) % q) for q in token_fourier.bands(n)}
+    shown = {"classes": eta_squared(points, np.gcd(np.arange(n), n)), "modulo": modulo}
     components = subspaces.components_for(W_E, params.variance)
     of = min(W_E.shape)
     reached = subspaces.cumulative_variance(W_E)[components - 1]

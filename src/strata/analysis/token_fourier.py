@@ -18,19 +18,6 @@ def bands(n: int) -> dict[int, Int[np.ndarray, " frequencies"]]:
     return {p**e: n // p**e * np.arange(1, p**e) for p, e in factorint(n).items()}
 
 
-def explained(x: Float[np.ndarray, "n k"], labels: Int[np.ndarray, " n"]) -> float:
-    """Share of the variance of the rows that the means of those with one label explain.
-
-    With labels shuffled it is (labels − 1) / (n − 1) on average: the expected between-group sum of
-    squares of a random partition. 0 where all rows are equal.
-    """
-    centred = x - x.mean(axis=0)
-    groups = [centred[labels == label] for label in np.unique(labels)]
-    between = sum(len(rows) * float((rows.mean(axis=0) ** 2).sum()) for rows in groups)
-    total = float((centred**2).sum())
-    return between / total if total else 0.0
-
-
 def share(W_E: Float[np.ndarray, "n d_model"]) -> dict[str, float] | None:
     """The share of the energy on the bands, the constant left out, and the bands' share of all
     frequencies. None where all rows are equal."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Bool, Float
 
-from strata.analysis import fourier, heads, readout, subspaces
+from strata.analysis import fourier, readout, subspaces, variance
 from strata.analysis.all_pairs import Sweep, sweep
 from strata.course_params import CourseParams
 from strata.dynamics.courses import Row
@@ -139,7 +139,7 @@ def of_heads(weights: Arrays, seen: Sweep, n: int, params: CourseParams) -> Iter
         shares = np.cumsum(subspaces.ov_shares(weights["W_V"][h], weights["W_O"][h]))
         yield Row("ov_components", f"head {h}", subspaces.count_for(shares, params.variance))
         to_a = seen.attention[:, h, 0].reshape(n, n)
-        yield Row("block_score", f"head {h}", heads.block_score(to_a, labels))
+        yield Row("block_score", f"head {h}", variance.block_eta_squared(to_a, labels))
 
 
 def of_norms(weights: Arrays) -> Iterator[Row]:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from strata.analysis import subspaces
-from strata.analysis.heads import block_means
+from strata.analysis.variance import block_means
 from strata.interventions import ablations, outcomes, patching
 from strata.interventions.ablations import Subject
 from strata.interventions.outcomes import Outcome

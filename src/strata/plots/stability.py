@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from strata.analysis import heads
+from strata.analysis import variance
 from strata.analysis.activations import blocks
 from strata.monoid import algebraic_order
 from strata.store import Arrays
@@ -52,7 +52,7 @@ def block_scores(
 ) -> tuple[Float[np.ndarray, " maps"], Float[np.ndarray, " maps"]]:
     """The block score of each map, and that of the same map with the class labels shuffled once."""
     labels, rng = _labels(maps.shape[1]), np.random.default_rng(seeds)
-    score = heads.block_score
+    score = variance.block_eta_squared
     scores = [(score(x, labels), score(x, rng.permutation(labels))) for x in maps]
     own, shuffled = np.array(scores).reshape(-1, 2).T
     return own, shuffled
@@ -60,7 +60,7 @@ def block_scores(
 
 def block_means(x: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
     """The map with each entry replaced by the mean over its block (class of a, class of b)."""
-    return heads.block_means(x, _labels(len(x)))
+    return variance.block_means(x, _labels(len(x)))
 
 
 def _labels(n: int) -> Int[np.ndarray, " n"]:

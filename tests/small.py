@@ -1,0 +1,78 @@
+"""Small runs: parameters, splits, histories, initial weights, and exact models made by hand."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from strata import params, task
+from strata.run import Run, TrainParams
+from strata.training import network
+
+PARAMS = params.load(Path(__file__).parents[1] / "params.yaml").metrics.model_copy(
+    update={"random_subsets": 20, "shuffles": 10}
+)
+TRAIN = TrainParams(
+    d_model=12, n_heads=3, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
+    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
+)  # fmt: skip
+NONE = float("nan")
+
+
+def split_of(n: int, seed: int = 1) -> dict[str, np.ndarray]:
+    split = task.split(n, seed, 0.3, 0.3)
+    return task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
+
+
+def history_of(validation: list[float], loss: float = 0.5) -> pd.DataFrame:
+    epochs = len(validation)
+    return pd.DataFrame(
+        {
+            "epoch": np.arange(1, epochs + 1, dtype=np.int32),
+            "loss": np.full(epochs, loss, dtype=np.float32),
+            "train_accuracy": np.ones(epochs),
+            "validation_accuracy": validation,
+            "mirror_free_accuracy": np.full(epochs, np.nan),
+        }
+    )
+
+
+def weights_of(run: Run) -> dict[str, np.ndarray]:
+    return {name: x.numpy() for name, x in network.initial(run, TRAIN).items()}
+
+
+def exact_transformer(n: int) -> dict[str, np.ndarray]:
+    """A transformer that is right on every pair: a neuron for each unordered one.
+
+    Uniform attention of one head copies (e_a + e_b + e_=)/3; neuron {a, b} fires where both are
+    there. Where a = b the neurons {a, x} fire as well, so {a, a} is louder than them all.
+    """
+    d_model = 2 * n + 1  # a coordinate a token, then one an answer
+    pairs = [(a, b) for a in range(n) for b in range(a, n)]
+    W_in, W_out = np.zeros((d_model, len(pairs))), np.zeros((len(pairs), d_model))
+    for neuron, (a, b) in enumerate(pairs):
+        W_in[[a, b], neuron] = 3
+        W_out[neuron, n + 1 + a * b % n] = 1 if a != b else 2 * n
+    eye, zero = np.eye(d_model), np.zeros((d_model, d_model))
+    answers = eye[:, n + 1 :]
+    weights = {
+        "W_E": eye[: n + 1], "W_Q": zero[None], "W_K": zero[None], "W_V": eye[None],
+        "W_O": eye[None], "W_in": W_in, "b_in": np.full(len(pairs), -1.0), "W_out": W_out,
+        "W_U": answers, "b_Q": zero[:1], "b_K": zero[:1], "b_V": zero[:1], "b_O": zero[0],
+        "b_out": zero[0], "b_U": np.zeros(n),
+    }  # fmt: skip
+    return {name: x.astype(np.float32) for name, x in weights.items()}
+
+
+def exact_mlp(n: int) -> dict[str, np.ndarray]:
+    """An MLP-only model that is right on every pair: one-hot embeddings, a neuron for each pair."""
+    W_in, W_out = np.zeros((2 * n, n * n)), np.zeros((n * n, n))
+    for a in range(n):
+        for b in range(n):
+            W_in[[a, n + b], a * n + b] = 1
+            W_out[a * n + b, a * b % n] = 1
+    weights = {
+        "W_E": np.eye(n), "W_in": W_in, "b_in": np.full(n * n, -1.0), "W_out": W_out,
+        "b_out": np.zeros(n), "W_U": np.eye(n), "b_U": np.zeros(n),
+    }  # fmt: skip
+    return {name: x.astype(np.float32) for name, x in weights.items()}
