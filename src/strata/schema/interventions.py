@@ -1,0 +1,223 @@
+"""The interventions on one run, as data/interventions/RUN.json and data/controls hold them.
+
+Defined in docs/interventions.md. Shares are fractions, losses in nats, margins in logits; d is that
+of a class J_d, d = None stands for all classes at once. Keys of mappings are d, or a prime power q
+of n.
+"""
+
+from typing import Literal
+
+from strata.schema.base import Result
+
+Action = Literal["keep", "remove"]
+Site = Literal["embedding", "mlp", "logits", "candidates"]
+Subspace = Literal["other", "random", "additive"]
+Region = Literal["inside", "outside", "own", "shared", "spared"]
+Kind = Literal["class", "class only", "element", "axis", "axis of another class"]
+Change = Literal["pattern", "rank", "onto", "off", "ablate"]
+Blocks = Literal["mean", "class", "shuffled"]
+Side = Literal["read", "write"]
+Draw = Literal["random", "spread"]
+Grid = tuple[tuple[float, ...], ...]
+
+
+class Scores(Result):
+    """Means over some ordered pairs."""
+
+    loss: float
+    """Cross-entropy."""
+    accuracy: float
+    margin: float
+    """logit(correct) − the best wrong logit."""
+    skill: float | None
+    """(accuracy − chance) / (1 − chance); None where chance is always right."""
+
+
+class Range(Result):
+    """Over random draws; None where no draw has the number."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+class ScoreRanges(Result):
+    """The range over draws of each number of ``Scores``."""
+
+    loss: Range
+    accuracy: Range
+    margin: Range
+    skill: Range
+
+
+class TargetScores(Result):
+    """Means over the pairs whose product lies in one class."""
+
+    loss: float
+    accuracy: float
+    margin: float
+
+
+class OperandScores(Result):
+    """Means by (class of a, class of b), ascending in d; shape (classes, classes)."""
+
+    loss: Grid
+    accuracy: Grid
+
+
+class Measures(Scores):
+    """Means over all n² ordered pairs."""
+
+    class_accuracy: float
+    """How often the answer lies in the class of ab."""
+    modulo: dict[int, float]
+    """How often the answer agrees with ab modulo q."""
+    by_target: dict[int, TargetScores]
+    by_operands: OperandScores
+
+
+class KeyFrequencies(Result):
+    """The key frequencies of one class."""
+
+    d: int
+    of: int
+    """Frequencies but the constant."""
+    frequencies: tuple[tuple[int, ...], ...]
+    """Shape (key, axes)."""
+
+
+class Control(Result):
+    """Keep or remove of other spaces of functions, as large as that of the key characters."""
+
+    dimension: int
+    own: ScoreRanges | None
+
+
+class KeepRemove(Result):
+    """Key characters kept alone or removed, at one site."""
+
+    site: Site
+    d: int | None
+    action: Action
+    dimension: int
+    """Of the span of key characters."""
+    base: Scores
+    """The unchanged model, over the pairs that the intervention concerns."""
+    own: Scores
+    """After it, over these pairs."""
+    all: Measures
+    controls: dict[Subspace, Control]
+    """Empty where every character is key, or none."""
+
+
+class Specificity(Result):
+    """The directions of one class removed from every residue: all, or those on one axis."""
+
+    d: int
+    axis: int | None
+    """The prime of the axis."""
+    dimension: int
+    regions: dict[Region, Scores | None]
+    """By region of pairs: inside and outside, or own, shared and spared for an axis."""
+    random: dict[Region, ScoreRanges | None]
+    """Without as many random directions."""
+    all: Measures
+
+
+class ClassTrials(Result):
+    """Trials with operands of one class made to act as those of one class."""
+
+    source: int
+    """d of the class of a."""
+    target: int
+    """d of the class that the hybrid acts as."""
+    trials: int
+    success: float
+
+
+class Interchange(Result):
+    """Operands made of two residues' parts, of one kind, each with every b that tells something."""
+
+    kind: Kind
+    trials: int
+    success: float
+    """Share of trials with the predicted answer; of `class only`, with its class."""
+    unchanged: float
+    """Share with the answer ab of the residue itself."""
+    in_class: float
+    """Share in the class of the predicted answer."""
+    chance: float
+    random: float
+    """Success after norm-matched changes in random directions."""
+    by_class: tuple[ClassTrials, ...]
+
+
+class HeadChange(Result):
+    """A change of some heads; of random changes the range over draws, of the others ``all``."""
+
+    change: Change
+    heads: tuple[int, ...]
+    blocks: Blocks | None = None
+    """Pattern: its mean over all pairs, over (class of a, class of b), or over shuffled classes."""
+    rank: int | None = None
+    """Rank: that of the nearest W_OV."""
+    side: Side | None = None
+    """Onto and off a subspace: Π W_OV is the read side, W_OV Π the write side."""
+    control: Draw | None = None
+    """What stands for the subspace S: random ones, or ones that the embedding spreads over."""
+    dimension: int | None = None
+    """Of S."""
+    all: Measures | None = None
+    draws: ScoreRanges | None = None
+
+    @property
+    def skill(self) -> float | None:
+        """The skill over all pairs, or its mean over draws."""
+        return self.all.skill if self.all else self.draws.skill.mean if self.draws else None
+
+    @property
+    def label(self) -> str:
+        """The change in words, as tables and figures name it."""
+        action = f"{self.control} {self.change}" if self.control else self.change
+        more = self.blocks or self.side
+        return f"{action}, {more}" if more else action
+
+
+class Interventions(Result):
+    """All interventions on one run; of a run that diverged, only that it did."""
+
+    run: str
+    n: int
+    seed: int
+    architecture: str
+    classes: tuple[int, ...]
+    """d of every class, ascending."""
+    draws: int
+    """Random draws of each control."""
+    finite: bool
+    """Whether all weights are."""
+    key: tuple[KeyFrequencies, ...] = ()
+    base: Measures | None = None
+    """The unchanged model."""
+    keep_remove: tuple[KeepRemove, ...] = ()
+    specificity: tuple[Specificity, ...] = ()
+    interchange: tuple[Interchange, ...] = ()
+    routing: tuple[HeadChange, ...] = ()
+
+    def head_change(
+        self,
+        change: Change,
+        heads: tuple[int, ...],
+        *,
+        blocks: Blocks | None = None,
+        rank: int | None = None,
+        side: Side | None = None,
+        control: Draw | None = None,
+    ) -> HeadChange | None:
+        """The record of one change of these heads; None where the model has none."""
+        asked = (change, heads, blocks, rank, side, control)
+        known = (
+            x for x in self.routing
+            if (x.change, x.heads, x.blocks, x.rank, x.side, x.control) == asked
+        )  # fmt: skip
+        return next(known, None)
