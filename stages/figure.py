@@ -1,9 +1,9 @@
-"""Figures: execute notebooks/LABEL.ipynb for each label and keep what it draws.
+"""Figures: execute the notebook of each label and keep what it draws.
 
-In: the notebooks, inputs by parameter name, figures.LABEL of params.yaml, and n and seed where a
-figure is about one run: the headline's, or those of --run. One over --runs: keys of
-figures.stability. Out: LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page; all of
-them or none.
+In: the notebooks, notebooks/LABEL.ipynb or that of --template, which serves several figures; inputs
+by parameter name; the notebook's section of figures in params.yaml; and the run where a figure is
+about one: the headline's, or --run. One over --runs: keys of figures.stability. Out: LABEL.pdf,
+LABEL.png and LABEL.html, the executed notebook as a page; all of them or none.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from strata.run import InputError, Run, command
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("labels", nargs="+", metavar="LABEL")
+    parser.add_argument("--template", help="such as attention-seeds, where it is not LABEL")
     parser.add_argument("--input", action="append", default=[], metavar="NAME=PATH")
     parser.add_argument("--run", type=Run.parse, help="such as n165-s1")
     parser.add_argument("--runs", type=Run.parse, nargs="+", default=[])
@@ -26,18 +27,22 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def values(
-    args: argparse.Namespace, params: Params, label: str, declared: set[str]
-) -> dict[str, Any]:
-    """What the parameters cell gets; what several figures share where the notebook declares it."""
-    section = getattr(params.figures, label.replace("-", "_"), None)
+def values(args: argparse.Namespace, params: Params, template: Path) -> dict[str, Any]:
+    """What the parameters cell gets; what several figures share where the notebook declares it.
+
+    Raises InputError where a parameter lacks a value, or a value a parameter.
+    """
+    declared = notebook.parameters(template)
+    section = getattr(params.figures, template.stem.replace("-", "_"), None)
     own = section.model_dump() if section else {}
-    run = args.run or Run(params.n, params.seed)
-    shared: dict[str, Any] = {"n": run.n, "seed": run.seed}
+    shared: dict[str, Any] = {"run": str(args.run or Run(params.n, params.seed))}
     shared |= {"runs": [*map(str, args.runs)]} if args.runs else {}
     shared |= inputs(args) | ({} if section else params.figures.stability.model_dump())
     shared |= params.metrics.model_dump(exclude={"seed"})
-    return {k: v for k, v in shared.items() if k in declared} | own
+    given = {k: v for k, v in shared.items() if k in declared} | own
+    for name in sorted(declared ^ {*given, "stem"}):
+        raise InputError(f"{template}: {name}: must be both given and a parameter of the notebook")
+    return given
 
 
 def inputs(args: argparse.Namespace) -> dict[str, str]:
@@ -45,29 +50,31 @@ def inputs(args: argparse.Namespace) -> dict[str, str]:
     return {name: path for name, _, path in (pair.partition("=") for pair in args.input)}
 
 
-def main() -> None:
-    args, work = options(), {}
-    params, out = load("params.yaml"), Path(args.out)
-    unused = {*inputs(args)}
+def work(args: argparse.Namespace) -> dict[str, tuple[Path, dict[str, Any]]]:
+    """The notebook and the parameters of each label. Raises InputError where an input is unused."""
+    params, found = load("params.yaml"), {}
     for label in args.labels:
-        template = Path("notebooks", f"{label}.ipynb")
+        template = Path("notebooks", f"{args.template or label}.ipynb")
         if not template.is_file():
             raise InputError(f"{template}: no such notebook")
-        declared = notebook.parameters(template)
-        work[template] = values(args, params, label, declared)
-        unused -= declared
-        for name in sorted(declared ^ {*work[template], "stem"}):
-            raise InputError(
-                f"{template}: {name}: must be both given and a parameter of the notebook"
-            )
-    for name in sorted(unused):
-        raise InputError(f"--input {name}: no parameter of {', '.join(map(str, work))}")
+        found[label] = template, values(args, params, template)
+    used = {name for _, given in found.values() for name in given}
+    for name in sorted({*inputs(args)} - used):
+        every = ", ".join(str(template) for template, _ in found.values())
+        raise InputError(f"--input {name}: no parameter of {every}")
+    return found
+
+
+def main() -> None:
+    args = options()
+    figures, out = work(args), Path(args.out)
     with scratch.together(out) as folder:
-        stems = {template: f"{folder}/{template.stem}" for template in work}
-        made = notebook.executed([(x, given | {"stem": stems[x]}) for x, given in work.items()])
-        for stem, done in zip(stems.values(), made, strict=True):
+        made = notebook.executed(
+            [(x, given | {"stem": f"{folder}/{label}"}) for label, (x, given) in figures.items()]
+        )
+        for label, done in zip(figures, made, strict=True):
             html = notebook.page(notebook.clean(done)).replace(str(folder), str(out))
-            store.write_text(f"{stem}.html", html)
+            store.write_text(f"{folder}/{label}.html", html)
 
 
 if __name__ == "__main__":

@@ -201,7 +201,7 @@ def test_any_text_stays_the_text_it_was_as_a_parameter(text):
 def test_a_notebook_gets_a_path_as_text_and_refuses_what_is_in_it(tmp_path):
     evil = tmp_path / "'+__import__('os').abort()+'"
     evil.write_text("{}")
-    values = {"weights": str(evil), "n": 6, "seed": 1, "stem": str(tmp_path / "x")}
+    values = {"weights": str(evil), "run": "n6-s1", "stem": str(tmp_path / "x")}
     with pytest.raises(InputError, match=r"model\.ipynb: InputError: .*not a safetensors file"):
         list(notebook.executed([(ROOT / "notebooks" / "model.ipynb", values)]))
     assert not (tmp_path / "x.png").exists()

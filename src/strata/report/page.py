@@ -49,21 +49,20 @@ def _section(s: Section, made: Made, rows: list[Claim]) -> Json:
     """Name, part, view, claims and provenance; the rest is a table's or a figure's own."""
     files = [pair for pair in made.outputs if Path(pair[0]).stem == s.name]
     found = {"name": s.name, "part": s.part, "view": s.view, "made": made, "files": files}
-    own = _table(s) if s.table else _figure(s.name)
+    own = _table(s) if s.table else _figure(s)
     return found | {"claims": claims.matching(rows, s.claims)} | own
 
 
-def _figure(name: str) -> Json:
+def _figure(s: Section) -> Json:
     """Heading and words from the notebook, what it printed from its page, the size of its image."""
-    notebook = f"notebooks/{name}.ipynb"
-    first = "".join(store.read_json(notebook)["cells"][0]["source"])
+    first = "".join(store.read_json(s.notebook)["cells"][0]["source"])
     heading, _, text = first.partition("\n")
-    label, title = re.fullmatch(r"# (?:(Figure \d+): )?(.+)", heading).groups(default="")  # pyright: ignore
-    width, height = size(f"figures/{name}.png")
-    printed = lines(store.read_bytes(f"figures/{name}.html").decode())
-    own = {"label": label, "title": headed(title), "text": prose(text), "printed": printed}
-    own |= {"notebook": notebook, "width": width, "height": height}
-    return own | {"stem": f"files/figures/{name}", "table": None}
+    label, title = re.fullmatch(r"# (?:(Figures? [\d to]+): )?(.+)", heading).groups(default="")  # pyright: ignore
+    width, height = size(f"figures/{s.name}.png")
+    printed = lines(store.read_bytes(f"figures/{s.name}.html").decode())
+    own = {"label": s.label or label, "title": headed(s.title or title), "text": prose(text)}
+    own |= {"printed": printed, "notebook": s.notebook, "width": width, "height": height}
+    return own | {"stem": f"files/figures/{s.name}", "table": None}
 
 
 def _table(s: Section) -> Json:

@@ -13,21 +13,28 @@ class Section:
     """A table or a figure, named as its file and, for a figure, its notebook.
 
     ``view`` is the function of site/ that draws it for any run. ``claims`` is a pattern: the rows
-    of the table of claims that it finds stand under the section.
+    of the table of claims that it finds stand under the section. ``template`` is the notebook of a
+    figure that shares it with others.
     """
 
     name: str
     part: str
-    label: str = ""  # a figure has its own from its notebook
+    label: str = ""  # a figure has label and title from its notebook where they are not here
     title: str = ""
     text: str = ""
     view: str = ""
     claims: str = ""
+    template: str = ""
 
     @property
     def table(self) -> bool:
         """Whether it is one of tables/, not of figures/."""
         return bool(self.text)
+
+    @property
+    def notebook(self) -> str:
+        """The notebook of a figure."""
+        return f"notebooks/{self.template or self.name}.ipynb"
 
 
 SECTIONS = (
@@ -181,12 +188,30 @@ SECTIONS = (
     ),
     Section("fft_stability_clean", "Stability"),
     Section("pca_stability_clean", "Stability"),
-    Section("attn_113", "Stability"),
-    Section("attn_143", "Stability"),
-    Section("attn_154", "Stability"),
-    Section("attn_165", "Stability"),
-    Section("mlp_stability_165", "Stability"),
-    Section("mlp_stability_jclasses", "Stability"),
+    Section(
+        "attn_113", "Stability", "Figure 14",
+        "Attention to the first operand over seeds, n = 113", template="attention-seeds",
+    ),
+    Section(
+        "attn_143", "Stability", "Figure 15",
+        "Attention to the first operand over seeds, n = 143", template="attention-seeds",
+    ),
+    Section(
+        "attn_154", "Stability", "Figure 16",
+        "Attention to the first operand over seeds, n = 154", template="attention-seeds",
+    ),
+    Section(
+        "attn_165", "Stability", "Figure 17",
+        "Attention to the first operand over seeds, n = 165", template="attention-seeds",
+    ),
+    Section(
+        "mlp_stability_165", "Stability", "Figure 18",
+        "Neurons of the MLP over seeds, n = 165", template="neurons-seeds",
+    ),
+    Section(
+        "mlp_stability_jclasses", "Stability", "Figure 19",
+        "Neurons of the MLP over seeds, n = 113, 143, 154", template="neurons-seeds",
+    ),
     Section("progress-measures", "Emergence"),
     Section("progress-order", "Emergence"),
     Section(
