@@ -436,7 +436,7 @@ def test_a_dvc_lock_edited_by_hand_is_seen_and_git_or_repro_puts_it_right(projec
 def test_the_page_of_faults_names_tests_that_exist():
     page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(test_\w+)`", page))
-    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("*.py"))
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
     assert len(named) > 20
     assert not {name for name in named if f"def {name}(" not in source}
     here = sum(KILLS.values()) + KILLS["stage"] * (len(FORKED) - 1)
