@@ -46,7 +46,7 @@ const strata = (() => {
       const script = document.createElement("script");
       script.src = `runs/${name}.js`;
       script.onload = () => runs.has(name) ? done(runs.get(name)) : failed(new Error(`no run ${name}`));
-      script.onerror = () => failed(new Error(`runs/${name}.js is not there: dvc repro runs/dvc.yaml:page@${name}`));
+      script.onerror = () => failed(new Error(`runs/${name}.js is not there: dvc repro pipelines/runs/dvc.yaml:page@${name}`));
       document.head.append(script);
     }));
     return waiting.get(name);

@@ -16,7 +16,7 @@ hypothesis.settings.load_profile("strata")
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
     """The tiny pipeline with everything made, for copies: built once for all test files."""
-    from test_pipeline import shared
+    from tiny import shared
 
     base = tmp_path_factory.getbasetemp()
     return shared(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from test_pipeline import PROJECT, TINY, Project, copied
+from tiny import PROJECT, TINY, Project, copied
 from torch import Tensor, nn
 
 from strata import interop, store

@@ -9,27 +9,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from written import CONFIG, HISTORY, PARAMS, RUN, WEIGHTS, write_history, write_split, write_weights
 
 from strata import store, task
 from strata.analysis import activations
-from strata.run import InputError, Run, TrainParams
-from strata.training import network
+from strata.run import InputError, Run
 
-RUN = Run(6, 1)
-PARAMS = TrainParams(
-    d_model=8, n_heads=2, d_mlp=12, epochs=5, lr=1e-3, weight_decay=1.0,
-    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=2,
-)  # fmt: skip
-CONFIG = {"run": str(RUN), "train": PARAMS.model_dump()}
-WEIGHTS = {name: x.numpy() for name, x in network.initial(RUN, PARAMS).items()}
 LISTS = {"attention": (36, 6), "mlp": (36, 12), "logits": (36, 6)}
-HISTORY = {
-    "epoch": np.arange(1, 6, dtype=np.int32),
-    "loss": np.array([3, 2, 1, 0.5, np.inf], dtype=np.float32),
-    "train_accuracy": np.array([0, 0.1, 1 / 3, 0.5, 1]),
-    "validation_accuracy": np.array([np.nan, 0.1, np.nan, 0.3, 0.7]),
-    "mirror_free_accuracy": np.array([np.nan, 0.1, np.nan, np.nan, 0.7]),
-}
 
 
 def refused(reader, path, *words: str) -> str:
@@ -42,19 +28,6 @@ def refused(reader, path, *words: str) -> str:
     for word in (str(path), *words):
         assert word in line
     return line
-
-
-def write_weights(path, weights=None, config=None):
-    content = store.tensors_bytes(WEIGHTS if weights is None else weights, config or CONFIG)
-    store.write_bytes(path, content)
-    return path
-
-
-def write_split(path, n=6):
-    split = task.split(n, 1, 0.3, 0.3)
-    columns = task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
-    store.write_table(path, columns, store.SPLIT)
-    return path
 
 
 def read_split(path):
@@ -70,11 +43,6 @@ def write_activations(path):
     with store.replacing(path) as temporary, store.table_writer(temporary, schema) as writer:
         for a, b, found in activations.blocks(WEIGHTS, 6, block=10):
             writer.write_table(pa.table(activations.columns(a, b, 6, found), schema=schema))
-    return path
-
-
-def write_history(path):
-    store.write_history(path, HISTORY)
     return path
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from papermill.translators import translate_parameters
 from safetensors.numpy import save
-from test_store import CONFIG, WEIGHTS, write_history, write_split, write_weights
+from written import CONFIG, WEIGHTS, write_history, write_split, write_weights
 
 from strata import interop, store
 from strata.pipeline import notebook

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 from nursery import LOOP, asked
-from test_pipeline import RUN, Project, called, copied
+from tiny import RUN, Project, called, copied
 
 from strata.pipeline import files, verify
 
@@ -319,7 +319,7 @@ def test_make_test_interrupted_leaves_nothing_and_passes_the_next_time(clone):
 
 def test_of_two_dvc_repro_at_once_one_is_told_to_wait_and_nothing_is_wrong(project):
     project.set("variance", 0.9)
-    both = [started(project, *DVC, "repro", "runs/dvc.yaml:metrics") for _ in range(2)]
+    both = [started(project, *DVC, "repro", "pipelines/runs/dvc.yaml:metrics") for _ in range(2)]
     said = [process.communicate(timeout=600)[0] for process in both]
     codes = [process.returncode for process in both]
     assert 0 in codes, said
@@ -380,7 +380,7 @@ def test_an_output_that_cannot_be_written_leaves_no_file(project):
 
 def test_a_read_only_data_folder_is_named_and_nothing_changes(project):
     before = results(project)
-    words = ("repro", "--force", "--single-item", "runs/dvc.yaml:metrics")
+    words = ("repro", "--force", "--single-item", "pipelines/runs/dvc.yaml:metrics")
     code, said, _ = mounted(project, READ_ONLY, "data", *words)
     assert code != 0 and re.search("Read-only file system", said), said
     assert results(project) == before
@@ -419,7 +419,7 @@ def test_damaged_objects_of_the_remote_are_not_pulled_and_make_paper_makes_them_
 
 
 def test_a_dvc_lock_edited_by_hand_is_seen_and_git_or_repro_puts_it_right(project):
-    before, path = results(project), project.folder / "runs" / "dvc.lock"
+    before, path = results(project), project.folder / "pipelines" / "runs" / "dvc.lock"
     md5 = verify.outs(locked(project))[METRICS].md5
     path.write_text(path.read_text().replace(md5, md5[::-1]))
     assert project.run(*DVC, "status", "--quiet").returncode == 1
@@ -428,8 +428,8 @@ def test_a_dvc_lock_edited_by_hand_is_seen_and_git_or_repro_puts_it_right(projec
     assert project.do("git", "status", "--porcelain") == ""
     path.write_text(path.read_text().replace("schema:", "schema: ["))
     done = project.run(*DVC, "status")
-    assert done.returncode != 0 and "runs/dvc.lock" in done.stdout
-    project.do("git", "checkout", "--quiet", "runs/dvc.lock")
+    assert done.returncode != 0 and "pipelines/runs/dvc.lock" in done.stdout
+    project.do("git", "checkout", "--quiet", "pipelines/runs/dvc.lock")
     project.do(*DVC, "status", "--quiet")
 
 

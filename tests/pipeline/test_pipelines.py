@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
-from test_layout import dvc
+from tiny import dvc
 
 from strata.pipeline import code, files
 from strata.run import InputError
@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 def written(folder: Path, **files: dict) -> Path:
     """A folder with these pipeline files, given as top and by their folders."""
     for name, content in files.items():
-        path = folder / ("dvc.yaml" if name == "top" else f"{name}/dvc.yaml")
-        path.parent.mkdir(exist_ok=True)
+        path = folder / ("dvc.yaml" if name == "top" else f"pipelines/{name}/dvc.yaml")
+        path.parent.mkdir(parents=True, exist_ok=True)
         YAML().dump(content, path)
     return folder
 
@@ -30,7 +30,7 @@ def test_the_files_are_one_pipeline_and_a_stage_is_called_as_dvc_calls_it(tmp_pa
     assert files.stages(folder) == {"train": {"cmd": "a"}, "grid": {"cmd": "b"}}
     assert files.locked(folder) == {}
     assert files.address("train@n6-s1", folder) == "train@n6-s1"
-    assert files.address("grid", folder) == "studies/dvc.yaml:grid"
+    assert files.address("grid", folder) == "pipelines/studies/dvc.yaml:grid"
 
 
 def test_a_name_that_two_files_use_is_refused(tmp_path):
@@ -43,7 +43,7 @@ def test_a_name_that_two_files_use_is_refused(tmp_path):
 def test_variables_are_those_of_the_files_that_any_pipeline_names(tmp_path):
     (tmp_path / "params.yaml").write_text("n: 6\n")
     (tmp_path / "more.yaml").write_text("exact: X=1\n")
-    folder = written(tmp_path, studies={"vars": ["../more.yaml"], "stages": {}})
+    folder = written(tmp_path, studies={"vars": ["../../more.yaml"], "stages": {}})
     assert files.variables(folder) == {"n": 6, "exact": "X=1"}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from packaging.version import Version
-from test_pipeline import ROOT, RUN, Project, called, copied
+from tiny import ROOT, RUN, Project, called, copied
 
 from strata.pipeline import files
 from strata.run import read_yaml

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from servers import PASSWORD, USER, Server
-from test_pipeline import Project, copied
+from tiny import Project, copied
 
 PAGE = Path(__file__).parents[2] / "docs" / "remotes.md"
 KINDS = ("s3", "ssh", "webdav", "http")

@@ -17,7 +17,7 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.numpy import save
-from test_pipeline import ROOT, RUN, Project, copied
+from tiny import ROOT, RUN, Project, copied
 
 from strata import store
 from strata.params import load
@@ -111,7 +111,7 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project, tmp_p
     content[9] ^= 1
     table.chmod(0o644)
     table.write_bytes(content)
-    lock = project.folder / "runs" / "dvc.lock"
+    lock = project.folder / "pipelines" / "runs" / "dvc.lock"
     lock.write_text(lock.read_text().replace("variance: 0.95", "variance: 0.9"))
     with (project.folder / "src" / "strata" / "moments.py").open("a") as module:
         module.write("# changed\n")

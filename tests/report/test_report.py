@@ -18,7 +18,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
-from test_pipeline import Described, Project, pipeline, prepared
+from tiny import Described, Project, pipeline, prepared
 
 from strata import monoid, store
 from strata.analysis.activations import blocks
@@ -45,7 +45,7 @@ FLAGS += ["disable-dev-shm-usage", "enable-unsafe-swiftshader"]
 
 def with_runs(whole: Described) -> Described:
     """The pipeline over three runs: two moduli, one of them not square-free, and the MLP alone."""
-    for stage in whole["runs/dvc.yaml"]["stages"].values():
+    for stage in whole["pipelines/runs/dvc.yaml"]["stages"].values():
         stage["matrix"] = {"run": RUNS}
     whole["dvc.yaml"]["stages"]["report"]["deps"] += [f"report/runs/{run}.js" for run in RUNS[:2]]
     return whole
@@ -401,7 +401,8 @@ def test_a_run_whose_data_are_not_there_is_said_to_be_missing(reader, site):
         reader.open()
         reader.choose("#run", MLP)
         reader.until(
-            "return document.body.textContent.includes('dvc repro runs/dvc.yaml:page@mlp-n6-s1')"
+            "return document.body.textContent.includes("
+            "'dvc repro pipelines/runs/dvc.yaml:page@mlp-n6-s1')"
         )
         assert len(reader.errors()) == 1  # the browser's own line about the file
     finally:

@@ -9,15 +9,15 @@ from typing import Any
 
 from strata.run import InputError, read_yaml
 
-FILES = ("dvc.yaml", "runs/dvc.yaml", "headline/dvc.yaml", "studies/dvc.yaml")
+FILES = ("dvc.yaml", *(f"pipelines/{name}/dvc.yaml" for name in ("runs", "headline", "studies")))
 Stages = dict[str, dict[str, Any]]
 
 
 def lock(file: str) -> str:
     """The lock of a pipeline file.
 
-    >>> lock("headline/dvc.yaml")
-    'headline/dvc.lock'
+    >>> lock("pipelines/headline/dvc.yaml")
+    'pipelines/headline/dvc.lock'
     """
     return str(Path(file).with_suffix(".lock"))
 
@@ -42,7 +42,7 @@ def variables(folder: Path | str = ".") -> dict[str, Any]:
 
 
 def address(name: str, folder: Path | str = ".") -> str:
-    """What DVC calls a stage, such as runs/dvc.yaml:train@n165-s1."""
+    """What DVC calls a stage, such as pipelines/runs/dvc.yaml:train@n165-s1."""
     stage, at, run = name.partition("@")
     return addresses(folder).get(stage, stage) + at + run
 

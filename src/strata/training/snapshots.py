@@ -18,7 +18,7 @@ from typing import Any
 from strata.run import InputError
 from strata.store import Arrays, read_tensors, tensors_bytes, write_bytes
 
-LOCK = Path("runs", "dvc.lock")  # where DVC records what was trained
+LOCK = Path("pipelines", "runs", "dvc.lock")  # where DVC records what was trained
 
 
 def fingerprint(inputs: Mapping[str, Any], files: list[Path]) -> str:
