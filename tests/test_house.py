@@ -37,7 +37,6 @@ MODULE_LINES, FUNCTION_LINES = 250, 25
 TOO_LONG = {
     "dynamics/order",
     "interventions/ablations",
-    "plots/base",
     "store",
     "tables/headline",
     "tables/interventions",
@@ -49,7 +48,6 @@ TOO_LONG = {
     "interop._history",
     "interventions/patching.measures",
     "interventions/suite.intervene",
-    "plots/diagram.draw",
     "report/run_data.page",
     "tables/published.of_published",
     "tables/seeds.grid",

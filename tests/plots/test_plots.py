@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from strata import monoid
-from strata.plots import base, diagram, interventions
+from strata.plots import base, diagram, dynamics, embedding, interventions, spectra
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_an_empty_figure_is_blank_and_a_note_is_not():
 def test_stars_stand_where_the_mask_is_true_and_the_constant_is_left_out(ax):
     rng = np.random.default_rng(0)
     amplitude, stars = rng.random((4, 10)), rng.random((4, 10)) > 0.8
-    drawn = base.grid_spectrum(ax, amplitude, stars, 3, (5, 11))
+    drawn = spectra.grid_spectrum(ax, amplitude, stars, 3, (5, 11))
     assert {(int(y), int(x)) for x, y in np.asarray(ax.collections[0].get_offsets())} == {
         (int(i), int(j)) for i, j in np.argwhere(stars)
     }
@@ -85,7 +85,7 @@ def test_63_classes_have_looks_of_their_own_and_eight_have_markers_of_their_own(
 
 
 def test_a_class_is_solid_and_random_sets_are_dashed(ax):
-    base.components(ax, ["J_1", "J_3"], [6, 4], [(9.5, 0.5), (7.0, 0.1)])
+    embedding.components(ax, ["J_1", "J_3"], [6, 4], [(9.5, 0.5), (7.0, 0.1)])
     looks = {
         line.get_linestyle(): points(line) for line in ax.lines if line.get_linestyle() != "None"
     }
@@ -94,7 +94,7 @@ def test_a_class_is_solid_and_random_sets_are_dashed(ax):
 
 
 def test_cosines_have_the_threshold_and_a_ring_at_the_number_of_key_frequencies(ax):
-    base.cosines(ax, {1: [1.0, 0.9, 0.2], 3: [0.7]}, {1: 2, 3: 5}, threshold=0.8)
+    embedding.cosines(ax, {1: [1.0, 0.9, 0.2], 3: [0.7]}, {1: 2, 3: 5}, threshold=0.8)
     dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
     rings = [line for line in ax.lines if line.get_markerfacecolor() == "none"]
     assert [points(line) for line in dashed] == [[[0, 0.8], [1, 0.8]]]
@@ -103,18 +103,18 @@ def test_cosines_have_the_threshold_and_a_ring_at_the_number_of_key_frequencies(
 
 def test_epochs_without_a_measurement_are_passed_over(ax):
     epoch, seen = np.arange(1, 5), np.array([np.nan, 0.0, np.nan, 0.5])
-    base.progress(ax, epoch, {"validation": seen}, log=False)
+    dynamics.progress(ax, epoch, {"validation": seen}, log=False)
     assert points(ax.lines[0]) == [[2, 0], [4, 0.5]]
 
 
 def test_a_loss_of_zero_has_no_place_on_a_log_scale(ax):
-    base.progress(ax, np.arange(1, 4), {"loss": np.array([1.0, 0.0, np.inf])}, log=True)
+    dynamics.progress(ax, np.arange(1, 4), {"loss": np.array([1.0, 0.0, np.inf])}, log=True)
     assert points(ax.lines[0]) == [[1, 1]] and ax.get_yscale() == "log"
 
 
 @pytest.mark.parametrize("sizes", [[1], [79, 39, 19, 7, 9, 3, 1], [1] * 40])
 def test_blocks_side_by_side_do_not_overlap(sizes):
-    starts = base.places(sizes)
+    starts = spectra.places(sizes)
     for start, size, following in zip(starts, sizes, starts[1:], strict=False):
         assert start + size < following
 
@@ -122,8 +122,8 @@ def test_blocks_side_by_side_do_not_overlap(sizes):
 def test_key_frequencies_and_no_others_are_in_colour():
     _, (top, bottom) = base.figure(2, 1)
     share, key = np.array([0.7, 0.1, 0.2]), np.array([True, False, True])
-    drawn = base.strip(top, [np.log10(np.ones((5, 3)) / 10)], [4], low=-2)
-    base.shares(bottom, [share], [key], [4], low=1e-5)
+    drawn = spectra.strip(top, [np.log10(np.ones((5, 3)) / 10)], [4], low=-2)
+    spectra.shares(bottom, [share], [key], [4], low=1e-5)
     marks = [line for line in bottom.lines if line.get_color() == base.COLORS[1]]
     uniform = [line for line in bottom.lines if line.get_label() == "uniform"]
     assert points(marks[0]) == [[4, 0.7], [6, 0.2]]
@@ -135,9 +135,9 @@ def test_key_frequencies_and_no_others_are_in_colour():
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_every_residue_is_a_point_in_the_look_of_its_class(dimensions):
     fig, (ax,) = base.figure()
-    ax = base.oblique(ax, 20, -50) if dimensions == 3 else ax
+    ax = embedding.oblique(ax, 20, -50) if dimensions == 3 else ax
     members = {J.d: J.elements for J in monoid.classes(12)}
-    base.scatter(ax, np.random.default_rng(0).random((12, dimensions)), members)
+    embedding.scatter(ax, np.random.default_rng(0).random((12, dimensions)), members)
     assert [len(points(line)) for line in ax.lines] == [len(rows) for rows in members.values()]
     assert [to_hex(line.get_color()).upper() for line in ax.lines] == list(base.COLORS[:6])
     assert not blank(fig)
@@ -175,7 +175,7 @@ def test_no_text_is_below_seven_points(ax):
     fig, (other,) = base.figure()
     drawn = base.heat(other, np.eye(3), (0, 1))
     base.bar(drawn, [other], "weight")
-    base.cosines(other, {1: [0.5]}, {1: 1}, 0.8)
+    embedding.cosines(other, {1: [0.5]}, {1: 1}, 0.8)
     base.legend(other, "class")
     for figure in (fig, base.owner(ax)):
         assert all(float(t.get_fontsize()) >= 7 for t in texts(figure))

@@ -1,23 +1,22 @@
-"""The diagram of the transformer: where each part stands, in units of its own."""
+"""The diagram of a model: where each part stands, in units of its own."""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.patches import FancyBboxPatch
 
 from strata.monoid import classes
-from strata.plots.base import FAINT, Axes, arrow, box
+from strata.plots.base import FAINT, GREY, Axes, Number
+
+TOKENS = (6.6, 4.6, 2.3)  # height of a, b and `=`
 
 
 def draw(ax: Axes, n: int, d_model: int, n_heads: int, d_head: int, d_mlp: int) -> None:
     """The transformer of a run, left to right, and the role the paper proposes for each part."""
-    ax.set(xlim=(-0.2, 29.8), ylim=(-0.4, 8.6), aspect="equal")
-    ax.set_axis_off()
-    for y, token in ((6.6, "$a$"), (4.6, "$b$"), (2.3, "=")):
-        box(ax, (0, y, 1.4, 1.4), token, FAINT)
-        arrow(ax, (1.4, y + 0.7), (2.4, y + 0.7))
-    box(ax, (2.4, 1.9, 3.2, 6.5), f"embed\n$W_E$\n\n{n + 1} × {d_model}", "#CFE5F5")
+    _start(ax, n, ("$a$", "$b$", "="), f"{n + 1} × {d_model}")
     heads = f"{n_heads} attention heads\n\n$W_Q$, $W_K$, $W_V$:  {d_model} × {d_head}"
     box(ax, (7.4, 4.4, 6, 4), f"{heads}\n$W_O$:  {d_head} × {d_model}", "#FBE3B5")
-    mlp = f"MLP, ReLU\n\n$W_{{in}}$:  {d_model} × {d_mlp}\n$W_{{out}}$:  {d_mlp} × {d_model}"
-    box(ax, (16, 4.4, 4.6, 4), mlp, "#C9EBDD")
-    box(ax, (22.8, 1.7, 2.9, 2.6), f"unembed\n$W_U$\n{d_model} × {n}", "#F3D9E8")
-    box(ax, (26.7, 1.7, 2.9, 2.6), f"{n} logits,\nlargest at\n$ab$ mod {n}", FAINT)
+    _mlp(ax, 16, f"{d_model} × {d_mlp}", f"{d_mlp} × {d_model}")
+    _end(ax, n, d_model)
     for y in (7.3, 5.3):
         arrow(ax, (5.6, y), (7.4, y))
     for x in (8.4, 16.9):
@@ -31,9 +30,60 @@ def draw(ax: Axes, n: int, d_model: int, n_heads: int, d_head: int, d_mlp: int) 
         arrow(ax, (start, 3), (end, 3))
         ax.text(start + 0.15, 3.2, f"$x^{stream}$", fontsize=7)
     arrow(ax, (25.7, 3), (26.7, 3))
-    roles = ("sorts residues\nby class", "moves the operands into\nthe subspace of a class")
+    moves = "moves the operands into\nthe subspace of a class"
+    _roles(ax, n, {4: "sorts residues\nby class", 10.4: moves, 18.3: "composes the product"})
+
+
+def draw_mlp(ax: Axes, n: int, d_model: int, d_mlp: int) -> None:
+    """The MLP-only model of a run, which reads the embeddings of a and b side by side."""
+    _start(ax, n, ("$a$", "$b$"), f"{n} × {d_model}")
+    _mlp(ax, 12, f"{2 * d_model} × {d_mlp}", f"{d_mlp} × {d_model}")
+    _end(ax, n, d_model)
+    for y in (7.3, 5.3):
+        arrow(ax, (5.6, y), (12, y))
+    ax.plot([16.6, 19.7, 19.7], [6.4, 6.4, 3], color="black", linewidth=0.8)
+    for start, end in ((19.7, 22.8), (25.7, 26.7)):
+        arrow(ax, (start, 3), (end, 3))
+    _roles(ax, n, {4: "sorts residues\nby class", 14.3: "composes the product"})
+
+
+def _start(ax: Axes, n: int, tokens: Sequence[str], shape: str) -> None:
+    ax.set(xlim=(-0.2, 29.8), ylim=(-0.4, 8.6), aspect="equal")
+    ax.set_axis_off()
+    for y, token in zip(TOKENS, tokens, strict=False):
+        box(ax, (0, y, 1.4, 1.4), token, FAINT)
+        arrow(ax, (1.4, y + 0.7), (2.4, y + 0.7))
+    low = TOKENS[len(tokens) - 1] - 0.4
+    box(ax, (2.4, low, 3.2, 8.4 - low), f"embed\n$W_E$\n\n{shape}", "#CFE5F5")
+
+
+def _mlp(ax: Axes, x: Number, W_in: str, W_out: str) -> None:
+    mlp = f"MLP, ReLU\n\n$W_{{in}}$:  {W_in}\n$W_{{out}}$:  {W_out}"
+    box(ax, (x, 4.4, 4.6, 4), mlp, "#C9EBDD")
+
+
+def _end(ax: Axes, n: int, d_model: int) -> None:
+    box(ax, (22.8, 1.7, 2.9, 2.6), f"unembed\n$W_U$\n{d_model} × {n}", "#F3D9E8")
+    box(ax, (26.7, 1.7, 2.9, 2.6), f"{n} logits,\nlargest at\n$ab$ mod {n}", FAINT)
+
+
+def _roles(ax: Axes, n: int, roles: Mapping[Number, str]) -> None:
     regular = all(J.regular for J in classes(n))  # else c♯ is not there for every c
     argument = "ab\\,c^\\sharp" if regular else "u(ab)\\,u(c)^{-1}"
-    roles += ("composes the product", f"scores c by $\\chi({argument})$")
-    for x, role in zip((4, 10.4, 18.3, 25.8), roles, strict=True):
+    scores = {25.8: f"scores c by $\\chi({argument})$"}
+    for x, role in {**roles, **scores}.items():
         ax.text(x, 0.9, role, ha="center", va="top", fontsize=7, style="italic", color="#444444")
+
+
+def box(ax: Axes, place: tuple[Number, Number, Number, Number], text: str, color: str) -> None:
+    """A rounded box at place = (x, y, width, height) with its text inside."""
+    x, y, width, height = place
+    shape = FancyBboxPatch((x, y), width, height, "round,pad=0,rounding_size=0.25")
+    ax.add_patch(shape).set(facecolor=color, edgecolor=GREY, linewidth=0.6)
+    ax.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=7)
+
+
+def arrow(ax: Axes, start: tuple[Number, Number], end: tuple[Number, Number]) -> None:
+    """An arrow from start to end."""
+    look = {"arrowstyle": "-|>", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 7}
+    ax.annotate("", end, start, arrowprops=look | {"facecolor": "black"})

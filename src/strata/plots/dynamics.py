@@ -1,4 +1,4 @@
-"""Panels of courses of training, each drawn on the Axes it is given."""
+"""Measures over the epochs of a training."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
+from matplotlib.ticker import NullLocator
 
 from strata.plots.base import COLORS, FAINT, GREY, LINES, MARKERS, Axes, Number, name, whole
 
@@ -35,6 +36,20 @@ def evenly(ax: Axes, last: Number) -> None:
     ax.set_xlim(0, last)
     ax.xaxis.set_major_locator(whole())
     ax.xaxis.set_major_formatter(lambda x, _: thousands(float(x)))
+
+
+def progress(ax: Axes, epoch: np.ndarray, lines: Mapping[str, np.ndarray], log: bool) -> None:
+    """Named lines over the epochs; an epoch where one is not measured (NaN) is passed over."""
+    looks = ((GREY, "-"), (COLORS[0], "-"), (COLORS[1], "--"))
+    for (label, values), (color, line) in zip(lines.items(), looks, strict=False):
+        seen = np.isfinite(values) & ((values > 0) | (not log))
+        marker = "o" if seen.sum() < 3 else None
+        ax.plot(epoch[seen], values[seen], line, color=color, marker=marker, label=label, lw=1)
+    if log:
+        ax.set_yscale("log")
+        ax.yaxis.set_minor_locator(NullLocator())
+    if len(lines) > 1:
+        ax.legend(loc="lower right")
 
 
 def follow(

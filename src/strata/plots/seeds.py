@@ -7,20 +7,9 @@ import numpy as np
 from jaxtyping import Float
 
 from strata.monoid import classes
-from strata.plots.base import (
-    RED,
-    Axes,
-    AxesImage,
-    Number,
-    class_axis,
-    heat,
-    name,
-    note,
-    oblique,
-    places,
-    scatter,
-    strip,
-)
+from strata.plots.base import RED, Axes, AxesImage, Number, class_axis, heat, name, note
+from strata.plots.embedding import oblique, scatter
+from strata.plots.spectra import places, strip
 from strata.run import Run
 
 

@@ -22,7 +22,8 @@ from strata.pipeline.provenance import Made, Stage
 from strata.plots import base
 from strata.report import claims, highlights
 from strata.report.claims import Claim
-from strata.report.sections import SECTIONS, Section
+from strata.report.section import Section
+from strata.report.sections import SECTIONS
 from strata.run import InputError
 from strata.tables.format import SUBSCRIPT, read, shown
 

@@ -5,37 +5,7 @@ add a section is to add its line, and its files to the deps of stage `report` in
 that no stage of the pipelines makes is not shown.
 """
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Section:
-    """A table or a figure, named as its file and, for a figure, its notebook.
-
-    ``view`` is the function of site/ that draws it for any run. ``claims`` is a pattern: the rows
-    of the table of claims that it finds stand under the section. ``template`` is the notebook of a
-    figure that shares it with others.
-    """
-
-    name: str
-    part: str
-    label: str = ""  # a figure has label and title from its notebook where they are not here
-    title: str = ""
-    text: str = ""
-    view: str = ""
-    claims: str = ""
-    template: str = ""
-
-    @property
-    def table(self) -> bool:
-        """Whether it is one of tables/, not of figures/."""
-        return bool(self.text)
-
-    @property
-    def notebook(self) -> str:
-        """The notebook of a figure."""
-        return f"notebooks/{self.template or self.name}.ipynb"
-
+from strata.report.section import Section
 
 SECTIONS = (
     Section(
@@ -188,21 +158,12 @@ SECTIONS = (
     ),
     Section("fft_stability_clean", "Stability"),
     Section("pca_stability_clean", "Stability"),
-    Section(
-        "attn_113", "Stability", "Figure 14",
-        "Attention to the first operand over seeds, n = 113", template="attention-seeds",
-    ),
-    Section(
-        "attn_143", "Stability", "Figure 15",
-        "Attention to the first operand over seeds, n = 143", template="attention-seeds",
-    ),
-    Section(
-        "attn_154", "Stability", "Figure 16",
-        "Attention to the first operand over seeds, n = 154", template="attention-seeds",
-    ),
-    Section(
-        "attn_165", "Stability", "Figure 17",
-        "Attention to the first operand over seeds, n = 165", template="attention-seeds",
+    *(
+        Section(
+            f"attn_{n}", "Stability", f"Figure {number}",
+            f"Attention to the first operand over seeds, n = {n}", template="attention-seeds",
+        )
+        for number, n in enumerate((113, 143, 154, 165), 14)
     ),
     Section(
         "mlp_stability_165", "Stability", "Figure 18",

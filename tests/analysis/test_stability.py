@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from strata import monoid
-from strata.analysis import variance
-from strata.plots import stability
+from strata.analysis import stability, variance
 from strata.run import Run, TrainParams
 from strata.training import network
 
