@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from strata import store, task
-from strata.run import InputError, Run, SplitParams, TrainParams, command, section
+from strata.run import InputError, Run, Settings, SplitParams, TrainParams, command, section
 from strata.thresholds import MetricsParams
 from strata.training.trainer import Trainer
 
@@ -33,7 +33,7 @@ def main() -> None:
     level = section("params.yaml", "metrics", MetricsParams).accuracy
     split = task.split(run.n, run.seed, shares.train_fraction, shares.validation_fraction)
     trainer = Trainer(run, params, split)
-    config = {"run": name, "split": shares.model_dump(), "train": params.model_dump()}
+    config = Settings(split=shares, train=params).record(run)
     store.write_bytes(out / "untrained.safetensors", store.tensors_bytes(trainer.weights(), config))
     memorised(trainer, level)
     config["epoch"] = trainer.epoch

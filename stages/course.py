@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 from strata import store, task
-from strata.course_params import CourseParams
 from strata.dynamics import checkpoints, courses, trajectory
 from strata.dynamics.checkpoints import Kept
 from strata.dynamics.schedule import moments
-from strata.run import Run, SplitParams, TrainParams, command, section
+from strata.params import CheckpointsParams, DynamicsParams
+from strata.run import Run, Settings, SplitParams, TrainParams, command, section
 from strata.training import gradients, network, snapshots, trainer
 
 CODE = [Path(str(module.__file__)) for module in (gradients, network, task, trainer)]
@@ -24,12 +24,13 @@ CODE = [Path(str(module.__file__)) for module in (gradients, network, task, trai
 
 def main() -> None:
     name, split_path, folder, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
-    run, params = Run.parse(name), section("params.yaml", "course", CourseParams)
+    run, params = Run.parse(name), section("params.yaml", "dynamics", DynamicsParams)
+    count = section("params.yaml", "checkpoints", CheckpointsParams).count
     train = section("params.yaml", "train", TrainParams)
     shares = section("params.yaml", "split", SplitParams)
-    config = {"run": name, "split": shares.model_dump(), "train": train.model_dump()}
+    config = Settings(split=shares, train=train).record(run)
     table = store.read_split(split_path, run.n)
-    epochs = moments(store.read_history(folder / "history.parquet"), params.moments)
+    epochs = moments(store.read_history(folder / "history.parquet"), count)
     kept = Kept(".snapshots/course", name, snapshots.fingerprint(config, [*CODE, split_path]))
     checkpoints.ensure(kept, epochs, run, train, table["split"])
     last, environment = kept.load(epochs[-1])

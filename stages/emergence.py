@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 
 from strata import store
-from strata.course_params import CourseParams
 from strata.dynamics import courses, order
-from strata.params import GridParams
-from strata.run import Run, TrainParams, command, section
+from strata.params import DynamicsParams, GridParams
+from strata.run import Run, command, section
 from strata.tables import format
 from strata.training import environment, network
 
@@ -20,8 +19,7 @@ def main() -> None:
     folder, measured, trained, *names = sys.argv[1:]
     runs = [Run.parse(name) for name in names]
     params = section("params.yaml", "grid", GridParams)
-    course = section("params.yaml", "course", CourseParams)
-    train = section("params.yaml", "train", TrainParams)
+    course = section("params.yaml", "dynamics", DynamicsParams)
     frames = {run: courses.read(Path(measured, f"{run}.parquet")) for run in runs}
     origins = {
         run: (
@@ -33,9 +31,10 @@ def main() -> None:
     ends = {
         run: (
             network.initial(run, train)["W_E"][: run.n].numpy(),
-            store.read_weights(Path(trained, f"{run}/weights.safetensors"), run)["W_E"][: run.n],
+            weights["W_E"][: run.n],
         )
         for run in runs
+        for weights, train in [store.read_trained(Path(trained, f"{run}/weights.safetensors"), run)]
     }
     format.write(order.tables(frames, origins, ends, params, course), folder)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from strata import store, task
-from strata.run import InputError, Run, SplitParams, TrainParams, command, section
+from strata.run import InputError, Run, Settings, SplitParams, TrainParams, command, section
 from strata.training import gradients, machine, network, snapshots, trainer
 from strata.training.progress import Progress
 
@@ -53,7 +53,7 @@ def main() -> None:
     name, split_path, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])
     run, params = Run.parse(name), section("params.yaml", "train", TrainParams)
     split_params = section("params.yaml", "split", SplitParams)
-    config = {"run": name, "split": split_params.model_dump(), "train": params.model_dump()}
+    config = Settings(split=split_params, train=params).record(run)
     split, device = store.read_split(split_path, run.n)["split"], machine.prepare()
     environment = machine.describe(device)
     key = snapshots.fingerprint(config | environment.model_dump(), [*CODE, Path(split_path)])

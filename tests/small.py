@@ -19,6 +19,11 @@ TRAIN = TrainParams(
 NONE = float("nan")
 
 
+def kind_of(run: Run, params: TrainParams) -> TrainParams:
+    """The parameters of a run: those of variant mlp ask for the MLP-only model."""
+    return params.model_copy(update={"architecture": run.variant or "transformer"})
+
+
 def split_of(n: int, seed: int = 1) -> dict[str, np.ndarray]:
     split = task.split(n, seed, 0.3, 0.3)
     return task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
@@ -38,7 +43,7 @@ def history_of(validation: list[float], loss: float = 0.5) -> pd.DataFrame:
 
 
 def weights_of(run: Run) -> dict[str, np.ndarray]:
-    return {name: x.numpy() for name, x in network.initial(run, TRAIN).items()}
+    return {name: x.numpy() for name, x in network.initial(run, kind_of(run, TRAIN)).items()}
 
 
 def exact_transformer(n: int) -> dict[str, np.ndarray]:

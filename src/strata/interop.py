@@ -18,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from strata.architecture import architecture_of
 from strata.run import (
     InputError,
     Modulus,
@@ -25,6 +26,7 @@ from strata.run import (
     Run,
     Section,
     Seed,
+    Settings,
     SplitParams,
     TrainParams,
     validated,
@@ -109,7 +111,7 @@ def convert(content: bytes, origin: str, printed: dict[str, Any]) -> Published:
     train = validated(TrainParams, theirs, f"{origin}: config")
     shares = {name: printed[name] for name in ("train_fraction", "validation_fraction")}
     split, arrays = SplitParams(**shares), _arrays(state, config, origin)
-    metadata = {"run": str(run), "split": split.model_dump(), "train": train.model_dump()}
+    metadata = Settings(split=split, train=train).record(run)
     return Published(run, split, metadata, _ours(arrays, config.num_heads), history)
 
 
@@ -228,7 +230,7 @@ def export(metadata: dict[str, Any], weights: Arrays, history: pd.DataFrame) -> 
     InputError for a run that it cannot hold: one without attention, or with a value not finite.
     """
     run, train = Run.parse(metadata["run"]), metadata["train"]
-    if run.architecture != "transformer":
+    if not architecture_of(weights).attends:
         raise InputError(f"{run}: the published format holds transformers alone")
     config = {"P": run.n, "embed_dim": train["d_model"], "num_heads": train["n_heads"]}
     config["mlp_dim"] = train["d_mlp"]

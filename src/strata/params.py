@@ -1,15 +1,13 @@
-"""All of params.yaml as one frozen, validated object.
+"""All of params.yaml as one frozen, validated object, and the settings of each run in it."""
 
-The sections that decide weights are in ``run.py``; a change here never makes a trained model stale.
-"""
-
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import model_validator
 
-from strata.course_params import CourseParams
 from strata.run import (
+    Above0,
     Fraction,
     InputError,
     Modulus,
@@ -17,6 +15,7 @@ from strata.run import (
     Run,
     Section,
     Seed,
+    Settings,
     SplitParams,
     TrainParams,
     allowed,
@@ -27,6 +26,26 @@ from strata.thresholds import InterventionsParams, MetricsParams, Share
 
 Number = Annotated[float, allowed("a number")]
 Head = Annotated[int, allowed("an integer of at least 0", ge=0)]
+Variants = Annotated[
+    dict[str, dict[str, Any]], allowed("a mapping of names to the values in which each differs")
+]
+Prefix = Annotated[
+    str,
+    allowed("empty, or the name of a variant and a dash: mlp-", pattern=r"^([a-z0-9]+-)?$"),
+]
+
+
+class CheckpointsParams(Section):
+    """At how many epochs of a training weights are kept."""
+
+    count: Annotated[int, allowed("an integer from 2 to 1000", ge=2, le=1000)]
+
+
+class DynamicsParams(Section):
+    """The thresholds of what is measured on the kept weights."""
+
+    key_threshold: Above0  # key: at least this times the uniform share
+    variance: Fraction  # components are counted until this share of the variance
 
 
 class TablesParams(Section):
@@ -52,8 +71,8 @@ class GridParams(Section):
                 raise ValueError(f"grid.runs: {fault}") from None
             if self.runs.count(name) > 1:
                 raise ValueError(f"grid.runs: {name}: must be named once")
-        if Run.parse(self.runs[0]).architecture != "transformer":
-            raise ValueError(f"grid.runs: {self.runs[0]}: the first must be a transformer")
+        if Run.parse(self.runs[0]).variant:
+            raise ValueError(f"grid.runs: {self.runs[0]}: the first must be of no variant")
         return self
 
 
@@ -119,14 +138,45 @@ class Params(Section):
 
     n: Modulus
     seed: Seed
+    variant: Prefix  # with its dash, so that pipeline files can put it before n
     split: SplitParams
     train: TrainParams
+    variants: Variants
     metrics: MetricsParams
     interventions: InterventionsParams
-    course: CourseParams
+    checkpoints: CheckpointsParams
+    dynamics: DynamicsParams
     figures: FiguresParams
     tables: TablesParams
     grid: GridParams
+
+    def settings(self, run: Run) -> Settings:
+        """All that decides the weights of a run. Raises InputError where there is no such
+        variant."""
+        base = Settings(split=self.split, train=self.train)
+        if not run.variant:
+            return base
+        if run.variant not in self.variants:
+            known = ", ".join(self.variants) or "none, as params.yaml has no variants"
+            raise InputError(f"run {run}: variant = {run.variant!r}: must be one of {known}")
+        return base.varied(run.variant, self.variants[run.variant])
+
+    def headline(self) -> Run:
+        """The run that the headline figures and tables are of."""
+        return Run(self.n, self.seed, self.variant.removesuffix("-"))
+
+    @model_validator(mode="after")
+    def _variants(self) -> "Params":
+        for name in self.variants:
+            if not re.fullmatch("[a-z0-9]+", name):
+                raise ValueError(f"variants: {name!r}: must be of lower-case letters and digits")
+        try:
+            for name in self.variants:
+                self.settings(Run(self.n, self.seed, name))
+            self.settings(self.headline())
+        except InputError as fault:
+            raise ValueError(str(fault)) from None
+        return self
 
     @model_validator(mode="after")
     def _head_exists(self) -> "Params":

@@ -1,11 +1,11 @@
-"""What a run is: its name, the sections of params.yaml that decide its weights, and their shapes.
+"""What a run is: its name, and the settings that decide its weights; how input is validated.
 
-The other sections are in ``params.py``, so that none of them can make a trained model stale.
+``params.py`` has the whole of params.yaml.
 """
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 M = TypeVar("M", bound=BaseModel)
-Architecture = Literal["transformer", "mlp"]
+ArchitectureName = Literal["transformer", "mlp"]
 
 
 def allowed(what: str, **bounds: Any) -> Any:
@@ -29,6 +29,7 @@ Seed = Annotated[int, allowed("an integer from 0 to 2^63 - 1", ge=0, lt=2**63)]
 Positive = Annotated[int, allowed("an integer of at least 1", ge=1)]
 Fraction = Annotated[float, allowed("a number between 0 and 1, both excluded", gt=0, lt=1)]
 Above0 = Annotated[float, allowed("a number above 0", gt=0)]
+Kind = Annotated[ArchitectureName, allowed("transformer or mlp")]
 Decay = Annotated[float, allowed("a number of at least 0", ge=0)]
 Beta = Annotated[float, allowed("a number from 0 to 1, 1 excluded", ge=0, lt=1)]
 
@@ -39,31 +40,48 @@ class InputError(Exception):
 
 @dataclass(frozen=True, order=True)
 class Run:
-    """One model: modulus, seed and architecture, written ``n165-s1`` or ``mlp-n165-s1``.
+    """One model: modulus, seed, variant and seed of the initial weights.
+
+    Written ``n165-s1``; ``mlp-n165-s1`` where the variant mlp of params.yaml says how it differs;
+    ``n165-s1-w2`` for the split of seed 1 and the initial weights of seed 2, which are by default
+    those of the seed of the split.
 
     >>> Run.parse("mlp-n165-s1")
-    Run(n=165, seed=1, architecture='mlp')
-    >>> str(Run(113, 2))
-    'n113-s2'
+    Run(n=165, seed=1, variant='mlp', weights_seed=1)
+    >>> str(Run(113, 2)), str(Run(113, 2, weights_seed=3))
+    ('n113-s2', 'n113-s2-w3')
     """
 
     n: int
     seed: int
-    architecture: Architecture = "transformer"
+    variant: str = ""  # empty for none
+    weights_seed: int = -1  # -1 for that of the split
+
+    def __post_init__(self) -> None:
+        if self.weights_seed == -1:
+            object.__setattr__(self, "weights_seed", self.seed)
 
     @classmethod
     def parse(cls, name: str) -> "Run":
-        """The run of that name. Raises InputError where the name, n or the seed is not valid."""
-        found = re.fullmatch(r"(mlp-)?n(.+?)-s(.+)", name)
+        """The run of that name. Raises InputError where the name, n or a seed is not valid."""
+        found = re.fullmatch(r"(?:([a-z0-9]+)-)?n(.+?)-s(.+?)(?:-w(.+))?", name)
         if not found:
-            raise InputError(f"run = {name!r}: must look like n165-s1 or mlp-n165-s1")
-        mlp, n, seed = found.groups()
-        valid = validated(Headline, {"n": number(n), "seed": number(seed)}, f"run {name}")
-        return cls(valid.n, valid.seed, "mlp" if mlp else "transformer")
+            raise InputError(f"run = {name!r}: must look like n165-s1, mlp-n165-s1 or n165-s1-w2")
+        variant, n, *seeds = found.groups()
+        numbers = [
+            validated(Headline, {"n": number(n), "seed": number(seed)}, f"run {name}")
+            for seed in seeds
+            if seed is not None
+        ]
+        run = cls(numbers[0].n, numbers[0].seed, variant or "", numbers[-1].seed)
+        if str(run) != name:
+            raise InputError(f"run {name}: must be written {run}")
+        return run
 
     def __str__(self) -> str:
-        prefix = "mlp-" if self.architecture == "mlp" else ""
-        return f"{prefix}n{self.n}-s{self.seed}"
+        prefix = f"{self.variant}-" if self.variant else ""
+        own = "" if self.weights_seed == self.seed else f"-w{self.weights_seed}"
+        return f"{prefix}n{self.n}-s{self.seed}{own}"
 
 
 def number(text: str) -> int | str:
@@ -101,8 +119,9 @@ class SplitParams(Section):
 
 
 class TrainParams(Section):
-    """Widths of the model and hyperparameters of AdamW."""
+    """Kind and widths of the model and hyperparameters of AdamW."""
 
+    architecture: Kind = "transformer"
     d_model: Positive
     n_heads: Positive
     d_mlp: Positive
@@ -123,21 +142,35 @@ class TrainParams(Section):
         return self
 
 
-def shapes(run: Run, params: TrainParams) -> dict[str, tuple[int, ...]]:
-    """Name and shape of every weight, in the order in which they are kept."""
-    n, d_model, n_heads, d_mlp = run.n, params.d_model, params.n_heads, params.d_mlp
-    mlp = {"W_out": (d_mlp, d_model), "b_out": (d_model,), "W_U": (d_model, n), "b_U": (n,)}
-    if run.architecture == "mlp":
-        return {"W_E": (n, d_model), "W_in": (2 * d_model, d_mlp), "b_in": (d_mlp,)} | mlp
-    d_head = d_model // n_heads
-    attention = {}
-    for name in "QKV":
-        attention[f"W_{name}"] = (n_heads, d_model, d_head)
-        attention[f"b_{name}"] = (n_heads, d_head)
-    attention |= {"W_O": (n_heads, d_head, d_model), "b_O": (d_model,)}
-    return (
-        {"W_E": (n + 1, d_model)} | attention | {"W_in": (d_model, d_mlp), "b_in": (d_mlp,)} | mlp
-    )
+class Settings(Section):
+    """All that decides the weights of a run, with its n and its seeds."""
+
+    split: SplitParams
+    train: TrainParams
+
+    def record(self, run: Run) -> dict[str, Any]:
+        """What a weights file says of its run. Its tensors say of which architecture it is."""
+        train = self.train.model_dump(exclude={"architecture"})
+        return {"run": str(run), "split": self.split.model_dump(), "train": train}
+
+    def varied(self, variant: str, values: Mapping[str, Any]) -> "Settings":
+        """The same with other values for some keys of split and train. Raises InputError, which
+        names variants.VARIANT.KEY."""
+        known = [*SplitParams.model_fields, *TrainParams.model_fields]
+        for key in values:
+            if key not in known:
+                must = f"unknown key, must be one of {', '.join(known)}"
+                raise InputError(f"variants.{variant}.{key}: {must}")
+        where = f"variants.{variant}"
+        return Settings(
+            split=validated(SplitParams, _replaced(self.split, values), "", where),
+            train=validated(TrainParams, _replaced(self.train, values), "", where),
+        )
+
+
+def _replaced(part: Section, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a section with those of its own keys in their place."""
+    return {key: values.get(key, value) for key, value in part.model_dump().items()}
 
 
 def validated(model: type[M], values: Any, origin: str, *prefix: str) -> M:

@@ -20,7 +20,8 @@ from pydantic import BaseModel
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialise
 
-from strata.run import InputError, M, Run, TrainParams, shapes, validated
+from strata.architecture import architecture_of
+from strata.run import InputError, M, Run, TrainParams, validated
 from strata.schema.base import parsed
 
 Arrays = dict[str, np.ndarray]
@@ -134,22 +135,29 @@ def read_tensors(path: Path | str) -> tuple[Arrays, dict[str, Any]]:
 def read_weights(path: Path | str, run: Run | None = None) -> Arrays:
     """The weights of a run by name, float32: exactly the tensors that its configuration asks
     for."""
+    return read_trained(path, run)[0]
+
+
+def read_trained(path: Path | str, run: Run | None = None) -> tuple[Arrays, TrainParams]:
+    """The weights of a run, and what it was trained with as the file itself says."""
     weights, config = read_tensors(path)
+    kind = architecture_of(weights)
     try:
         made = Run.parse(config["run"])
-        expected = shapes(made, validated(TrainParams, config["train"], "", "train"))
+        own = validated(TrainParams, config["train"] | {"architecture": kind.name}, "", "train")
     except (KeyError, TypeError):
         raise InputError(f"{path}: its metadata names no run and no train parameters") from None
     except InputError as error:
         raise InputError(f"{path}: its metadata is not valid: {error}") from None
     if run and run != made:
         raise InputError(f"{path}: weights of {made}, must be those of {run}")
+    expected = kind.shapes(made.n, own)
     for name in sorted({*weights, *expected}):
         got = f"{weights[name].dtype} {weights[name].shape}" if name in weights else "missing"
         must = f"float32 {expected[name]}" if name in expected else "missing"
         if got != must:
             raise InputError(f"{path}: tensor {name} is {got}, must be {must}")
-    return weights
+    return weights, own
 
 
 def table_writer(path: Path | str, schema: pa.Schema) -> pq.ParquetWriter:

@@ -25,6 +25,7 @@ from strata.analysis import (
 from strata.analysis.all_pairs import Sweep, sweep
 from strata.analysis.products import Products
 from strata.analysis.variance import eta_squared
+from strata.architecture import architecture_of
 from strata.monoid import JClass, classes
 from strata.run import Run
 from strata.store import Arrays
@@ -52,7 +53,7 @@ def measure(
         "run": str(run),
         "n": n,
         "seed": run.seed,
-        "architecture": run.architecture,
+        "architecture": architecture_of(weights).name,
         "epochs": len(history),
         "finite": finite,
         "generalised": bool(accuracies["validation"] >= params.accuracy),

@@ -17,11 +17,10 @@ from scipy.stats import binomtest
 from sympy.ntheory import factorint
 
 from strata.analysis import fourier
-from strata.course_params import CourseParams
 from strata.dynamics.courses import curve
 from strata.interventions import projections
 from strata.monoid import JClass, axes, classes
-from strata.params import GridParams
+from strata.params import DynamicsParams, GridParams
 from strata.run import InputError, Run
 from strata.tables.headline import Table
 from strata.training.environment import Environment
@@ -51,7 +50,7 @@ def tables(
     origins: Mapping[Run, tuple[Json, Environment]],
     ends: Mapping[Run, Ends],
     params: GridParams,
-    measured: CourseParams,
+    measured: DynamicsParams,
 ) -> tuple[Table, ...]:
     """All tables of some runs; an origin is that of the course and the environment of the run, ends
     are its first and last embeddings.

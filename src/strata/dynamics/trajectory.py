@@ -11,24 +11,24 @@ from jaxtyping import Bool, Float
 
 from strata.analysis import fourier, readout, subspaces, variance
 from strata.analysis.all_pairs import Sweep, sweep
-from strata.course_params import CourseParams
 from strata.dynamics.courses import Row
 from strata.interventions import ablations, projections
 from strata.interventions.ablations import Subject
 from strata.interventions.patching import Rig
 from strata.interventions.projections import Masks
 from strata.monoid import JClass, classes
+from strata.params import DynamicsParams
 from strata.store import Arrays
 from strata.task import TRAIN, VALIDATION
 
 
-def keys(weights: Arrays, n: int, params: CourseParams) -> Masks:
+def keys(weights: Arrays, n: int, params: DynamicsParams) -> Masks:
     """The key frequencies of each class in these weights: the last ones give the final keys."""
     return projections.keys(weights["W_E"][:n], n, params.key_threshold)
 
 
 def observe(
-    weights: Arrays, split: Arrays, n: int, final: Masks, params: CourseParams
+    weights: Arrays, split: Arrays, n: int, final: Masks, params: DynamicsParams
 ) -> list[Row]:
     """Every measure of these weights. ``split`` is the pair table, ``final`` the final keys."""
     it, seen = ablations.subject(weights, n, final), sweep(weights, n)
@@ -88,7 +88,7 @@ def _means(
 
 
 def of_class(
-    J: JClass, weights: Arrays, seen: Sweep, final: Masks, params: CourseParams
+    J: JClass, weights: Arrays, seen: Sweep, final: Masks, params: DynamicsParams
 ) -> Iterator[Row]:
     """Spectrum, dimension and readout of one class; nothing where its rows are all equal."""
     of, rows = f"J{J.d}", weights["W_E"][J.elements]
@@ -132,7 +132,7 @@ def gini(x: Float[np.ndarray, " count"]) -> float:
     return float(ranks @ np.sort(x) / (len(x) * x.sum())) if x.any() else 0.0
 
 
-def of_heads(weights: Arrays, seen: Sweep, n: int, params: CourseParams) -> Iterator[Row]:
+def of_heads(weights: Arrays, seen: Sweep, n: int, params: DynamicsParams) -> Iterator[Row]:
     """Rank of W_OV and block score of each head; none of the MLP-only model."""
     labels = np.gcd(np.arange(n), n)
     for h in range(seen.attention.shape[1]):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from strata.architecture import architecture_of
 from strata.interventions import ablations, interchange, patching, projections, routing
 from strata.monoid import JClass, classes, frequencies
 from strata.run import Run
@@ -30,7 +31,8 @@ def intervene(
     These are those of its own embedding, or of that in the weights ``key``. Of a run that diverged
     only that is recorded.
     """
-    about = {"run": str(run), "n": run.n, "seed": run.seed, "architecture": run.architecture}
+    about = {"run": str(run), "n": run.n, "seed": run.seed}
+    about |= {"architecture": architecture_of(weights).name}
     about |= {"classes": [J.d for J in classes(run.n)], "draws": params.draws}
     if not all(np.isfinite(x).all() for x in weights.values()):
         return about | {"finite": False}

@@ -33,7 +33,7 @@ class Again(NamedTuple):
     """A run's first epochs here: whether they are the recorded bytes, and what is wrong with them.
 
     ``kind`` is what runs share whose histories come out alike to the byte on one machine, or on
-    none: what is known of their environment, their modulus and architecture.
+    none: what is known of their environment, their modulus and variant.
     """
 
     kind: tuple[Any, ...] | None
@@ -72,7 +72,7 @@ def compared(folder: Path, run: Run, split: SplitParams, train: TrainParams) -> 
     except InputError as fault:
         return Again(None, False, str(fault))
     again, here = repeat(run, split, train, EPOCHS, device), machine.describe(device)
-    kind, first = (*made.kind(), run.n, run.architecture), shipped.iloc[:EPOCHS]
+    kind, first = (*made.kind(), run.n, run.variant), shipped.iloc[:EPOCHS]
     if first.equals(again):
         return Again(kind, True, "")
     if len(first) < len(again):

@@ -16,7 +16,7 @@ import pandas as pd
 from strata import store, task
 from strata.analysis.activations import answers, blocks
 from strata.pipeline import provenance
-from strata.run import InputError, Run, SplitParams, TrainParams
+from strata.run import InputError, Run, Settings, SplitParams, TrainParams
 
 ACCURACY = 2e-3  # share of the validation pairs that rounding may decide otherwise
 
@@ -102,7 +102,7 @@ def ending(folder: Path, table: Path, run: Run, split: SplitParams, train: Train
         return Outcome(what, False, str(fault))
     if not all(np.array_equal(pairs[name], x) for name, x in columns(run, split).items()):
         return Outcome(what, False, f"{table.name}: is not the split of seed {run.seed}")
-    if config != {"run": str(run), "split": split.model_dump(), "train": train.model_dump()}:
+    if config != Settings(split=split, train=train).record(run):
         return Outcome(what, False, "trained with other parameters than params.yaml has")
     if thinned != _thinned(history):
         return Outcome(what, False, "history.csv is not its history, thinned")

@@ -141,9 +141,9 @@ class Head:
 
 class MLP:
     """The MLP-only model: the head on the two embeddings side by side, without a residual
-    stream."""
+    stream. It has no heads, so ``n_heads`` says nothing."""
 
-    def __init__(self, layers: Weights, grads: Weights, rows: int):
+    def __init__(self, layers: Weights, grads: Weights, rows: int, n_heads: int):
         self.head = Head(layers, grads, rows)
         self.W_E, self.dW_E = layers["W_E"], grads["W_E"]
         self.d_x = self.W_E.new_empty(rows, 2 * self.W_E.shape[1])

@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from strata.run import Run, TrainParams, shapes
+from strata.architecture import architecture, architecture_of
+from strata.run import Run, TrainParams
 from strata.task import permutation
 
 Weights = dict[str, Tensor]
@@ -26,26 +27,26 @@ class Activations(NamedTuple):
 
 
 def initial(run: Run, params: TrainParams) -> Weights:
-    """The initial weights of a run: torch's default initialisers, drawn on the CPU after the split.
+    """The initial weights of a run: torch's default initialisers, drawn on the CPU after the split
+    of the seed of the weights.
 
     torch's own layers are built and taken apart, so the values are theirs by construction.
     """
-    n, d_model, d_mlp = run.n, params.d_model, params.d_mlp
-    width = 2 * d_model if run.architecture == "mlp" else d_model
-    tokens = n if run.architecture == "mlp" else n + 1
+    kind, n, d_model, d_mlp = architecture(params), run.n, params.d_model, params.d_mlp
+    shapes = kind.shapes(n, params)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        permutation(n, run.seed)
-        embedding = nn.Embedding(tokens, d_model)
+        permutation(n, run.weights_seed)
+        embedding = nn.Embedding(shapes["W_E"][0], d_model)
         weights = {"W_E": embedding.weight}
-        if run.architecture == "transformer":
+        if kind.attends:
             weights |= _attention(nn.MultiheadAttention(d_model, params.n_heads))
         for name, layer in {
-            "in": nn.Linear(width, d_mlp),
+            "in": nn.Linear(shapes["W_in"][0], d_mlp),
             "out": nn.Linear(d_mlp, d_model),
             "U": nn.Linear(d_model, n),
         }.items():
             weights |= {f"W_{name}": layer.weight.T, f"b_{name}": layer.bias}
-        return {name: weights[name].clone() for name in shapes(run, params)}
+        return {name: weights[name].clone() for name in shapes}
 
 
 def _attention(layer: nn.MultiheadAttention) -> Weights:
@@ -63,7 +64,7 @@ def _attention(layer: nn.MultiheadAttention) -> Weights:
 
 def forward(weights: Weights, a: Int[Tensor, " pairs"], b: Int[Tensor, " pairs"]) -> Activations:
     """Logits for c = ab at `=`, with the activations behind them. Differentiable."""
-    if "W_Q" not in weights:
+    if not architecture_of(weights).attends:
         W_E = weights["W_E"]
         return _head(weights, torch.cat([W_E[a], W_E[b]], dim=1), 0, a.new_zeros(len(a), 0, 3))
     keys, values, query = qkv(weights)

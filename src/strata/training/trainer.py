@@ -1,7 +1,7 @@
 """Full-batch AdamW on one run: configuration in, weights and history out.
 
-The course of a run depends on its configuration, the kind of device and the number of threads, and
-on nothing else: interrupting it, looking at it or timing it changes no bit.
+A run depends on its configuration, the kind of device and the number of threads, and on nothing
+else: interrupting it, looking at it or timing it changes no bit.
 """
 
 from collections.abc import Callable
@@ -11,24 +11,29 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from strata.run import Architecture, InputError, Run, TrainParams
+from strata.architecture import architecture
+from strata.run import ArchitectureName, InputError, Run, TrainParams
 from strata.task import TRAIN, VALIDATION, mirrored
 from strata.training import gradients
 from strata.training.gradients import Batch, Network
 from strata.training.network import Weights, initial
 
 State = dict[str, Tensor]
+NETWORKS: dict[ArchitectureName, type[gradients.MLP] | type[gradients.Transformer]] = {
+    "transformer": gradients.Transformer,
+    "mlp": gradients.MLP,
+}
 
 
 def batch(
-    pairs: Int[np.ndarray, " rows"], n: int, architecture: Architecture, device: torch.device
+    pairs: Int[np.ndarray, " rows"], n: int, symmetric: bool, device: torch.device
 ) -> tuple[Batch, Int[np.ndarray, " rows"]]:
     """The pairs (numbered a·n + b) as rows to train on, and the row of each pair.
 
-    The transformer is symmetric, so there a pair and its mirror are one row of weight 2.
+    For a symmetric model a pair and its mirror are one row of weight 2.
     """
     a, b = np.divmod(pairs, n)
-    if architecture == "transformer":
+    if symmetric:
         a, b = np.minimum(a, b), np.maximum(a, b)
     rows, row_of, count = np.unique(a * n + b, return_inverse=True, return_counts=True)
     a, b = np.divmod(rows, n)
@@ -50,9 +55,10 @@ class Trainer:
         if not len(train) or not len(validation):
             raise InputError(f"{run}: the split leaves no pair to train on, or none to validate on")
         self.train_pairs = len(train)
-        rows, _ = batch(train, run.n, run.architecture, self.device)
+        symmetric = architecture(params).symmetric
+        rows, _ = batch(train, run.n, symmetric, self.device)
         self.batches = gradients.chunks(rows)
-        rows, self.validation_row = batch(validation, run.n, run.architecture, self.device)
+        rows, self.validation_row = batch(validation, run.n, symmetric, self.device)
         self.validation = gradients.chunks(rows)
         self.mirror_free = ~mirrored(split, run.n)[validation]
         self._build(initial(run, params))
@@ -74,12 +80,8 @@ class Trainer:
             for x in (self.parameter.detach(), self.parameter.grad)
         )
         rows = max(len(chunk.a) for chunk in (*self.batches, *self.validation))
-        self.network: Network = (
-            gradients.MLP(self.layers, grads, rows)
-            if self.run.architecture == "mlp"
-            else gradients.Transformer(self.layers, grads, rows, self.params.n_heads)
-        )
         p = self.params
+        self.network: Network = NETWORKS[p.architecture](self.layers, grads, rows, p.n_heads)
         self.optimizer = torch.optim.AdamW(
             [self.parameter], lr=p.lr, betas=(p.beta1, p.beta2), eps=p.eps,
             weight_decay=p.weight_decay, fused=True, capturable=self.device.type == "cuda",
@@ -93,7 +95,7 @@ class Trainer:
     def _record(self, epochs: int) -> None:
         """Loss and accuracies stay on the device; the row to write is counted there too."""
         self.row = torch.zeros(1, dtype=torch.int64, device=self.device)
-        self.course = torch.full((epochs, 2), torch.nan, device=self.device)
+        self.trained = torch.full((epochs, 2), torch.nan, device=self.device)
         self.validated = torch.full((epochs, 2), torch.nan, dtype=torch.float64)
 
     @torch.no_grad()
@@ -102,7 +104,8 @@ class Trainer:
         assert self.parameter.grad is not None
         self.parameter.grad.zero_()
         loss, hits = gradients.epoch(self.network, self.batches)
-        self.course.index_copy_(0, self.row, torch.stack([loss, hits])[None].to(self.course.dtype))
+        seen = torch.stack([loss, hits])[None].to(self.trained.dtype)
+        self.trained.index_copy_(0, self.row, seen)
         self.row += 1
         self.optimizer.step()
 
@@ -149,17 +152,17 @@ class Trainer:
     @property
     def loss(self) -> float:
         """The loss of the last epoch, before its step; NaN before the first."""
-        return float(self.course[self.epoch - 1, 0]) if self.epoch else float("nan")
+        return float(self.trained[self.epoch - 1, 0]) if self.epoch else float("nan")
 
     def latest(self) -> dict[str, float]:
         """The accuracies of the last epoch and of the last validation."""
         done = self.epoch // self.params.validate_every * self.params.validate_every
         validation, mirror_free = self.validated[max(done, 1) - 1].tolist()
-        train = float(self.course[self.epoch - 1, 1])
+        train = float(self.trained[self.epoch - 1, 1])
         return {"train": train, "validation": validation, "mirror-free": mirror_free}
 
     def weights(self) -> dict[str, np.ndarray]:
-        """The weights after ``epoch`` steps, under the names and shapes of ``run.shapes``."""
+        """The weights after ``epoch`` steps, under the names and shapes of its architecture."""
         layers = {name: layer.cpu() for name, layer in self.layers.items()}
         weights = gradients.unstacked(layers, self.params.n_heads)
         return {name: tensor.contiguous().numpy().copy() for name, tensor in weights.items()}
@@ -167,7 +170,7 @@ class Trainer:
     def history(self) -> dict[str, np.ndarray]:
         """One row an epoch: loss and training accuracy before its step, the others after it (else
         NaN)."""
-        loss, share = self.course[: self.epoch].cpu().numpy().T
+        loss, share = self.trained[: self.epoch].cpu().numpy().T
         free = self.validated[: self.epoch].numpy()
         return {
             "epoch": np.arange(1, self.epoch + 1, dtype=np.int32),
@@ -179,7 +182,7 @@ class Trainer:
 
     def _tensors(self) -> State:
         adam = self.optimizer.state[self.parameter]
-        return {"parameter": self.parameter.detach(), "row": self.row, "course": self.course} | {
+        return {"parameter": self.parameter.detach(), "row": self.row, "trained": self.trained} | {
             name: adam[name] for name in ("step", "exp_avg", "exp_avg_sq")
         }
 
@@ -187,11 +190,11 @@ class Trainer:
         """All that the rest of the run depends on, and the history so far."""
         tensors = self._tensors() | {"validated": self.validated}
         arrays = {name: tensor.cpu().numpy().copy() for name, tensor in tensors.items()}
-        return arrays | {name: arrays[name][: self.epoch] for name in ("course", "validated")}
+        return arrays | {name: arrays[name][: self.epoch] for name in ("trained", "validated")}
 
     def resume(self, state: dict[str, np.ndarray]) -> None:
         """Go on from a state that the same configuration gave."""
         self.epoch = int(state["row"][0])
         for name, tensor in (self._tensors() | {"validated": self.validated}).items():
-            part = tensor[: self.epoch] if name in {"course", "validated"} else tensor
+            part = tensor[: self.epoch] if name in {"trained", "validated"} else tensor
             part.copy_(torch.from_numpy(state[name]))
