@@ -12,7 +12,7 @@ from strata.run import Run
 
 def main() -> None:
     name = sys.argv[1]
-    run, params = Run.parse(name), load("params.yaml").course
+    run, params = Run.parse(name), load("params.yaml").dynamics
     split = store.read_split(f"data/split/{name}.parquet", run.n)
     weights = store.read_weights(f"data/train/{name}/weights.safetensors", run)
     final = trajectory.keys(weights, run.n, params)

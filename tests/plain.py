@@ -52,7 +52,7 @@ class Plain:
     """One run: the split, the modules' own initial values from the same generator, steps."""
 
     def __init__(self, run: Run, params: TrainParams, share: float = 0.3):
-        n, kind = run.n, {"transformer": Transformer, "mlp": MLP}[run.architecture]
+        n, kind = run.n, {"transformer": Transformer, "mlp": MLP}[params.architecture]
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(run.seed)
             dealt = torch.randperm(n * n)

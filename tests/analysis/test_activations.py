@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
+from small import kind_of
 
 from strata import store
 from strata.analysis import activations
@@ -23,7 +24,7 @@ RUNS = [Run(12, 3), Run(7, 0), Run(2, 1), Run(9, 1, "mlp")]
 
 
 def weights_of(run: Run) -> dict[str, np.ndarray]:
-    return {name: x.numpy() for name, x in network.initial(run, PARAMS).items()}
+    return {name: x.numpy() for name, x in network.initial(run, kind_of(run, PARAMS)).items()}
 
 
 def whole(run: Run) -> tuple[np.ndarray, np.ndarray, network.Activations]:
@@ -31,7 +32,7 @@ def whole(run: Run) -> tuple[np.ndarray, np.ndarray, network.Activations]:
     a, b = np.divmod(np.arange(run.n**2), run.n)
     with torch.no_grad():
         found = network.forward(
-            network.initial(run, PARAMS), torch.from_numpy(a), torch.from_numpy(b)
+            network.initial(run, kind_of(run, PARAMS)), torch.from_numpy(a), torch.from_numpy(b)
         )
     return a, b, found
 
@@ -71,7 +72,7 @@ def test_the_table_that_the_stage_writes_reads_back(run, tmp_path, monkeypatch):
     assert np.array_equal(found["prediction"], activations.answers(found["logits"]))
     assert np.allclose(found["logits"], expected.logits, atol=1e-6)
     assert np.allclose(found["mlp"], expected.mlp, atol=1e-6)
-    if run.architecture == "mlp":
+    if run.variant == "mlp":
         assert "attention" not in names
         return
     attention = found["attention"].reshape(-1, PARAMS.n_heads, 3)  # head-major: to a, to b, to =

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small import TRAIN
+from small import TRAIN, kind_of
 
 from strata.analysis import metrics, neurons
 from strata.analysis.activations import blocks
@@ -45,7 +45,7 @@ def test_neurons_made_of_one_prime_power_are_put_to_it():
 
 @pytest.mark.parametrize("run", [Run(2, 1), Run(12, 1), Run(13, 1), Run(15, 1, "mlp")], ids=str)
 def test_any_model_is_measured(run):
-    weights = {name: x.numpy() for name, x in network.initial(run, TRAIN).items()}
+    weights = {name: x.numpy() for name, x in network.initial(run, kind_of(run, TRAIN)).items()}
     found, n = neurons.measure(metrics.second_pass(weights, run.n)[0]), run.n
     mlp = np.concatenate([x.mlp for *_, x in blocks(weights, n)])
     assert found["varying"] == int((mlp.std(axis=0) > 0).sum()) == sum(found["neurons"].values())

@@ -19,8 +19,9 @@ from torch import Tensor, nn
 
 from strata import interop, store
 from strata.analysis.activations import forward
+from strata.architecture import architecture
 from strata.params import load
-from strata.run import InputError, Run, TrainParams, shapes
+from strata.run import InputError, Run, TrainParams
 from strata.tables import format, published, seeds
 
 ROOT = Path(__file__).parents[2]
@@ -97,7 +98,9 @@ def test_a_converted_file_is_a_run_that_store_reads_back(size, tmp_path):
     read = store.read_weights(path, Run(size[0], 5))
     assert all(np.array_equal(read[name], x) for name, x in found.weights.items())
     train = TrainParams.model_validate(found.metadata["train"])
-    assert {name: x.shape for name, x in read.items()} == shapes(found.run, train)
+    assert {name: x.shape for name, x in read.items()} == architecture(train).shapes(
+        found.run.n, train
+    )
     assert (train.epochs, train.lr, train.validate_every) == (7, 0.001, 100)
     assert found.metadata["split"] == {"train_fraction": 0.3, "validation_fraction": 0.3}
 

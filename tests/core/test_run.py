@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from strata import params
+from strata.architecture import architecture
 from strata.run import (
     InputError,
     Run,
@@ -19,7 +20,6 @@ from strata.run import (
     command,
     read_yaml,
     section,
-    shapes,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +53,8 @@ def test_the_shipped_parameters_are_those_of_the_paper():
         "d_model": 128, "n_heads": 4, "d_mlp": 512, "epochs": 25000, "lr": 0.001,
         "weight_decay": 1.0, "beta1": 0.9, "beta2": 0.98, "eps": 1e-8, "validate_every": 100,
     }  # fmt: skip
-    assert found.train.model_dump() == train
+    assert found.train.model_dump(exclude={"architecture"}) == train
+    assert found.train.architecture == "transformer"
     with pytest.raises(ValidationError, match="frozen"):
         found.train.lr = 1  # type: ignore[misc]
     assert section(ROOT / "params.yaml", "train", TrainParams) == found.train
@@ -227,9 +228,9 @@ def test_a_name_that_is_no_run_gets_one_line(name):
 
 @pytest.mark.parametrize("run", [Run(165, 1), Run(165, 1, "mlp")], ids=str)
 def test_shapes_add_up_to_the_papers_parameter_counts(run):
-    train = params.load(ROOT / "params.yaml").train
+    train = params.load(ROOT / "params.yaml").settings(run).train
     count = 0
-    for shape in shapes(run, train).values():
+    for shape in architecture(train).shapes(run.n, train).values():
         size = 1
         for length in shape:
             size *= length
@@ -237,8 +238,8 @@ def test_shapes_add_up_to_the_papers_parameter_counts(run):
     d, h, n = 128, 512, 165
     head = h * d + d + d * n + n
     attention = 4 * (d * d + d)
-    expected = n * d + 2 * d * h + h if run.architecture == "mlp" else (n + 1) * d + attention
-    expected += head if run.architecture == "mlp" else d * h + h + head
+    expected = n * d + 2 * d * h + h if run.variant == "mlp" else (n + 1) * d + attention
+    expected += head if run.variant == "mlp" else d * h + h + head
     assert count == expected
 
 

@@ -9,14 +9,14 @@ from planted import planted
 
 from strata import task
 from strata.analysis import fourier
-from strata.course_params import CourseParams
 from strata.dynamics import courses, order, trajectory
 from strata.monoid import classes
+from strata.params import DynamicsParams
 from strata.run import InputError, Run, TrainParams
 from strata.training import network
 
 N = 35
-PARAMS = CourseParams(moments=5, key_threshold=0.5, variance=0.95)
+PARAMS = DynamicsParams(key_threshold=0.5, variance=0.95)
 STEPS = [0, 20, 40, 60, 80, 100]  # percent of the way to the hand-made model
 MADE = planted(N)
 
@@ -156,7 +156,7 @@ def test_the_model_without_attention_has_a_course_without_heads():
     run = Run(6, 1, "mlp")
     train = TrainParams(
         d_model=8, n_heads=2, d_mlp=16, epochs=1, lr=0.1, weight_decay=0.0, beta1=0.9, beta2=0.9,
-        eps=1e-8, validate_every=1,
+        eps=1e-8, validate_every=1, architecture="mlp",
     )  # fmt: skip
     weights = {name: x.numpy() for name, x in network.initial(run, train).items()}
     final = trajectory.keys(weights, 6, PARAMS)

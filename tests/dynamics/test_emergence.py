@@ -18,7 +18,7 @@ from strata.tables import format
 from strata.training.environment import Environment
 
 PARAMS = params.load("params.yaml")
-GRID, COURSE = PARAMS.grid.model_copy(update={"resamples": 999}), PARAMS.course
+GRID, COURSE = PARAMS.grid.model_copy(update={"resamples": 999}), PARAMS.dynamics
 EPOCHS = np.arange(0, 110, 10)
 LINE = {n: {} for n in (165, 154, 143, 113)}  # no class has a time on it
 HERE = Environment(

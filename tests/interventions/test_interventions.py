@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from planted import planted
+from small import kind_of
 
 from strata import store
 from strata.interventions import (
@@ -35,7 +36,7 @@ N = 77  # classes of 60, 10 and 6 elements, the first of them on two axes
 
 
 def initial(run: Run) -> dict[str, np.ndarray]:
-    return {name: x.numpy() for name, x in network.initial(run, TRAIN).items()}
+    return {name: x.numpy() for name, x in network.initial(run, kind_of(run, TRAIN)).items()}
 
 
 def subject(weights: dict[str, np.ndarray], n: int) -> ablations.Subject:
@@ -267,7 +268,7 @@ def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
     store.write_json(tmp_path / "x.json", found[0])
     if run.n > 2:  # two residues leave a handful of trials, which luck can pass
         assert not any(v.passed for v in criteria.judge(found[0]))
-    assert bool(found[0]["routing"]) == (run.architecture == "transformer")
+    assert bool(found[0]["routing"]) == (not run.variant)
     made = [*evidence.of_run(found[0]), *evidence.over_runs(*found)]
     made += evidence.beside_controls(found[0], found[1], {"finite": False})
     for table in made:

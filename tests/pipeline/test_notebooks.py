@@ -17,11 +17,12 @@ from nbformat import v4
 
 from strata import params, store, task
 from strata.analysis import activations, metrics
+from strata.architecture import architecture
 from strata.dynamics import courses, order, trajectory
 from strata.interventions import suite
 from strata.pipeline import notebook
 from strata.plots import base
-from strata.run import Run, SplitParams, TrainParams, shapes
+from strata.run import Run, Settings
 from strata.tables import moduli
 
 ROOT = Path(__file__).parents[2]
@@ -57,13 +58,9 @@ def born(run: Run, path: Path) -> dict[str, np.ndarray]:
     rng = np.random.default_rng([run.n, run.seed])
     weights = {
         name: rng.normal(size=shape).astype(np.float32)
-        for name, shape in shapes(run, TRAIN).items()
+        for name, shape in architecture(TRAIN).shapes(run.n, TRAIN).items()
     }
-    config = {
-        "run": str(run),
-        "split": SplitParams(train_fraction=0.3, validation_fraction=0.3).model_dump(),
-        "train": TrainParams.model_validate(TRAIN.model_dump()).model_dump(),
-    }
+    config = Settings(split=PARAMS.split, train=TRAIN).record(run)
     store.write_bytes(path, store.tensors_bytes(weights, config))
     return weights
 
@@ -112,8 +109,8 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     if rows.empty:  # a study of several moduli has some
         rows.loc[0] = [4] * len(rows.columns)
     store.write_text(made["classes"], rows.to_csv(index=False))
-    final = trajectory.keys(weights, n, PARAMS.course)
-    observed = trajectory.observe(weights, dealt(n), n, final, PARAMS.course)
+    final = trajectory.keys(weights, n, PARAMS.dynamics)
+    observed = trajectory.observe(weights, dealt(n), n, final, PARAMS.dynamics)
     courses.write(made["course"], {0: observed, 1: observed})
     times = {n: order.times(courses.read(made["course"]), n)}
     store.write_text(made["times"], order.of_times(times).to_csv(index=False))

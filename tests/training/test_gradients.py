@@ -4,6 +4,7 @@ import numpy as np
 import plain
 import pytest
 import torch
+from small import kind_of
 
 from strata import task
 from strata.run import Run, TrainParams
@@ -23,7 +24,7 @@ def double():
 
 
 def trainer_of(run: Run, params: TrainParams = PARAMS) -> trainer.Trainer:
-    return trainer.Trainer(run, params, task.split(run.n, run.seed, 0.3, 0.3))
+    return trainer.Trainer(run, kind_of(run, params), task.split(run.n, run.seed, 0.3, 0.3))
 
 
 def loss_and_gradients(trainer: trainer.Trainer, n_heads: int):
@@ -46,15 +47,15 @@ def distance(x: torch.Tensor, y: torch.Tensor) -> float:
 
 
 @pytest.mark.usefixtures("double")
-@pytest.mark.parametrize("architecture", ["transformer", "mlp"])
+@pytest.mark.parametrize("variant", ["", "mlp"])
 @pytest.mark.parametrize("n", [2, 5, 12, 30])
 @pytest.mark.parametrize("rows", [10**6, 7, 1])
-def test_loss_and_gradients_are_those_of_autograd(monkeypatch, architecture, n, rows):
+def test_loss_and_gradients_are_those_of_autograd(monkeypatch, variant, n, rows):
     if rows == 1 and n == 30:
         rows = 100  # two hundred ragged chunks teach nothing more
     monkeypatch.setitem(gradients.ROWS, "cpu", rows)
-    run = Run(n, 4, architecture)
-    oracle = plain.Plain(run, PARAMS)
+    run = Run(n, 4, variant)
+    oracle = plain.Plain(run, kind_of(run, PARAMS))
     oracle.loss().backward()
     trainer = trainer_of(run)
     loss, hits, found = loss_and_gradients(trainer, PARAMS.n_heads)
@@ -85,9 +86,9 @@ def test_gradients_hold_for_any_number_of_heads_and_away_from_the_initial_weight
         assert distance(found[name], parameter.grad) < 1e-6, name
 
 
-@pytest.mark.parametrize("architecture", ["transformer", "mlp"])
-def test_chunks_only_change_the_last_bits(monkeypatch, architecture):
-    run, found = Run(30, 0, architecture), []
+@pytest.mark.parametrize("variant", ["", "mlp"])
+def test_chunks_only_change_the_last_bits(monkeypatch, variant):
+    run, found = Run(30, 0, variant), []
     for rows in (10**6, 100, 37):
         monkeypatch.setitem(gradients.ROWS, "cpu", rows)
         found.append(loss_and_gradients(trainer_of(run), PARAMS.n_heads)[2])
@@ -109,9 +110,10 @@ def test_chunks_are_equal_in_size_and_together_are_the_batch(monkeypatch, total,
     assert torch.equal(torch.cat([part.c for part in parts]), column[:, None])
 
 
-@pytest.mark.parametrize("architecture", ["transformer", "mlp"])
-def test_stacked_and_unstacked_are_inverse(architecture):
-    weights = trainer.initial(Run(7, 1, architecture), PARAMS)
+@pytest.mark.parametrize("variant", ["", "mlp"])
+def test_stacked_and_unstacked_are_inverse(variant):
+    run = Run(7, 1, variant)
+    weights = trainer.initial(run, kind_of(run, PARAMS))
     back = gradients.unstacked(gradients.stacked(weights), PARAMS.n_heads)
     assert back.keys() == weights.keys()
     assert all(torch.equal(back[name], weights[name]) for name in weights)

@@ -5,7 +5,8 @@ import plain
 import pytest
 import torch
 
-from strata.run import Run, TrainParams, shapes
+from strata.architecture import architecture
+from strata.run import Run, TrainParams
 from strata.task import pair_table
 from strata.training import network
 
@@ -14,12 +15,13 @@ WIDE = TrainParams(
     beta1=0.9, beta2=0.98, eps=1e-8, validate_every=100,
 )  # fmt: skip
 NARROW = WIDE.model_copy(update={"d_model": 12, "n_heads": 3, "d_mlp": 20})
+WIDE_MLP, NARROW_MLP = (x.model_copy(update={"architecture": "mlp"}) for x in (WIDE, NARROW))
 RUNS = [
     (Run(165, 1), WIDE),
-    (Run(165, 1, "mlp"), WIDE),
+    (Run(165, 1, "mlp"), WIDE_MLP),
     (Run(12, 0), NARROW),
     (Run(2, 5), NARROW),
-    (Run(9, 3, "mlp"), NARROW),
+    (Run(9, 3, "mlp"), NARROW_MLP),
     (Run(7, 2), NARROW.model_copy(update={"n_heads": 1})),
     (Run(7, 2), NARROW.model_copy(update={"n_heads": 12})),
 ]
@@ -36,8 +38,10 @@ def test_initial_weights_are_the_draws_of_torchs_own_modules(run, params):
     before = torch.random.get_rng_state()
     ours = network.initial(run, params)
     assert torch.equal(torch.random.get_rng_state(), before)  # the caller's generator is left alone
-    assert {name: tuple(x.shape) for name, x in ours.items()} == shapes(run, params)
-    assert list(ours) == list(shapes(run, params))
+    assert {name: tuple(x.shape) for name, x in ours.items()} == architecture(params).shapes(
+        run.n, params
+    )
+    assert list(ours) == list(architecture(params).shapes(run.n, params))
     theirs = plain.Plain(run, params).model.state_dict()
     theirs.pop("later", None)
     found = plain.modules(ours)
@@ -68,7 +72,7 @@ def test_the_transformer_is_symmetric_in_its_operands(run, params):
 
 def test_the_mlp_model_is_not_symmetric():
     a, b = all_pairs(9)
-    weights = network.initial(Run(9, 3, "mlp"), NARROW)
+    weights = network.initial(Run(9, 3, "mlp"), NARROW_MLP)
     there, back = network.forward(weights, a, b).logits, network.forward(weights, b, a).logits
     assert not torch.allclose(there[a != b], back[a != b], atol=1e-2)
 
@@ -93,9 +97,9 @@ def test_attention_is_the_softmax_of_query_times_key_by_hand():
 
 def test_mlp_activations_are_post_relu_and_the_mlp_model_has_no_heads():
     a, b = all_pairs(9)
-    for run in (Run(9, 3), Run(9, 3, "mlp")):
-        found = network.forward(network.initial(run, NARROW), a, b)
+    for params in (NARROW, NARROW_MLP):
+        found = network.forward(network.initial(Run(9, 3), params), a, b)
         assert found.mlp.shape == (81, NARROW.d_mlp)
         assert (found.mlp >= 0).all()
         assert 0.2 < (found.mlp > 0).double().mean() < 0.8
-        assert found.attention.shape == (81, 0 if run.architecture == "mlp" else 3, 3)
+        assert found.attention.shape == (81, 3 if params is NARROW else 0, 3)

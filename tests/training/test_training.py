@@ -4,6 +4,7 @@ import numpy as np
 import plain
 import pytest
 import torch
+from small import kind_of
 
 from strata import store, task
 from strata.run import InputError, Run, TrainParams
@@ -21,7 +22,7 @@ RUNS = [Run(12, 3), Run(12, 3, "mlp")]
 
 
 def trainer_of(run: Run, params: TrainParams = SMALL, device: str = "cpu") -> Trainer:
-    return Trainer(run, params, task.split(run.n, run.seed, 0.3, 0.3), device)
+    return Trainer(run, kind_of(run, params), task.split(run.n, run.seed, 0.3, 0.3), device)
 
 
 def trained(run: Run, params: TrainParams = SMALL) -> Trainer:
@@ -37,7 +38,7 @@ def contents(arrays: dict[str, np.ndarray]) -> dict[str, bytes]:
 
 def plain_logits(run: Run, weights: dict[str, np.ndarray], params: TrainParams) -> torch.Tensor:
     """Over all n² ordered pairs, by torch's own modules."""
-    model = plain.Plain(run, params).model
+    model = plain.Plain(run, kind_of(run, params)).model
     tensors = {name: torch.from_numpy(x) for name, x in weights.items()}
     model.load_state_dict(plain.modules(tensors), strict=False)
     pairs = torch.arange(run.n**2)
@@ -54,7 +55,7 @@ def test_the_published_losses_of_the_first_epochs():
 @pytest.mark.parametrize("run", [Run(24, 1), Run(24, 1, "mlp"), Run(13, 4), Run(30, 2)], ids=str)
 def test_losses_are_those_of_the_plain_optimizer(run):
     params = PAPER.model_copy(update={"d_model": 32, "d_mlp": 64})
-    oracle = plain.Plain(run, params)
+    oracle = plain.Plain(run, kind_of(run, params))
     expected = [oracle.step() for _ in range(50)]
     assert np.allclose(trained(run, params).history()["loss"], expected, atol=1e-4, rtol=0)
 
@@ -89,7 +90,7 @@ def test_accuracies_are_brute_force_over_ordered_pairs(run):
 def test_rows_stand_for_all_pairs_with_their_weights(run):
     n = run.n
     pairs = np.flatnonzero(task.split(n, run.seed, 0.3, 0.3) == task.TRAIN)
-    rows, row_of = batch(pairs, n, run.architecture, torch.device("cpu"))
+    rows, row_of = batch(pairs, n, run.variant != "mlp", torch.device("cpu"))
     a, b, c = rows.a.numpy()[row_of], rows.b.numpy()[row_of], rows.c.numpy()[row_of, 0]
     swapped = (a != pairs // n) | (b != pairs % n)
     assert np.array_equal(np.where(swapped, b, a), pairs // n)
@@ -97,7 +98,7 @@ def test_rows_stand_for_all_pairs_with_their_weights(run):
     assert np.array_equal(c, a * b % n)
     weight = np.bincount(row_of, minlength=len(rows.a)) / len(pairs)
     assert np.allclose(rows.weight[:, 0], weight)
-    if run.architecture == "mlp":
+    if run.variant == "mlp":
         assert not swapped.any()
         assert len(rows.a) == len(pairs)
     elif n == 165:
