@@ -4,7 +4,7 @@ from math import gcd
 
 import numpy as np
 import pytest
-from small import PARAMS, history_of, split_of, weights_of
+from small import PARAMS, TRAIN, history_of, split_of, weights_of
 
 from strata.analysis import metrics
 from strata.run import InputError, Run
