@@ -41,7 +41,7 @@ def main() -> None:
     lines = ["| what, and the notebook that draws it | stage | time |", "|:--|:--|--:|"]
     for name, stage in stages.items():
         where = files.address(f"{name}@{run}" if "matrix" in stage else name)
-        if where.startswith("studies/"):
+        if where.startswith("pipelines/studies/"):
             continue
         took = environment["seconds"] if name == "train" else seconds(where)
         shown = f"{took:.0f} s" if took < 100 else f"{took / 60:.0f} min"

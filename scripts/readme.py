@@ -28,16 +28,18 @@ def content(name: str, page: Path) -> str:
 
 
 def chosen(text: str, headings: list[str]) -> str:
-    """The columns of a Markdown table with these headings, in this order, under its caption.
-
-    Exit code 1 where the table lacks one of them."""
-    caption, _, table = text.partition("\n\n|")
-    rows = [row.strip("|").split("|") for row in table.splitlines()]
-    places = {cell.strip(): i for i, cell in enumerate(rows[0])}
-    if missing := [x for x in headings if x not in places]:
-        sys.exit(f"{caption!r} has no column {missing[0]!r}: it has {', '.join(places)}")
-    cut = ["|".join(["", *(row[places[x]] for x in headings), ""]) for row in rows]
-    return f"{caption}\n\n" + "\n".join(cut)
+    """A Markdown table with only the columns that have these headings, in this order; what is no
+    row of it stays. Exit code 1 where the table lacks one of them."""
+    lines = text.splitlines()
+    cells = [line.strip("|").split("|") for line in lines]
+    header = next(row for row, line in zip(cells, lines, strict=True) if line.startswith("|"))
+    places = {cell.strip(): i for i, cell in enumerate(header)}
+    for heading in headings:
+        if heading not in places:
+            sys.exit(f"{lines[0]!r} has no column {heading!r}: it has {', '.join(places)}")
+    cut = ["|".join(["", *(row[places[x]] for x in headings), ""]) if line.startswith("|") else line
+           for row, line in zip(cells, lines, strict=True)]  # fmt: skip
+    return "\n".join(cut)
 
 
 def block(name: str, columns: str | None, page: Path) -> str:
@@ -45,9 +47,9 @@ def block(name: str, columns: str | None, page: Path) -> str:
     text = content(name, page)
     if columns is None:
         return text
-    table = Path(name).with_suffix(".csv").as_posix()
-    link = table if page.parent == Path() else f"../{table}"
-    return f"{chosen(text, columns.split(' | '))}\n\nAll columns: [{table}]({link})"
+    whole = Path(name).with_suffix(".csv").as_posix() if name.startswith("tables/") else name
+    link = whole if page.parent == Path() else f"../{whole}"
+    return f"{chosen(text, columns.split(' | '))}\n\nAll columns: [{whole}]({link})"
 
 
 def filled(text: str, page: Path) -> str:

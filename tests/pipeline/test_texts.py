@@ -1,0 +1,33 @@
+"""README and docs: short, with narrow tables, and links that lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
+every_page = pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+TABLES = ROOT / "tables"  # DVC brings them: a clone of git alone has none
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+@every_page
+def test_every_link_leads_to_a_file_of_the_repository(page):
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose(page))
+    paths = {(page.parent / link).resolve() for link in links if "://" not in link}
+    assert [x for x in paths if not x.exists() and not x.is_relative_to(TABLES)] == []
+
+
+@every_page
+def test_no_table_has_more_than_eight_columns(page):
+    rules = [x for x in prose(page).splitlines() if re.fullmatch(r"\|[\s:|-]+\|", x)]
+    assert [x for x in rules if x.count("|") > 9] == []
+
+
+def test_the_readme_is_read_in_one_sitting():
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 120
