@@ -8,7 +8,8 @@ import pytest
 from tiny import dvc, notebooks
 
 from strata.pipeline import files
-from strata.pipeline.code import SRC, reached, source
+from strata.pipeline.code import SRC, Code
+from strata.pipeline.syntax import source
 from strata.report.sections import SECTIONS
 from strata.run import read_yaml
 
@@ -71,9 +72,9 @@ def test_the_report_is_made_from_all_that_the_pipelines_make():
 
 
 def test_what_decides_weights_is_apart_from_analysis_plots_and_tables():
-    modules = reached(ROOT / "stages" / "train.py")
-    assert {x.partition("/")[0] for x in modules if "/" in x} == {"training"}
-    assert not modules & {"params", "monoid", "thresholds"}
+    modules = {x.module for x in Code().reached(ROOT / "stages" / "train.py")}
+    wings = {x.split(".")[1] for x in modules if x.count(".") == 2}
+    assert wings == {"training"} and "strata.params" not in modules
     assert STAGES["train"]["params"] == ["split", "train"]
     for stage in STAGES.values():
         assert len(source(ROOT / script(stage)).splitlines()) <= 90

@@ -1,15 +1,12 @@
 """The pipeline files as one, and the code of a stage as one file."""
 
-import hashlib
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 from tiny import dvc
 
-from strata.pipeline import code, files
+from strata.pipeline import files
 from strata.run import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -50,34 +47,3 @@ def test_variables_are_those_of_the_files_that_any_pipeline_names(tmp_path):
 def test_every_stage_of_ours_is_called_as_dvc_calls_it():
     listed = set(dvc("stage", "list", "--all", "--name-only").split())
     assert {files.address(x.rpartition(":")[2], ROOT) for x in listed} == listed
-
-
-def test_modules_are_reached_through_one_another(tmp_path, monkeypatch):
-    monkeypatch.setattr(code, "SRC", tmp_path)
-    for name, text in {
-        "one": "from strata import two\n",
-        "two": "import strata.three\nfrom strata.four import x\n",
-        "three": "import numpy\n",
-        "four": "from . import three\n",
-        "five": "from strata import one\n",
-    }.items():
-        (tmp_path / f"{name}.py").write_text(text)
-    script = tmp_path / "script.py"
-    script.write_text("from strata import one\n")
-    assert code.reached(script) == {"one", "two", "three", "four"}
-
-
-def test_the_file_of_a_stage_names_what_it_runs_and_reaches_with_their_md5(tmp_path):
-    subprocess.run([sys.executable, "stages/code.py", str(tmp_path)], cwd=ROOT, check=True)
-    scripts = {path.stem: path for path in (ROOT / "stages").glob("*.py")}
-    figure, _ = scripts.pop("figure"), scripts.pop("code")
-    notebooks = {path.stem: path for path in (ROOT / "notebooks").glob("*.ipynb")}
-    assert {path.stem for path in tmp_path.iterdir()} == {*scripts, *notebooks}
-    assert not {*scripts} & {*notebooks}
-    for file in tmp_path.iterdir():
-        runs = [scripts[file.stem]] if file.stem in scripts else [figure, notebooks[file.stem]]
-        modules = sorted(code.SRC / f"{module}.py" for module in code.reached(*runs))
-        lines = [line.split("  ") for line in file.read_text().splitlines()]
-        assert [ROOT / path for _, path in lines] == [*runs, *modules]
-        for md5, path in lines:
-            assert hashlib.md5((ROOT / path).read_bytes()).hexdigest() == md5

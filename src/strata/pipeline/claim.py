@@ -13,7 +13,7 @@ from dvc.stage import Stage
 
 from strata import params
 from strata.pipeline import files, verify
-from strata.pipeline.code import reached
+from strata.pipeline.code import Code
 from strata.pipeline.verify import Out, Outcome
 from strata.run import InputError, Run, read_yaml
 
@@ -42,6 +42,7 @@ class Claim:
         self.left = sorted(set(locked) - set(now))
         self.outs = verify.outs(self.stages)
         self.objects = verify.objects(REMOTE)
+        self.code = Code()
         self.trained = [name for name in self.stages if self._trains(now[name], everything)]
         weights = [x for x in self.outs.values() if x.path.endswith("/weights.safetensors")]
         found = {run_of(x.stage): Path(x.path).parent for x in weights if x.stage in self.trained}
@@ -64,13 +65,13 @@ class Claim:
         deps = self.stages[name].get("deps", ())
         return {out.stage for dep in deps for out in self.made(dep["path"])}
 
-    @staticmethod
-    def _trains(cmd: str, everything: bool) -> bool:
+    def _trains(self, cmd: str, everything: bool) -> bool:
         """Whether the stage's script trains a model: such a stage is not repeated in full, unless
         everything is and its training is the same on every machine."""
         script = re.findall(r"stages/\w+\.py", cmd)[0]
         repeats = everything and "MKL_CBWR=COMPATIBLE" in cmd
-        return "training" in reached(Path(script)) and not repeats
+        modules = {x.module for x in self.code.reached(Path(script))}
+        return "strata.training.trainer" in modules and not repeats
 
     def _sample(self) -> set[Run | None]:
         """The headline run and some others; None stands for the stages of no run."""

@@ -1,41 +1,144 @@
-"""The modules of strata that a script or a notebook reaches through its imports."""
+"""Keys for code: a hash of every definition that a script or a notebook reaches.
+
+A definition is a function, a class or an assignment at the top of a module. It reaches those whose
+names it uses, itself or as attributes of a module; an object's class is reached where the object is
+made. Whatever else stands at the top of a module counts as soon as the module is imported. A module
+that is passed around counts whole. Comments, docstrings and layout do not count.
+"""
 
 import ast
+import hashlib
 import json
-from functools import cache
 from pathlib import Path
+from typing import NamedTuple
+
+from strata.pipeline.syntax import PACKAGE, STATEMENTS, Module, cells, chains, dump, parsed, source
 
 SRC = Path(__file__).parents[1]
+BY_NAME = {"globals", "eval", "exec"}  # what may read any name of a module
+WHOLE = "*"
 
 
-def source(path: Path) -> str:
-    """The Python of a module, or of all code cells of a notebook."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix != ".ipynb":
-        return text
-    cells = json.loads(text)["cells"]
-    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+class Definition(NamedTuple):
+    """A definition in a module, all of it (WHOLE), or what else its top has (STATEMENTS)."""
+
+    module: str
+    name: str
+
+    def __str__(self) -> str:
+        joined = "." if self.module.split(".")[0] == PACKAGE else ": "
+        return f"{self.module}{joined}{self.name}" if self.name else f"{self.module}: statements"
 
 
-@cache
-def imported(path: Path) -> frozenset[str]:
-    """The modules of strata that a file imports itself, such as analysis/fourier."""
-    found = set()
-    for node in ast.walk(ast.parse(source(path))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "strata":
-            inside = str(node.module).split(".")[1:]
-            named = ["/".join([*inside, alias.name]) for alias in node.names]
-            found |= {x if (SRC / f"{x}.py").is_file() else "/".join(inside) for x in named}
-        elif isinstance(node, ast.Import):
-            found |= {a.name[7:].replace(".", "/") for a in node.names if a.name[:7] == "strata."}
-    return frozenset(found - {""})
+def key(*paths: Path) -> str:
+    """The md5 of all that the code in these files does."""
+    return hashlib.md5("".join(Code().lines(*paths)).encode()).hexdigest()
 
 
-def reached(*paths: Path) -> set[str]:
-    """The modules of strata that the files reach, directly or through one another."""
-    todo, seen = set().union(*(imported(path) for path in paths)), set()
-    while todo:
-        module = todo.pop()
-        seen.add(module)
-        todo |= imported(SRC / f"{module}.py") - seen
-    return seen
+class Code:
+    """The modules as they are now, each read once."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, Module] = {}
+        self.known: dict[Definition, tuple[set[Definition], str]] = {}
+
+    def lines(self, *paths: Path) -> list[str]:
+        """A line for each definition that the files reach: its md5, and its name.
+
+        A figure's page shows its notebook: all cells count, with prose and comments.
+        """
+        found = {str(x): self._used(x)[1] for x in self.reached(*paths) if x.name != WHOLE}
+        for path in paths:
+            if path.suffix == ".ipynb":
+                shown = [[c["cell_type"], "".join(c["source"])] for c in cells(path.read_text())]
+                found[f"{path.as_posix()}: cells"] = _md5(json.dumps(shown))
+        return [f"{found[name]}  {name}\n" for name in sorted(found) if found[name]]
+
+    def reached(self, *paths: Path) -> set[Definition]:
+        """What the files reach, which are modules, scripts or notebooks."""
+        todo, seen = {Definition(_name(path), WHOLE) for path in paths}, set()
+        while todo:
+            one = todo.pop()
+            seen.add(one)
+            todo |= self._used(one)[0] - seen
+        return seen
+
+    def _used(self, one: Definition) -> tuple[set[Definition], str]:
+        """What a definition reaches by itself, and its md5; none where nothing is there."""
+        if one not in self.known:
+            self.known[one] = self._whole(one) if one.name == WHOLE else self._looked_up(one)
+        return self.known[one]
+
+    def _whole(self, one: Definition) -> tuple[set[Definition], str]:
+        module = self._read(one.module)
+        again = {x for targets in module.imports.values() for x in targets}
+        found = {x for target in again for x in self._meant(target) if x.name != WHOLE}
+        entry = one.module.split(".")[0] != PACKAGE  # nobody takes names out of a script
+        own = {Definition(one.module, name) for name in module.definitions}
+        return own | {Definition(one.module, STATEMENTS)} | (set() if entry else found), ""
+
+    def _looked_up(self, one: Definition) -> tuple[set[Definition], str]:
+        module, found, bound = self._read(one.module), set(), set()
+        for parts in (x for node in module.definitions.get(one.name, ()) for x in chains(node)):
+            name, rest = parts[0], parts[1:]
+            if name in BY_NAME:
+                found.add(Definition(one.module, WHOLE))
+            if name in module.definitions:
+                found.add(Definition(one.module, name))
+            for target in module.imports.get(name, ()):
+                bound.add(f"{name}={target}")
+                found |= self._meant(".".join([target, *rest]))
+        if one.name == STATEMENTS:
+            targets = {x for targets in module.imports.values() for x in targets}
+            found |= {Definition(x, STATEMENTS) for t in targets for x in self._holders(t)}
+            found |= {Definition(x, STATEMENTS) for x in self._holders(one.module)}
+            found |= {Definition(x, WHOLE) for x in module.stars if self._file(x)}
+        found.add(Definition(one.module, STATEMENTS))
+        text = "\n".join([*map(dump, module.definitions.get(one.name, ())), *sorted(bound)])
+        return found - {one}, _md5(text) if text else ""
+
+    def _meant(self, dotted: str) -> set[Definition]:
+        """What a name with dots stands for: a definition, or a whole module."""
+        holders = self._holders(dotted)
+        if not holders:
+            return set()
+        rest = dotted.removeprefix(holders[-1]).split(".")[1:]
+        module = self._read(holders[-1])
+        if not rest or not (rest[0] in module.definitions or rest[0] in module.imports):
+            return {Definition(holders[-1], WHOLE)}
+        again = {".".join([x, *rest[1:]]) for x in module.imports.get(rest[0], ())}
+        found = {x for other in again - {dotted} for x in self._meant(other)}
+        return found | {Definition(holders[-1], n) for n in rest[:1] if n in module.definitions}
+
+    def _holders(self, dotted: str) -> list[str]:
+        """The modules that importing a name with dots runs: packages, and the module last."""
+        parts = dotted.split(".")
+        every = [".".join(parts[:i]) for i in range(1, len(parts) + 1)]
+        return [name for name in every if self._file(name)] if parts[0] == PACKAGE else []
+
+    def _file(self, module: str) -> Path | None:
+        if module.split(".")[0] != PACKAGE:
+            return Path(module)
+        path = SRC.joinpath(*module.split(".")[1:])
+        files = (path.with_suffix(".py"), path / "__init__.py")
+        return next((file for file in files if file.is_file()), None)
+
+    def _read(self, name: str) -> Module:
+        if name not in self.modules:
+            path = self._file(name)
+            assert path
+            inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
+            self.modules[name] = parsed(ast.parse(source(path)), inside)
+        return self.modules[name]
+
+
+def _name(path: Path) -> str:
+    """The name of a module, such as strata.task; of other files their path."""
+    if not path.resolve().is_relative_to(SRC.resolve()):
+        return path.as_posix()
+    inside = path.resolve().relative_to(SRC.resolve()).with_suffix("").parts
+    return ".".join((PACKAGE, *inside)).removesuffix(".__init__")
+
+
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode()).hexdigest()
