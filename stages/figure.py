@@ -35,7 +35,7 @@ def values(args: argparse.Namespace, params: Params, template: Path) -> dict[str
     declared = notebook.parameters(template)
     section = getattr(params.figures, template.stem.replace("-", "_"), None)
     own = section.model_dump() if section else {}
-    shared: dict[str, Any] = {"run": str(args.run or Run(params.n, params.seed))}
+    shared: dict[str, Any] = {"run": str(args.run or params.headline())}
     shared |= {"runs": [*map(str, args.runs)]} if args.runs else {}
     shared |= inputs(args) | ({} if section else params.figures.stability.model_dump())
     shared |= params.metrics.model_dump(exclude={"seed"})

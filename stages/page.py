@@ -1,8 +1,8 @@
 """What the report shows of one run.
 
 In: a run's name, its weights and history, its metrics, its interventions. Out: a script that hands
-the page's data, described in src/strata/pages.py, to the report: a page opened from disk may load
-scripts alone.
+the page's data, described in strata.report.run_data, to the report: a page opened from disk may
+load scripts alone.
 """
 
 import sys
@@ -12,16 +12,18 @@ from strata import store
 from strata.pipeline import provenance
 from strata.report import run_data
 from strata.run import InputError, Run, command
+from strata.schema import Metrics
 
 
 def main() -> None:
     name, train, metrics_path, interventions_path, out = sys.argv[1:]
     run, weights_path = Run.parse(name), Path(train) / "weights.safetensors"
     history_path = Path(train) / "history.parquet"
-    metrics, interventions = (store.read_json(x) for x in (metrics_path, interventions_path))
-    for path, found in ((metrics_path, metrics), (interventions_path, interventions)):
-        if found["run"] != name:
-            raise InputError(f"{path}: is of run {found['run']}, must be of {name}")
+    metrics = store.read_model(metrics_path, Metrics)
+    interventions = store.read_json(interventions_path)
+    for path, of in ((metrics_path, metrics.run), (interventions_path, interventions["run"])):
+        if of != name:
+            raise InputError(f"{path}: is of run {of}, must be of {name}")
     weights, history = store.read_weights(weights_path, run), store.read_history(history_path)
     files = [str(weights_path), str(history_path), metrics_path, interventions_path]
     shown = run_data.page(weights, history, metrics, interventions)

@@ -48,7 +48,6 @@ TOO_LONG = {
     "interop._history",
     "interventions/patching.measures",
     "interventions/suite.intervene",
-    "report/run_data.page",
     "tables/published.of_published",
     "tables/seeds.grid",
     "training/trainer._build",

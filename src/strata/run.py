@@ -83,6 +83,17 @@ class Run:
         own = "" if self.weights_seed == self.seed else f"-w{self.weights_seed}"
         return f"{prefix}n{self.n}-s{self.seed}{own}"
 
+    @property
+    def caption(self) -> str:
+        """The run in words, as figures and tables name it.
+
+        >>> Run(165, 1).caption, Run(12, 1, "mlp", weights_seed=2).caption
+        ('n = 165, seed 1', 'n = 12, seed 1, initial weights 2, mlp')
+        """
+        parts = [f"n = {self.n}", f"seed {self.seed}"]
+        parts += [f"initial weights {self.weights_seed}"] * (self.weights_seed != self.seed)
+        return ", ".join([*parts, self.variant] if self.variant else parts)
+
 
 def number(text: str) -> int | str:
     """The integer that text spells in its usual form, or the text itself."""

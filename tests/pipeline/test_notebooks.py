@@ -210,8 +210,6 @@ def drawn(template: Path, given: dict[str, object], out: Path) -> Path:
 @every_template
 def test_every_figure_is_drawn_for_any_run_even_untrained(template, run, tmp_path, monkeypatch):
     of, inputs = run
-    if template.stem == "model" and of.architecture == "mlp":
-        pytest.skip("the diagram is that of the transformer")
     given: dict[str, object] = {"run": str(of)}
     given |= {name: str(inputs[name]) for name in paths(template) - {"train"}}
     if template.stem in OVER_SEEDS:

@@ -8,8 +8,11 @@ from matplotlib.text import Text
 from strata import monoid
 from strata.plots import base, seeds
 from strata.run import Run
+from strata.schema import Accuracy, Metrics
 
-DONE = {"finite": True, "generalised": True, "accuracy": {"validation": 1.0}}
+DONE = Metrics.model_construct(
+    finite=True, generalised=True, accuracy=Accuracy.model_construct(validation=1.0)
+)
 
 
 @pytest.fixture
@@ -24,14 +27,16 @@ def test_a_panel_names_its_run(ax):
 
 
 def test_a_run_that_did_not_generalise_says_so_in_red_and_is_drawn(ax):
-    measured = DONE | {"generalised": False, "accuracy": {"validation": 0.34}}
+    accuracy = Accuracy.model_construct(validation=0.34)
+    measured = DONE.model_copy(update={"generalised": False, "accuracy": accuracy})
     assert seeds.begun(ax, Run(113, 7), measured)
     assert ax.get_title().endswith("\nnot generalised: 34% right")
     assert to_hex(ax.title.get_color()).upper() == base.RED
 
 
 def test_a_run_that_diverged_has_a_word_in_place_of_a_picture(ax):
-    assert not seeds.begun(ax, Run(113, 7), DONE | {"finite": False, "generalised": False})
+    diverged = DONE.model_copy(update={"finite": False, "generalised": False})
+    assert not seeds.begun(ax, Run(113, 7), diverged)
     assert [text.get_text() for text in ax.texts] == ["diverged"] and not ax.axison
 
 

@@ -14,6 +14,7 @@ from strata.interventions import suite
 from strata.pipeline import provenance
 from strata.report import run_data
 from strata.run import Run
+from strata.schema import Metrics
 from strata.thresholds import InterventionsParams
 
 NUMBERS = st.floats(-1e6, 1e6, width=32)
@@ -31,9 +32,10 @@ def changed(run: Run, weights: dict[str, np.ndarray]) -> dict:
     return suite.intervene(run, weights, InterventionsParams(draws=1, swaps=1, seed=0), 0.5)
 
 
-def page_of(run: Run, weights: dict[str, np.ndarray]) -> tuple[dict, dict]:
+def page_of(run: Run, weights: dict[str, np.ndarray]) -> tuple[dict, Metrics]:
     history = history_of([0.5, 1.0])
-    found = metrics.measure(run, weights, split_of(run.n), history, PARAMS)
+    measured = metrics.measure(run, weights, split_of(run.n), history, PARAMS)
+    found = Metrics.model_validate(measured)
     return run_data.page(weights, history, found, changed(run, weights)), found
 
 
@@ -42,17 +44,17 @@ def test_a_page_says_of_each_class_what_the_metrics_say(run):
     page, metrics = page_of(run, weights_of(run))
     assert page["run"] == str(run)
     assert page["order"] == monoid.algebraic_order(run.n).tolist()
-    for shown, found in zip(page["classes"], metrics["classes"], strict=True):
+    for shown, found in zip(page["classes"], metrics.classes, strict=True):
         J = monoid.jclass(shown["d"], run.n)
         assert (shown["orders"], shown["idempotent"]) == (list(J.orders), J.idempotent)
-        if found["key"] is None:
+        if found.key_frequencies is None:
             assert shown["share"] == [] and "readout" not in shown
             continue
         assert len(shown["share"]) == len(J) - 1 and abs(sum(shown["share"]) - 1) < 1e-3
         keys = [list(J.coordinates[i + 1]) for i in shown["key"]]  # frequencies are tuples alike
-        assert keys == found["key_frequencies"]
+        assert keys == [list(k) for k in found.key_frequencies]
         held = sum(shown["share"][i] for i in shown["key"])
-        assert held == pytest.approx(found["fve"], abs=1e-3)
+        assert held == pytest.approx(found.fve, abs=1e-3)
 
 
 @pytest.mark.parametrize("run", [Run(12, 1), Run(15, 1)], ids=str)
@@ -76,7 +78,7 @@ def test_logits_by_quotient_are_those_of_every_prompt(run):
 
 def test_the_rounded_model_of_one_that_is_right_everywhere_is_right_everywhere():
     page, metrics = page_of(Run(6, 1), exact_transformer(6))
-    assert metrics["accuracy"]["all"] == 1
+    assert metrics.accuracy.all == 1
     assert page["fidelity"]["answers"] == page["fidelity"]["pairs"] == 36
 
 
@@ -119,5 +121,5 @@ def test_damage_is_by_the_classes_of_the_page_and_before_it_nothing_is_lost(run)
     own = [monoid.jclass(c["d"], run.n).elements for c in page["classes"]]
     expected = [[right[np.ix_(J, K)].mean() for K in own] for J in own]
     assert np.allclose(page["damage"]["base"]["accuracy"], expected, atol=1e-3)
-    keyed = {c["d"] for c in metrics["classes"] if c["key_frequencies"]}
+    keyed = {c.d for c in metrics.classes if c.key_frequencies}
     assert {r["class"] for r in page["damage"]["without"]} == keyed

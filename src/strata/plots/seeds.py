@@ -1,7 +1,6 @@
 """Small multiples: a panel for each run, on the scales that all panels share."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -11,21 +10,22 @@ from strata.plots.base import RED, Axes, AxesImage, Number, class_axis, heat, na
 from strata.plots.embedding import oblique, scatter
 from strata.plots.spectra import places, strip
 from strata.run import Run
+from strata.schema import Metrics
 
 
-def begun(ax: Axes, run: Run, measured: Mapping[str, Any]) -> bool:
+def begun(ax: Axes, run: Run, measured: Metrics) -> bool:
     """Title the panel of a run; False where its weights are not finite, so that nothing is drawn.
 
     A run that did not generalise says so, with its accuracy on the validation pairs.
     """
-    title = f"$n$ = {run.n}, seed {run.seed}"
+    title = run.caption.replace("n", "$n$", 1)
     ax.set_title(title)
-    if not measured["finite"]:
+    if not measured.finite:
         note(ax, "diverged")
-    elif not measured["generalised"]:
-        share = measured["accuracy"]["validation"]
+    elif not measured.generalised:
+        share = measured.accuracy.validation
         ax.set_title(f"{title}\nnot generalised: {share:.0%} right", color=RED, fontsize=7)
-    return bool(measured["finite"])
+    return measured.finite
 
 
 def class_map(

@@ -13,7 +13,9 @@ from jaxtyping import Float
 
 from strata.analysis import fourier, readout, subspaces
 from strata.analysis.activations import answers, attended, blocks
+from strata.architecture import architecture_of
 from strata.monoid import JClass, algebraic_order, jclass, position
+from strata.schema import ClassMetrics, Metrics, Readout
 from strata.store import Arrays
 
 Json = dict[str, Any]
@@ -23,34 +25,23 @@ DIGITS = np.frombuffer(
 )
 ZERO = 2048
 POINTS = 125  # epochs of a curve
+WHOLE = ("run", "n", "seed", "architecture", "epochs", "finite", "first_099", "epoch_099")
+SHOWN: Any = dict.fromkeys(WHOLE, True) | {"accuracy": {"all", "validation", "mirror_free"}}
 
 
-def page(weights: Arrays, history: pd.DataFrame, metrics: Json, interventions: Json) -> Json:
+def page(weights: Arrays, history: pd.DataFrame, metrics: Metrics, interventions: Json) -> Json:
     """Everything the report shows of the run that has these metrics and interventions.
 
     ``pca``, ``model`` and ``damage`` are None where the run diverged.
     """
-    n, finite = metrics["n"], metrics["finite"]
-    kept = (
-        "run",
-        "n",
-        "seed",
-        "architecture",
-        "epochs",
-        "finite",
-        "accuracy",
-        "first_099",
-        "epoch_099",
-    )
-    shown = {name: metrics[name] for name in kept}
-    shown["accuracy"] = {k: metrics["accuracy"][k] for k in ("all", "validation", "mirror_free")}
+    n, finite = metrics.n, metrics.finite
     model = rounded_model(weights) if finite else None
     measured, fidelity = measure(weights, model, metrics) if model else ({}, None)
-    return shown | {
+    return metrics.model_dump(mode="json", include=SHOWN) | {
         "order": algebraic_order(n).tolist(),
         "classes": [
-            algebra(jclass(c["d"], n)) | spectrum(weights["W_E"], c, n) | measured.get(c["d"], {})
-            for c in metrics["classes"]
+            algebra(jclass(c.d, n)) | spectrum(weights["W_E"], c, n) | measured.get(c.d, {})
+            for c in metrics.classes
         ],
         "curve": curve(history),
         "pca": pca(weights["W_E"][:n]) if finite else None,
@@ -66,20 +57,20 @@ def algebra(J: JClass) -> Json:
     return known | {"idempotent": J.idempotent, "generators": list(J.generators)}
 
 
-def spectrum(W_E: np.ndarray, measured: Json, n: int) -> Json:
+def spectrum(W_E: np.ndarray, measured: ClassMetrics, n: int) -> Json:
     """Energy shares of a class in lexicographic order, the constant left out; which are key."""
-    if measured["key"] is None:
+    if measured.key_frequencies is None or measured.pca is None:
         return {"share": [], "key": []}
-    J = jclass(measured["d"], n)
+    J = jclass(measured.d, n)
     share = fourier.energy_share(W_E[J.elements], J.orders)
     key = np.ravel_multi_index(
-        np.array(measured["key_frequencies"], int).reshape(-1, len(J.orders)).T, J.orders
+        np.array(measured.key_frequencies, int).reshape(-1, len(J.orders)).T, J.orders
     )
     return {
         "share": digits(share[1:]),
         "key": (np.asarray(key) - 1).tolist(),
-        "fve": measured["fve"],
-        "components": measured["pca"]["components"],
+        "fve": measured.fve,
+        "components": measured.pca.components,
     }
 
 
@@ -125,7 +116,7 @@ def rounded_model(weights: Arrays) -> Json:
     """
     rows = {"W_E": weights["W_E"], "W_out": weights["W_out"]}
     rows |= {"W_in": weights["W_in"].T, "W_U": weights["W_U"].T}
-    if "W_Q" in weights:
+    if architecture_of(weights).attends:
         rows["W_V"] = np.concatenate(list(weights["W_V"].swapaxes(1, 2)))
         rows["W_O"] = np.concatenate(list(weights["W_O"]))
     kept: Json = {name: pack(matrix) for name, matrix in rows.items()}
@@ -136,7 +127,7 @@ def rounded_model(weights: Arrays) -> Json:
 
 def scores(weights: Arrays) -> Float[np.ndarray, "n_heads tokens"]:
     """Attention scores of every token at `=`; none for the MLP-only model."""
-    if "W_Q" not in weights:
+    if not architecture_of(weights).attends:
         return np.zeros((0, 0), np.float32)
     return attended(weights).scores.T
 
@@ -164,19 +155,17 @@ def restored(model: Json, weights: Arrays) -> Arrays:
     found = dict(weights)
     found |= {"W_E": unpack(model["W_E"]), "W_out": unpack(model["W_out"])}
     found |= {"W_in": unpack(model["W_in"]).T.copy(), "W_U": unpack(model["W_U"]).T.copy()}
-    if "W_Q" in weights:
+    if architecture_of(weights).attends:
         n_heads, d_model, d_head = weights["W_V"].shape
         found["W_V"] = unpack(model["W_V"]).reshape(n_heads, d_head, d_model).swapaxes(1, 2).copy()
         found["W_O"] = unpack(model["W_O"]).reshape(n_heads, d_head, d_model)
     return found
 
 
-def measure(weights: Arrays, model: Json, metrics: Json) -> tuple[dict[int, Json], Json]:
+def measure(weights: Arrays, model: Json, metrics: Metrics) -> tuple[dict[int, Json], Json]:
     """One pass over all pairs with the run's weights and the page's: logits by class; fidelity."""
-    n = metrics["n"]
-    read = {
-        c["d"]: Tally(jclass(c["d"], n), c["readout"]) for c in metrics["classes"] if c["readout"]
-    }
+    n = metrics.n
+    read = {c.d: Tally(jclass(c.d, n), c.readout) for c in metrics.classes if c.readout}
     same, gap, largest, top = 0, 0.0, 0.0, np.zeros(len(weights["W_out"]), np.float32)
     both = zip(blocks(weights, n), blocks(restored(model, weights), n), strict=True)
     for (a, b, run), (_, _, shown) in both:
@@ -195,14 +184,14 @@ def measure(weights: Arrays, model: Json, metrics: Json) -> tuple[dict[int, Json
 class Tally:
     """Centred logits of one class by quotient, over the prompts of its default pair of operands."""
 
-    def __init__(self, J: JClass, fitted: Json):
+    def __init__(self, J: JClass, fitted: Readout):
         self.J, self.fitted = J, fitted
         self.total, self.squares = np.zeros((2, len(J)))
         self.low, self.high, self.prompts = np.full(len(J), np.inf), np.full(len(J), -np.inf), 0
 
     def add(self, a: np.ndarray, b: np.ndarray, logits: np.ndarray) -> None:
         """Take in a block of pairs."""
-        n, (d1, d2) = self.J.n, self.fitted["pair"]
+        n, (d1, d2) = self.J.n, self.fitted.pair
         rows = (np.gcd(a, n) == d1) & (np.gcd(b, n) == d2)
         own = logits[np.ix_(rows, self.J.elements)]
         y = readout.by_quotient(own, position(n)[a[rows] * b[rows] % n], self.J.orders)
@@ -216,12 +205,11 @@ class Tally:
         mean = self.total / self.prompts
         std = np.sqrt(np.maximum(self.squares / self.prompts - mean**2, 0))
         f = self.fitted
-        k = tuple(map(tuple, f["frequencies"]))
-        fit = readout.Fit(f["r2"], f["prompts"], k, tuple(f["coefficients"]))
+        fit = readout.Fit(f.r2, f.prompts, f.frequencies, f.coefficients)
         columns = {"fitted": readout.profile(fit, self.J.orders), "mean": mean, "std": std}
         columns |= {"low": self.low, "high": self.high}
         found = {name: digits(x) for name, x in columns.items()}
-        return {"readout": found | {name: f[name] for name in ("r2", "pair", "prompts")}}
+        return {"readout": found | {"r2": f.r2, "pair": list(f.pair), "prompts": f.prompts}}
 
 
 def digits(x: Any, count: int = 4) -> list[float | None]:
