@@ -45,12 +45,10 @@ TOO_LONG = {
     "analysis/heads.head_measures",
     "analysis/metrics.class_measures",
     "analysis/metrics.measure",
-    "interop._history",
     "interventions/patching.measures",
     "interventions/suite.intervene",
     "tables/published.of_published",
     "tables/seeds.grid",
-    "training/trainer._build",
 }
 # Imports of a wing above, for now.
 UPWARDS = {("dynamics/order", "tables")}

@@ -1,8 +1,7 @@
 """The format in which the paper's weights are published, and ours: both ways, by transposing alone.
 
 A published file is a ``torch.save`` dict: `model_state_dict`, `config`, `seed`, `losses` and
-`train_accs` (one an epoch), `eval_accs` at `eval_epochs`. It is read with ``weights_only=True``:
-code in it is never run.
+`train_accs` (one an epoch), `eval_accs` at `eval_epochs`. Code in it is never run.
 """
 
 import io
@@ -38,12 +37,9 @@ MASK = torch.ones(3, 3, dtype=torch.bool).triu(1)  # true where a position may n
 EPS = 1e-8  # AdamW's default: the paper names no other
 # Kept as they are, and kept transposed: ours acts on rows from the right, torch's on columns.
 SAME = {
-    "W_E": "embed.weight",
-    "b_O": "attn.out_proj.bias",
-    "b_in": "mlp.0.bias",
-    "b_out": "mlp.2.bias",
-    "b_U": "unembed.bias",
-}
+    "W_E": "embed.weight", "b_U": "unembed.bias",
+    "b_O": "attn.out_proj.bias", "b_in": "mlp.0.bias", "b_out": "mlp.2.bias",
+}  # fmt: skip
 TURNED = {"W_in": "mlp.0.weight", "W_out": "mlp.2.weight", "W_U": "unembed.weight"}
 
 
@@ -89,8 +85,7 @@ def expected(config: Config) -> dict[str, str]:
         "unembed.weight": (n, d),
         "unembed.bias": (n,),
     }
-    floats = {name: f"float32 {size}" for name, size in sizes.items()}
-    return floats | {"causal_mask": "bool (3, 3)"}
+    return {k: f"float32 {size}" for k, size in sizes.items()} | {"causal_mask": "bool (3, 3)"}
 
 
 def convert(content: bytes, origin: str, printed: dict[str, Any]) -> Published:
@@ -186,21 +181,14 @@ def _theirs(ours: Arrays) -> Arrays:
 
 def _history(found: dict[str, Any], origin: str) -> Arrays:
     """Loss and accuracies per epoch, in the columns of ``store.HISTORY``."""
-    names = ("losses", "train_accs", "eval_accs", "eval_epochs")
-    losses, train, evaluated, when = (_numbers(found, name, origin) for name in names)
+    losses, when = (_numbers(found, name, origin) for name in ("losses", "eval_epochs"))
     epochs = len(losses)
     if not epochs or (losses < 0).any():
         raise InputError(f"{origin}: losses must be at least one, and none below 0")
-    for name, partner, values, size in (
-        ("train_accs", "losses", train, epochs),
-        ("eval_accs", "eval_epochs", evaluated, len(when)),
-    ):
-        if len(values) != size:
-            raise InputError(f"{origin}: {name} has {len(values)} values, {partner} has {size}")
-        if ((values < 0) | (values > 1)).any():
-            raise InputError(f"{origin}: {name} must be shares from 0 to 1")
-    rising = all(a < b for a, b in pairwise(when))
-    if (when % 1).any() or not rising or (when < 0).any() or (when > epochs).any():
+    train = _shares(found, "train_accs", "losses", origin)
+    evaluated = _shares(found, "eval_accs", "eval_epochs", origin)
+    rising = all(a < b for a, b in pairwise([-1, *when, epochs + 1]))
+    if (when % 1).any() or not rising:
         raise InputError(f"{origin}: eval_epochs must be rising epochs from 0 to {epochs}")
     validation = np.full(epochs + 1, np.nan)
     validation[when.astype(int)] = evaluated
@@ -211,6 +199,16 @@ def _history(found: dict[str, Any], origin: str) -> Arrays:
         "validation_accuracy": validation[1:],
         "mirror_free_accuracy": np.full(epochs, np.nan),
     }
+
+
+def _shares(found: dict[str, Any], name: str, partner: str, origin: str) -> np.ndarray:
+    """One share for each value of its partner."""
+    values, size = _numbers(found, name, origin), len(found[partner])
+    if len(values) != size:
+        raise InputError(f"{origin}: {name} has {len(values)} values, {partner} has {size}")
+    if ((values < 0) | (values > 1)).any():
+        raise InputError(f"{origin}: {name} must be shares from 0 to 1")
+    return values
 
 
 def _numbers(found: dict[str, Any], name: str, origin: str) -> Float[np.ndarray, " values"]:

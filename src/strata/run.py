@@ -1,7 +1,4 @@
-"""What a run is: its name, and the settings that decide its weights; how input is validated.
-
-``params.py`` has the whole of params.yaml.
-"""
+"""What a run is: its name, and the settings that decide its weights; how input is validated."""
 
 import re
 import sys
@@ -85,14 +82,9 @@ class Run:
 
     @property
     def caption(self) -> str:
-        """The run in words, as figures and tables name it.
-
-        >>> Run(165, 1).caption, Run(12, 1, "mlp", weights_seed=2).caption
-        ('n = 165, seed 1', 'n = 12, seed 1, initial weights 2, mlp')
-        """
-        parts = [f"n = {self.n}", f"seed {self.seed}"]
-        parts += [f"initial weights {self.weights_seed}"] * (self.weights_seed != self.seed)
-        return ", ".join([*parts, self.variant] if self.variant else parts)
+        """In words, as in `n = 12, seed 1, mlp`."""
+        own = f", initial weights {self.weights_seed}" * (self.weights_seed != self.seed)
+        return f"n = {self.n}, seed {self.seed}{own}" + f", {self.variant}" * bool(self.variant)
 
 
 def number(text: str) -> int | str:
@@ -194,9 +186,7 @@ def validated(model: type[M], values: Any, origin: str, *prefix: str) -> M:
         first = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
         key = ".".join((*prefix, *map(str, first["loc"])))
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        line = ": ".join(
-            part for part in (origin, key + _found(first), _must(model, first)) if part
-        )
+        line = ": ".join(filter(None, (origin, key + _found(first), _must(model, first))))
         raise InputError(" ".join(f"{line}{more}".split())) from None
 
 

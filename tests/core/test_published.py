@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from small import exact_mlp
 from tiny import PROJECT, TINY, Project, copied
 from torch import Tensor, nn
 
@@ -21,7 +22,7 @@ from strata import interop, store
 from strata.analysis.activations import forward
 from strata.architecture import architecture
 from strata.params import load
-from strata.run import InputError, Run, TrainParams
+from strata.run import InputError, Run, Settings, TrainParams
 from strata.tables import format, published, seeds
 
 ROOT = Path(__file__).parents[2]
@@ -109,11 +110,7 @@ def test_the_paper_says_how_its_models_were_trained_what_our_parameters_say():
     _, dictionary = checkpoint((165, 128, 4, 512))
     params = load(ROOT / "params.yaml")
     metadata = converted(dictionary).metadata
-    ours = {
-        "run": "n165-s1",
-        "split": params.split.model_dump(),
-        "train": params.train.model_dump(),
-    }
+    ours = Settings(split=params.split, train=params.train).record(Run(165, 1))
     assert metadata == ours | {"train": ours["train"] | {"epochs": 7}}
 
 
@@ -156,8 +153,9 @@ def test_export_refuses_what_the_format_cannot_hold():
     _, dictionary = checkpoint(SIZES[0])
     found = converted(dictionary)
     history = pd.DataFrame(found.history)
+    mlp = exact_mlp(2)
     with pytest.raises(InputError, match="mlp-n2-s1: the published format holds transformers"):
-        interop.export({**found.metadata, "run": "mlp-n2-s1"}, found.weights, history)
+        interop.export({**found.metadata, "run": "mlp-n2-s1"}, mlp, history)
     with pytest.raises(InputError, match="losses holds a value that is not finite"):
         interop.export(found.metadata, found.weights, history.assign(loss=np.nan))
 
