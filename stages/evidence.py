@@ -1,7 +1,8 @@
 """Tables of interventions: of a run, of a run beside its negative controls, or over many runs.
 
 In: a folder, what to make (run, controls or runs), interventions files; for controls those of the
-trained, the memorised and the untrained model. Out: NAME.csv, NAME.tex and NAME.md in the folder.
+trained, the memorised and the untrained model, for runs the file that has those of all. Out:
+NAME.csv, NAME.tex and NAME.md in the folder.
 """
 
 import sys
@@ -19,7 +20,8 @@ KINDS = {
 
 def main() -> None:
     folder, kind, *paths = sys.argv[1:]
-    format.write(KINDS[kind](*map(store.read_json, paths)), folder)
+    found = [store.read_json(path) for path in paths]
+    format.write(KINDS[kind](*(found[0] if kind == "runs" else found)), folder)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,22 @@
 """The tables on moduli that are not square-free: regular classes against the others.
 
-In: a folder, then the metrics of the runs. Out: NAME.csv, NAME.tex and NAME.md for each table.
+In: a folder, the metrics of all listed runs. The extension's are those of no modulus of
+grid.moduli. Out: NAME.csv, NAME.tex and NAME.md for each table.
 """
 
 import sys
 
 from strata import store
-from strata.run import command
+from strata.params import GridParams
+from strata.run import command, section
 from strata.tables import format, moduli
 
 
 def main() -> None:
-    folder, *paths = sys.argv[1:]
-    format.write(moduli.tables([store.read_json(path) for path in paths]), folder)
+    folder, metrics = sys.argv[1:]
+    grid = section("params.yaml", "grid", GridParams)
+    runs = [x for x in store.read_json(metrics) if grid.extends(x["run"])]
+    format.write(moduli.tables(runs), folder)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """The tables over the runs of the grid: means, spreads and intervals over seeds.
 
-In: the numbers that the paper prints, the folder that has the metrics of the runs in grid.runs, a
-folder. Out: NAME.csv, NAME.tex and NAME.md for each table.
+In: the numbers that the paper prints, the metrics of all listed runs, a folder. The grid's runs are
+those of grid.moduli. Out: NAME.csv, NAME.tex and NAME.md for each table.
 """
 
 import sys
-from pathlib import Path
 
 from strata import store
 from strata.params import load
@@ -16,7 +15,7 @@ from strata.tables import format, seeds
 def main() -> None:
     printed, metrics, folder = sys.argv[1:]
     params = load("params.yaml")
-    runs = [store.read_json(Path(metrics, f"{run}.json")) for run in params.grid.runs]
+    runs = [x for x in store.read_json(metrics) if params.grid.compares(x["run"])]
     format.write(seeds.grid(runs, store.read_json(printed), params), folder)
 
 

@@ -1,18 +1,18 @@
 """The pair table of a run's modulus with its split.
 
-In: a run's name. Out: Parquet of n² rows: a, b, c = ab mod n, their classes, the split, whether the
-mirror trains.
+In: a run's name, its settings. Out: Parquet of n² rows: a, b, c = ab mod n, their classes, the
+split, whether the mirror trains.
 """
 
 import sys
 
 from strata import store, task
-from strata.run import Run, SplitParams, command, section
+from strata.run import Run, SplitParams, command
 
 
 def main() -> None:
-    name, out = sys.argv[1:]
-    run, params = Run.parse(name), section("params.yaml", "split", SplitParams)
+    name, config, out = sys.argv[1:]
+    run, params = Run.parse(name), store.read_model(config, SplitParams)
     split = task.split(run.n, run.seed, params.train_fraction, params.validation_fraction)
     columns = task.pair_table(run.n) | {
         "split": split,

@@ -1,9 +1,9 @@
 """Train one run, resumably.
 
-In: a run's name, its split. Out, in a folder: weights.safetensors, history.parquet (one row an
-epoch), history.csv (thinned, for plots), environment.json (what it ran on; nothing depends on it).
-STRATA_DEVICE and STRATA_THREADS say where it runs; they are no parameters, so another machine does
-not make a model stale.
+In: a run's name, its settings, its split. Out, in a folder: weights.safetensors, history.parquet
+(one row an epoch), history.csv (thinned, for plots), environment.json (what it ran on; nothing
+depends on it). STRATA_DEVICE and STRATA_THREADS say where it runs; they are no parameters, so
+another machine does not make a model stale.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from strata import store, task
-from strata.run import InputError, Run, Settings, SplitParams, TrainParams, command, section
+from strata.run import InputError, Run, Settings, command
 from strata.training import gradients, machine, network, snapshots, trainer
 from strata.training.progress import Progress
 
@@ -50,10 +50,9 @@ def train(it: trainer.Trainer, snapshot: snapshots.Snapshot, seconds: float) -> 
 
 
 def main() -> None:
-    name, split_path, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-    run, params = Run.parse(name), section("params.yaml", "train", TrainParams)
-    split_params = section("params.yaml", "split", SplitParams)
-    config = Settings(split=split_params, train=params).record(run)
+    name, config_path, split_path, out = *sys.argv[1:4], Path(sys.argv[4])
+    run, settings = Run.parse(name), store.read_model(config_path, Settings)
+    params, config = settings.train, settings.record(run)
     split, device = store.read_split(split_path, run.n)["split"], machine.prepare()
     environment = machine.describe(device)
     key = snapshots.fingerprint(config | environment.model_dump(), [*CODE, Path(split_path)])

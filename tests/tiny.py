@@ -20,16 +20,22 @@ RUN = "n6-s1"
 TINY = {
     "n": 6, "d_model": 16, "d_mlp": 32, "epochs": 40, "validate_every": 20,
     "random_subsets": 20, "shuffles": 5, "draws": 2, "swaps": 1, "square_free_up_to": 1000,
-    "runs": f"[{RUN}]",
+    "moduli": "[6]",
 }  # fmt: skip
 # The stages that draw figures from the weights, the metrics and the activations.
 FIGURES = {"hierarchy", "metrics-figures", "mlp-neurons"}
-EVERY = {"check", f"split@{RUN}", f"train@{RUN}", "activations", f"metrics@{RUN}", "tables"}
-EVERY |= {"code"}
+EVERY = {"check@runs", f"split@{RUN}", f"train@{RUN}", "forward", f"metrics@{RUN}", "tables"}
+EVERY |= {"code", "collect@metrics", "collect@interventions"}
 EVERY |= {f"interventions@{RUN}", "interventions-tables", "grid", f"page@{RUN}", "report"}
 EVERY |= FIGURES
 # Studies of runs that are named in pipelines/studies itself.
-STUDIES = {"interventions-runs", "controls", "interventions-controls", "controls-tables"}
+STUDIES = {
+    "collect@interventions",
+    "interventions-runs",
+    "controls",
+    "interventions-controls",
+    "controls-tables",
+}
 STUDIES |= {"extension", "course", "course-tables"}
 
 
@@ -100,14 +106,11 @@ def pipeline(figures: set[str] = FIGURES) -> Described:
     """The pipeline files with two runs, which are one at first, of the figures those that these
     stages draw, and of the studies the tables over seeds."""
     texts = {file: (ROOT / file).read_text() for file in files.FILES}
-    runs = f'run: &runs [{RUN}, "n${{n}}-s${{seed}}"]'
-    texts = {file: re.sub(r"run: &runs \[[^]]*\]", runs, text) for file, text in texts.items()}
+    runs = f'runs: &runs [{RUN}, "${{variant}}n${{n}}-s${{seed}}"]'
+    texts = {file: re.sub(r"runs: &runs \[[^]]*\]", runs, text) for file, text in texts.items()}
     whole = {file: YAML(typ="safe").load(text) for file, text in texts.items()}
     every = {name: stage for file in whole.values() for name, stage in file["stages"].items()}
-    grid = every["grid"]
-    grid["deps"] = [x for x in grid["deps"] if not x.startswith("data/metrics/")]
-    grid["deps"].append(f"data/metrics/{RUN}.json")
-    drawn = {name for name, stage in every.items() if "figure.py" in stage["cmd"]}
+    drawn = {x for x, stage in every.items() if "figure.py" in stage.get("do", stage)["cmd"]}
     assert drawn >= figures
     left_out = (drawn - figures) | STUDIES
     gone = {out for name in left_out for out in every[name]["outs"]}

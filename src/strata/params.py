@@ -55,25 +55,33 @@ class TablesParams(Section):
 
 
 class GridParams(Section):
-    """The runs that the tables over seeds are made from, the paper's first; and their intervals."""
+    """The moduli of the tables over seeds, the paper's first; and the intervals in them."""
 
-    runs: Annotated[list[str], allowed("a list of runs such as n165-s1", min_length=1)]
+    moduli: Annotated[list[Modulus], allowed("a list of moduli", min_length=1)]
     confidence: Fraction  # of the bootstrap intervals
     resamples: Positive
     seed: Seed  # of the resampling
 
     @model_validator(mode="after")
-    def _runs(self) -> "GridParams":
-        for name in self.runs:
-            try:
-                Run.parse(name)
-            except InputError as fault:
-                raise ValueError(f"grid.runs: {fault}") from None
-            if self.runs.count(name) > 1:
-                raise ValueError(f"grid.runs: {name}: must be named once")
-        if Run.parse(self.runs[0]).variant:
-            raise ValueError(f"grid.runs: {self.runs[0]}: the first must be of no variant")
+    def _once(self) -> "GridParams":
+        for n in self.moduli:
+            if self.moduli.count(n) > 1:
+                raise ValueError(f"grid.moduli: {n}: must be named once")
         return self
+
+    def compares(self, name: str) -> bool:
+        """Whether the tables over seeds are made from a run: one of the paper's two kinds of model
+        as it is by default, of one of the moduli."""
+        return Run.parse(name).n in self.moduli and self._usual(name)
+
+    def extends(self, name: str) -> bool:
+        """Whether a run is such a one of another modulus."""
+        return Run.parse(name).n not in self.moduli and self._usual(name)
+
+    @staticmethod
+    def _usual(name: str) -> bool:
+        run = Run.parse(name)
+        return run.variant in {"", "mlp"} and run.weights_seed == run.seed
 
 
 class Hierarchy(Section):

@@ -310,16 +310,21 @@ def test_every_column_of_every_table_is_shown_and_none_says_nan(runs):
 
 
 @pytest.mark.parametrize(
-    ("runs", "named"),
+    ("moduli", "named"),
     [
-        (["n165"], "grid.runs: run = 'n165': must look like n165-s1"),
-        (["n15-s1", "n15-s1"], "grid.runs: n15-s1: must be named once"),
-        (["mlp-n15-s1"], "grid.runs: mlp-n15-s1: the first must be a transformer"),
-        ([], "grid.runs = []: must be a list of runs"),
+        ([1], "grid.moduli.0 = 1: must be a list of moduli"),
+        ([15, 15], "grid.moduli: 15: must be named once"),
+        ([], "grid.moduli = []: must be a list of moduli"),
     ],
 )
-def test_runs_that_are_none_are_refused(runs, named):
-    values = GRID.model_dump() | {"runs": runs}
+def test_moduli_that_are_none_are_refused(moduli, named):
+    values = GRID.model_dump() | {"moduli": moduli}
     with pytest.raises(InputError, match="grid") as fault:
         validated(params.GridParams, values, "params.yaml", "grid")
     assert named in str(fault.value)
+
+
+def test_a_run_is_compared_over_seeds_or_extends_the_moduli_or_is_of_a_variant():
+    names = ["n165-s3", "mlp-n113-s1", "n121-s1", "mlp-n121-s1", "d64-n165-s1", "n165-s1-w2"]
+    assert [name for name in names if GRID.compares(name)] == names[:2]
+    assert [name for name in names if GRID.extends(name)] == names[2:4]

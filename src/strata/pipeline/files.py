@@ -69,5 +69,5 @@ def _together(folder: Path | str, files: Iterable[str]) -> Stages:
             raise InputError(f"{file}: stages: must be names with a stage each; git has the last")
         for name in sorted(set(own) & set(found)):
             raise InputError(f"{file}: {name}: this stage is in another pipeline file too")
-        found |= own
+        found |= {name: stage.get("do", {}) | stage for name, stage in own.items()}
     return found

@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from strata.params import Params
-from strata.run import Run
 from strata.tables import headline
 from strata.tables.headline import Table
 
@@ -29,8 +28,7 @@ def of_published(
     seeds where they are of that modulus.
     """
     same = all(published[key] == ours[key] for key in ("n", "seed", "architecture"))
-    first = Run.parse(params.grid.runs[0])
-    typical = (first.n, "transformer") == (published["n"], published["architecture"])
+    typical = (params.grid.moduli[0], "transformer") == (published["n"], published["architecture"])
 
     def beside(theirs: pd.DataFrame, own: pd.DataFrame, over: pd.DataFrame) -> pd.DataFrame:
         changed = {"ours": "published", "difference": "published_difference"}
