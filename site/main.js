@@ -8,8 +8,10 @@ addEventListener("DOMContentLoaded", () => {
   const kinds = { transformer: "transformer", mlp: "MLP only" };
   for (const [key, label] of Object.entries(kinds)) {
     const group = Object.assign(document.createElement("optgroup"), { label });
-    for (const r of strata.runs().filter(x => x.architecture === key))
-      group.append(new Option(`n = ${r.n}, seed ${r.seed}`, r.run));
+    for (const r of strata.runs().filter(x => x.architecture === key)) {
+      const more = r.run.replace(`n${r.n}-s${r.seed}`, "").split("-").filter(x => x && x !== key);
+      group.append(new Option([`n = ${r.n}, seed ${r.seed}`, ...more].join(", "), r.run));
+    }
     if (group.children.length) select.append(group);
   }
 

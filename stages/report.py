@@ -1,7 +1,8 @@
 """The report: one page over everything that the pipeline made, whole in its folder.
 
-In: what dvc.yaml names as the deps of stage `report`. Out, in the folder given: index.html; site/,
-its style and scripts; files/, a copy of every figure, table, notebook page and data file linked to.
+In: figures/, tables/, notebooks/ and report/runs/, and the files that these were made from, as the
+pipeline files name them. Out, in the folder given: index.html; site/, its style and scripts;
+files/, a copy of every figure, table, notebook page and data file linked to.
 """
 
 import shutil
@@ -28,13 +29,13 @@ def copied(paths: list[str], out: Path) -> None:
 
 def main() -> None:
     out = Path(sys.argv[1])
-    params = load("params.yaml").model_dump()
-    pipeline = provenance.stages(files.stages(), files.variables() | params)
+    settings = load("params.yaml")
+    params = files.variables() | settings.model_dump()
+    pipeline = provenance.stages(files.stages(), params)
     called = files.addresses()
     pipeline = {k: replace(stage, name=called.get(k, k)) for k, stage in pipeline.items()}
-    deps = pipeline["report"].deps
-    carried = sorted(path for path in deps if path.startswith(page.CARRIED))
     shown = page.sections(pipeline, params)
+    carried = page.carried(shown)
     for folder in ("site", "files"):
         shutil.rmtree(out / folder, ignore_errors=True)
     copied(carried, out / "files")
@@ -42,9 +43,10 @@ def main() -> None:
         if path.suffix in {".js", ".css"}:
             store.write_bytes(out / "site" / path.name, store.read_bytes(path))
     store.write_text(out / "site" / "plotly.min.js", get_plotlyjs())
-    pages = [path for path in deps if path.startswith(page.RUNS)]
+    names = files.stages()["page"]["matrix"]["run"]
+    pages = [f"report/runs/{provenance.filled(name, params)}.js" for name in names]
     store.write_text(out / "site" / "runs.js", page.runs(pages))
-    store.write_text(out / "index.html", page.page(shown, carried, params["n"], params["seed"]))
+    store.write_text(out / "index.html", page.page(shown, carried, settings.headline()))
 
 
 if __name__ == "__main__":

@@ -24,24 +24,29 @@ from strata.report import claims, highlights
 from strata.report.claims import Claim
 from strata.report.section import Section
 from strata.report.sections import SECTIONS
-from strata.run import InputError
+from strata.run import InputError, Run
 from strata.tables.format import SUBSCRIPT, read, shown
 
 Json = dict[str, Any]
 SHOWN = ("figures/", "tables/")
 # Carried along. Activations are not: they are large, and made again in seconds.
-CARRIED = (*SHOWN, "paper/", "data/train/", "data/metrics/")
-RUNS = "report/runs/"
+CARRIED = (*SHOWN, "paper/", "data/train/", "data/metrics/", "data/collected/")
 LOOK = {"colors": base.COLORS, "grey": base.GREY, "red": base.RED}
 LOOK |= {name.lower(): getattr(plotly.colors.sequential, name) for name in ("Viridis", "Magma")}
 
 
 def sections(pipeline: Mapping[str, Stage], params: Mapping[str, Any]) -> list[Json]:
-    """What the template shows of each section that a stage makes."""
+    """What the template shows of each section that a stage makes.
+
+    Raises InputError where a stage makes a figure or a table that is no section.
+    """
     made: dict[str, Made] = {}
     for stage in pipeline.values():
         if names := {Path(path).stem for path in stage.outs if path.startswith(SHOWN)}:
             made |= dict.fromkeys(names, provenance.made(stage, params))
+    for name in sorted(set(made) - {s.name for s in SECTIONS}):
+        paths = ", ".join(path for path, _ in made[name].outputs if Path(path).stem == name)
+        raise InputError(f"{paths}: no section of src/strata/report/sections.py; give it a line")
     rows = claims.claims(_frame("claims"))
     return [_section(s, made[s.name], rows) for s in SECTIONS if s.name in made]
 
@@ -124,7 +129,13 @@ def prose(text: str) -> Markup:
     return Markup("".join(parts))
 
 
-def page(shown: list[Json], carried: Collection[str], n: int, seed: int) -> str:
+def carried(shown: Iterable[Json]) -> list[str]:
+    """The files that the page links to: those that are shown, and those that these are made of."""
+    named = {x for s in shown for pairs in (s["made"].inputs, s["made"].outputs) for x, _ in pairs}
+    return sorted(path for path in named if path.startswith(CARRIED))
+
+
+def page(shown: list[Json], carried: Collection[str], run: Run) -> str:
     """The whole page, with links to the files that it carries along."""
     rows: list[Claim] = next((s["claims"] for s in shown if s["name"] == "claims"), [])
     said = [row for row in rows if row.verdict]
@@ -136,7 +147,7 @@ def page(shown: list[Json], carried: Collection[str], n: int, seed: int) -> str:
         lstrip_blocks=True,
     )
     return environment.get_template("index.html").render(
-        {"n": n, "seed": seed, "headline": f"n{n}-s{seed}", "look": LOOK, "carried": carried},
+        {"caption": run.caption, "headline": str(run), "look": LOOK, "carried": carried},
         parts=by_part(shown),
         said=said,
         agreeing=sum(row.agrees for row in said),
@@ -154,6 +165,10 @@ def by_part(shown: Sequence[Json]) -> list[tuple[str, list[Json]]]:
 def runs(paths: Iterable[str]) -> str:
     """The list of the runs that these pages show, with their curves, as the page loads it."""
     names = ("run", "n", "seed", "architecture", "first_099", "epoch_099", "curve")
+
+    def order(run: Json) -> tuple[str, Run]:
+        return Run.parse(run["run"]).variant, Run.parse(run["run"])
+
     found = [provenance.scripted(store.read_bytes(path).decode()) for path in set(paths)]
-    found.sort(key=lambda run: (run["architecture"] == "mlp", run["n"], run["seed"]))
+    found.sort(key=order)
     return provenance.script("list", [{name: run[name] for name in names} for run in found])
