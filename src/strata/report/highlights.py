@@ -15,18 +15,18 @@ Rows = Sequence[dict[Any, Any]]  # of a table; what is missing is None or NaN
 
 def lines(names: Collection[str], table: Callable[[str], Rows]) -> list[tuple[str, str]]:
     """One line for each of these tables that has something to say, with its name."""
-    of = {
-        "evidence": evidence,
-        "verdict": verdict,
-        "not-generalised": failed,
-        "course-order": order,
-        "extension": extension,
+    summaries = {
+        "evidence": criteria,
+        "verdict": paper_among_seeds,
+        "not-generalised": not_generalised,
+        "course-order": class_order,
+        "extension": both_kinds,
     }
-    found = [(name, say(table(name))) for name, say in of.items() if name in names]
-    return [(name, text) for name, text in found if text]
+    told = [(name, summary(table(name))) for name, summary in summaries.items() if name in names]
+    return [(name, text) for name, text in told if text]
 
 
-def evidence(rows: Rows) -> str:
+def criteria(rows: Rows) -> str:
     """How many criteria are met, and which are not; nothing where none has a case."""
     tested = [row for row in rows if not pd.isna(row["passed"])]
     not_met = [f"{row['section']}: {row['test']}" for row in tested if not row["passed"]]
@@ -36,7 +36,7 @@ def evidence(rows: Rows) -> str:
     return f"{met}. Not met: {'; '.join(not_met) or 'none'}."
 
 
-def verdict(rows: Rows) -> str:
+def paper_among_seeds(rows: Rows) -> str:
     """How many of the paper's numbers lie within the seeds, and which do not."""
     known = [row for row in rows if not pd.isna(row["paper"]) and not pd.isna(row["verdict"])]
     outside = [x for x in known if not _within(x["verdict"])]
@@ -56,26 +56,26 @@ def _within(text: str) -> bool:
     return text.startswith("within") or bool(re.search(r"holds in (\d+) of \1 ", text))
 
 
-def failed(rows: Rows) -> str:
+def not_generalised(rows: Rows) -> str:
     """The runs of the grid that did not generalise."""
     names = ", ".join(row["run"] for row in rows)
     return f"Of the grid did not generalise: {names}." if rows else ""
 
 
-def order(rows: Rows) -> str:
+def class_order(rows: Rows) -> str:
     """In how many pairs the composite class is the later one, over all moduli, by the measures that
     are not biased for it (`docs/course.md`); beside the embedding's, what one rate gives."""
-    whole = [row for row in rows if pd.isna(row["n"])] or rows
-    said = {x["measure"]: f"{x['agree']} of {x['pairs']}" for x in whole if x["pairs"]}
-    told = [MEASURES[x] for x in ("epoch_skill", "epoch_r2", "epoch_fve_above")]
-    pairs = [f"{said[x]} pairs by {x}" for x in told if x in said]
+    total = [row for row in rows if pd.isna(row["n"])] or rows
+    later = {x["measure"]: f"{x['agree']} of {x['pairs']}" for x in total if x["pairs"]}
+    skill, r2, fve = (MEASURES[x] for x in ("epoch_skill", "epoch_r2", "epoch_fve_above"))
+    pairs = [f"{later[x]} pairs by {x}" for x in (skill, r2, fve) if x in later]
     start = "A composite class comes after a class that it is said to be made of in"
-    both = {told[-1], LINE} <= said.keys()
-    end = f" ({said[LINE]} where all grows at one rate)" if both else ""
+    both = {fve, LINE} <= later.keys()
+    end = f" ({later[LINE]} where all grows at one rate)" if both else ""
     return f"{start} {', '.join(pairs)}{end}." if pairs else ""
 
 
-def extension(rows: Rows) -> str:
+def both_kinds(rows: Rows) -> str:
     """What characters explain in both kinds of class, over the moduli that generalise."""
     above = {bool(row["regular"]): row["r2_above"] for row in rows if pd.isna(row["n"])}
     if len(above) < 2:
