@@ -255,9 +255,13 @@ def read_history(path: Path | str) -> pd.DataFrame:
     return history
 
 
+def thinned(history: pd.DataFrame, points: int) -> pd.DataFrame:
+    """About ``points`` of the validated epochs, counted from the end, so that the last one stays."""
+    frame = history.dropna(subset="validation_accuracy")
+    return frame.iloc[:: -max(1, math.ceil(len(frame) / points))].iloc[::-1]
+
+
 def write_thinned(path: Path | str, history: Mapping[str, np.ndarray], points: int = 250) -> None:
     """Write about ``points`` of the validated epochs as CSV, for ``dvc plots``."""
-    frame = pd.DataFrame(history).dropna(subset="validation_accuracy")
-    stride = max(1, math.ceil(len(frame) / points))
-    kept = frame.iloc[::-stride].iloc[::-1]  # counted from the end: the last epoch stays
+    kept = thinned(pd.DataFrame(history), points)
     write_text(path, kept.to_csv(index=False, float_format="%.6g"))

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from strata import store
 from strata.analysis import fourier, readout, subspaces
 from strata.analysis.activations import answers, attended, blocks
 from strata.architecture import architecture_of
@@ -76,8 +77,7 @@ def spectrum(W_E: np.ndarray, measured: ClassMetrics, n: int) -> Json:
 
 def curve(history: pd.DataFrame) -> Json:
     """Loss and accuracies at about POINTS of the validated epochs, the last one among them."""
-    known = history.dropna(subset=["validation_accuracy"])
-    known = known.iloc[:: -max(1, -(-len(known) // POINTS))].iloc[::-1]
+    known = store.thinned(history, POINTS)
     return {"epoch": known["epoch"].tolist()} | {
         name: digits(known[name]) for name in known if name != "epoch"
     }
