@@ -56,7 +56,8 @@ def tasks(claim: Claim, folder: Path) -> dict[str, Task]:
     """All that is made again, trained again or measured."""
     found = again.stages(claim, folder)
     for run, path in sorted(claim.runs.items()):
-        given = (run, claim.params.split, claim.params.train)
+        settings = claim.params.settings(run)
+        given = (run, settings.split, settings.train)
         table = folder / next(x.path for x in claim.outs.values() if x.stage == f"split@{run}")
         found[f"{END}{run}"] = Task(verify.ending, (folder / path, table, *given))
         found[f"{FIRST}{run}"] = Task(first_epochs.compared, (folder / path, *given))

@@ -22,29 +22,21 @@ from strata.training import snapshots
 
 STAGES = Path(__file__).parents[2] / "stages"
 OUTPUTS = ["history.csv", "history.parquet", "weights.safetensors"]
-PARAMS = """
-split: {train_fraction: 0.3, validation_fraction: 0.3}
-train:
-  d_model: 16
-  n_heads: 2
-  d_mlp: 24
-  epochs: 6000
-  lr: 0.001
-  weight_decay: 1.0
-  beta1: 0.9
-  beta2: 0.98
-  eps: 1.0e-8
-  validate_every: 100
-"""
+SPLIT = {"train_fraction": 0.3, "validation_fraction": 0.3}
+TRAIN = {
+    "d_model": 16, "n_heads": 2, "d_mlp": 24, "epochs": 6000, "lr": 0.001, "weight_decay": 1.0,
+    "beta1": 0.9, "beta2": 0.98, "eps": 1.0e-8, "validate_every": 100,
+}  # fmt: skip
 # torch takes seconds to import, so it is done once: each process of the stage is a fork of it.
 NURSERY = f"""
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where this runs in background
 sys.path.insert(0, {str(STAGES)!r})
 import torch, train
+from strata.training import loop
 from strata.run import command
 torch.optim.AdamW([torch.zeros(1)])  # imports eight hundred modules
-train.SECONDS_AT_RISK = 0.05
+loop.SECONDS_AT_RISK = 0.05
 def child(words):
     os.chdir(words[0])
     log = os.open("log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -75,7 +67,7 @@ class Nursery:
     def start(self, name: str = "n13-s1") -> int:
         """The process id of a stage just started. Its outputs are deleted first, as DVC does."""
         shutil.rmtree(self.folder / "out", ignore_errors=True)
-        return self.asked("start", self.folder, name, "split.parquet", "out")
+        return self.asked("start", self.folder, name, "settings.json", "split.parquet", "out")
 
     def ended(self, pid: int) -> tuple[int, str]:
         """Exit code of a stage and what it said."""
@@ -108,13 +100,10 @@ class Nursery:
         return {name: (self.folder / "out" / name).read_bytes() for name in OUTPUTS}
 
 
-def prepared(folder: Path, **changes: str) -> Path:
-    """A folder with params.yaml and the split of n = 13."""
-    text = PARAMS
-    for key, value in changes.items():
-        text = text.replace(f"  {key}: ", f"  {key}: {value} # ")
-    folder.mkdir(exist_ok=True)
-    (folder / "params.yaml").write_text(text, encoding="utf-8")
+def prepared(folder: Path, **changes: object) -> Path:
+    """A folder with the settings and the split of a run of n = 13."""
+    settings = {"split": SPLIT, "train": TRAIN | changes}
+    store.write_json(folder / "settings.json", settings)
     split = task.split(13, 1, 0.3, 0.3)
     columns = {"split": split, "mirror_in_train": task.mirrored(split, 13)}
     store.write_table(folder / "split.parquet", task.pair_table(13) | columns, store.SPLIT)
@@ -140,7 +129,14 @@ def nursery(tmp_path, process) -> Nursery:
 
 def undisturbed(folder: Path, environment: dict[str, str]) -> dict[str, bytes]:
     """The outputs of the stage's own script, started once."""
-    command = [sys.executable, STAGES / "train.py", "n13-s1", "split.parquet", "out"]
+    command = [
+        sys.executable,
+        STAGES / "train.py",
+        "n13-s1",
+        "settings.json",
+        "split.parquet",
+        "out",
+    ]
     subprocess.run(
         command, cwd=prepared(folder), env=environment, check=True, stdout=subprocess.DEVNULL
     )
@@ -176,7 +172,7 @@ def test_killed_at_random_moments_a_run_ends_with_the_bytes_of_an_undisturbed_on
 def test_a_torn_snapshot_or_one_of_another_configuration_is_refused_and_training_starts_over(
     nursery,
 ):
-    prepared(nursery.folder, epochs="50")
+    prepared(nursery.folder, epochs=50)
     nursery.finish()
     expected = nursery.outputs()
     whole = nursery.snapshot().read_bytes()
@@ -185,19 +181,19 @@ def test_a_torn_snapshot_or_one_of_another_configuration_is_refused_and_training
     assert "training starts over" in said
     assert "truncated" in said
     assert nursery.outputs() == expected
-    prepared(nursery.folder, epochs="50", lr="0.002")
+    prepared(nursery.folder, epochs=50, lr=0.002)
     said = nursery.finish()
     assert "made with another configuration" in said
     assert "training starts over" in said
     assert nursery.outputs() != expected
-    prepared(nursery.folder, epochs="50")
+    prepared(nursery.folder, epochs=50)
     nursery.snapshot().write_bytes(whole)
     assert "goes on from epoch 50" in nursery.finish()
     assert nursery.outputs() == expected
 
 
 def test_a_second_process_for_the_same_run_gets_one_line(nursery):
-    prepared(nursery.folder, epochs="1000000")  # it will not end before it is stopped
+    prepared(nursery.folder, epochs=1000000)  # it will not end before it is stopped
     first = nursery.start()
     lock = nursery.snapshot().with_suffix(".lock")
     while not lock.exists() or lock.read_text(encoding="utf-8") != str(first):
@@ -215,7 +211,7 @@ def test_a_second_process_for_the_same_run_gets_one_line(nursery):
 
 
 def test_a_recorded_run_leaves_no_snapshot(nursery):
-    prepared(nursery.folder, epochs="50")
+    prepared(nursery.folder, epochs=50)
     nursery.finish()
     assert nursery.snapshot().exists()
     md5 = hashlib.md5(nursery.outputs()["weights.safetensors"]).hexdigest()
@@ -225,7 +221,7 @@ def test_a_recorded_run_leaves_no_snapshot(nursery):
     assert list((nursery.folder / ".snapshots").iterdir()) == []
 
 
-@pytest.mark.parametrize("lr", ["1.0e+2", "1.0e+8"])
+@pytest.mark.parametrize("lr", [1.0e2, 1.0e8])
 def test_a_run_that_explodes_ends_early_and_is_recorded(nursery, lr):
     prepared(nursery.folder, lr=lr)
     for _ in range(2):  # the second time from its snapshot
@@ -238,11 +234,11 @@ def test_a_run_that_explodes_ends_early_and_is_recorded(nursery, lr):
 
 
 def test_a_fault_in_the_input_ends_the_stage_before_it_writes(nursery):
-    for key, value in {"d_model": "15", "lr": "fast", "validate_every": "0"}.items():
+    for key, value in {"d_model": 15, "lr": "fast", "validate_every": 0}.items():
         prepared(nursery.folder, **{key: value})
         code, said = nursery.ended(nursery.start())
         assert code == 1
-        assert said.startswith("train: params.yaml: train")
+        assert said.startswith("train: settings.json: train")
         assert said.count("\n") == 1
     prepared(nursery.folder)
     code, said = nursery.ended(nursery.start("n14-s1"))

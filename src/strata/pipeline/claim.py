@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections.abc import Iterable
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -75,7 +76,7 @@ class Claim:
 
     def _sample(self) -> set[Run | None]:
         """The headline run and some others; None stands for the stages of no run."""
-        own = {Run(self.params.n, self.params.seed)} & set(self.runs)
+        own = {self.params.headline()} & set(self.runs)
         others = sorted(set(self.runs) - own)
         return {None, *own, *random.sample(others, min(SAMPLE, len(others)))}
 
@@ -142,7 +143,9 @@ class Claim:
         """Whether a stage of dvc.yaml, and what it reads of git, are not as dvc.lock has them."""
         locked = self.stages[name]
         params = {
-            key for dep in stage.deps if isinstance(dep, ParamsDependency) for key in dep.params
+            dep.def_path: _values(dep.def_path, dep.params)
+            for dep in stage.deps
+            if isinstance(dep, ParamsDependency)
         }
         named = {x.def_path: x for x in stage.deps if not isinstance(x, ParamsDependency)}
         found = {dep["path"]: dep["md5"] for dep in locked.get("deps", ())}
@@ -150,13 +153,13 @@ class Claim:
         return (
             (locked["cmd"], set(found)) != (stage.cmd, set(named))
             or any(dep.get_hash().value != found[path] for path, dep in tracked.items())
-            or locked.get("params", {}).get("params.yaml", {}) != _values(params)
+            or locked.get("params", {}) != params
         )
 
 
-def _values(keys: set[str]) -> dict[str, Any]:
-    """The values in params.yaml under keys such as metrics.key_threshold."""
-    values = read_yaml("params.yaml")
+def _values(path: str, keys: Iterable[str]) -> dict[str, Any]:
+    """The values in a file such as params.yaml under keys such as metrics.key_threshold."""
+    values = read_yaml(path)
     return {key: reduce(getitem, key.split("."), values) for key in keys}
 
 

@@ -154,6 +154,11 @@ class Trainer:
         """The loss of the last epoch, before its step; NaN before the first."""
         return float(self.trained[self.epoch - 1, 0]) if self.epoch else float("nan")
 
+    @property
+    def diverged(self) -> bool:
+        """Whether the loss of the last epoch is not finite."""
+        return self.epoch > 0 and not np.isfinite(self.loss)
+
     def latest(self) -> dict[str, float]:
         """The accuracies of the last epoch and of the last validation."""
         done = self.epoch // self.params.validate_every * self.params.validate_every
