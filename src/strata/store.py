@@ -256,7 +256,7 @@ def read_history(path: Path | str) -> pd.DataFrame:
 
 
 def thinned(history: pd.DataFrame, points: int) -> pd.DataFrame:
-    """About ``points`` of the validated epochs, counted from the end, so that the last one stays."""
+    """About ``points`` of the validated epochs; counted from the end, so the last one stays."""
     frame = history.dropna(subset="validation_accuracy")
     return frame.iloc[:: -max(1, math.ceil(len(frame) / points))].iloc[::-1]
 

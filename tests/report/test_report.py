@@ -416,3 +416,21 @@ def test_served_from_a_commit_it_names_that_commit(project, site, reader):
     reader.chrome.get(f"{(site / 'index.html').as_uri()}?commit={commit}")
     reader.until("return document.documentElement.dataset.run")
     assert commit in reader.chrome.find_element(By.TAG_NAME, "footer").text
+
+
+def test_a_figure_that_is_no_section_is_refused_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store.write_text("figures/new.png", "")
+    stage = provenance.Stage("new", "python stages/figure.py new", (), (), ("figures/new.png",))
+    with pytest.raises(InputError, match=r"^figures/new\.png: no section of .*sections\.py"):
+        report.sections({"new": stage}, {})
+
+
+def test_runs_are_listed_by_variant_modulus_and_seed(tmp_path):
+    names = ["n12-s1", "d64-n6-s1", "mlp-n6-s1", "n6-s10", "n6-s2"]
+    for name in names:
+        shown = dict.fromkeys(("n", "seed", "architecture", "first_099", "epoch_099", "curve"))
+        store.write_text(tmp_path / name, provenance.script("run", shown | {"run": name}))
+    listed = provenance.scripted(report.runs(str(tmp_path / name) for name in names))
+    wanted = ["n6-s2", "n6-s10", "n12-s1", "d64-n6-s1", "mlp-n6-s1"]
+    assert [run["run"] for run in listed] == wanted
