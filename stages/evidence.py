@@ -8,20 +8,26 @@ NAME.csv, NAME.tex and NAME.md in the folder.
 import sys
 
 from strata import store
+from strata.params import GridParams
 from strata.run import command
-from strata.tables import format, interventions
+from strata.schema import Interventions
+from strata.tables import evidence, format, interventions
 
 KINDS = {
     "run": interventions.of_run,
-    "controls": interventions.beside_controls,
-    "runs": interventions.over_runs,
+    "controls": evidence.beside_controls,
+    "runs": evidence.over_runs,
 }
 
 
 def main() -> None:
     folder, kind, *paths = sys.argv[1:]
-    found = [store.read_json(path) for path in paths]
-    format.write(KINDS[kind](*(found[0] if kind == "runs" else found)), folder)
+    if kind == "runs":
+        every = store.read_models(paths[0], Interventions)
+        runs = [run for run in every if GridParams.usual(run.run)]
+    else:
+        runs = [store.read_model(path, Interventions) for path in paths]
+    format.write(KINDS[kind](*runs), folder)
 
 
 if __name__ == "__main__":

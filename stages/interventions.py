@@ -1,11 +1,9 @@
 """All interventions on one run, or on other weights of its shape.
 
 In: a run's name, its weights, and where to write; with a fourth argument, weights whose key
-frequencies are used. Out: JSON, described in docs/interventions.md and in
-src/strata/interventions.py.
+frequencies are used. Out: JSON, ``schema.Interventions``; docs/interventions.md defines it.
 """
 
-import json
 import sys
 
 from strata import store
@@ -21,9 +19,8 @@ def main() -> None:
     threshold = section("params.yaml", "metrics", MetricsParams).key_threshold
     weights = store.read_weights(weights_path, run)
     key = store.read_weights(others[0], run) if others else None
-    found = suite.intervene(run, weights, params, threshold, key)
     # One line: these matrices indented, a number on each, would be half as large again.
-    store.write_text(out, json.dumps(found, sort_keys=True, allow_nan=False) + "\n")
+    store.write_json(out, suite.intervene(run, weights, params, threshold, key), indent=None)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from strata import store
 from strata.pipeline import provenance
 from strata.report import run_data
 from strata.run import InputError, Run, command
-from strata.schema import Metrics
+from strata.schema import Interventions, Metrics
 
 
 def main() -> None:
@@ -20,8 +20,8 @@ def main() -> None:
     run, weights_path = Run.parse(name), Path(train) / "weights.safetensors"
     history_path = Path(train) / "history.parquet"
     metrics = store.read_model(metrics_path, Metrics)
-    interventions = store.read_json(interventions_path)
-    for path, of in ((metrics_path, metrics.run), (interventions_path, interventions["run"])):
+    interventions = store.read_model(interventions_path, Interventions)
+    for path, of in ((metrics_path, metrics.run), (interventions_path, interventions.run)):
         if of != name:
             raise InputError(f"{path}: is of run {of}, must be of {name}")
     weights, history = store.read_weights(weights_path, run), store.read_history(history_path)

@@ -72,14 +72,15 @@ class GridParams(Section):
     def compares(self, name: str) -> bool:
         """Whether the tables over seeds are made from a run: one of the paper's two kinds of model
         as it is by default, of one of the moduli."""
-        return Run.parse(name).n in self.moduli and self._usual(name)
+        return Run.parse(name).n in self.moduli and self.usual(name)
 
     def extends(self, name: str) -> bool:
         """Whether a run is such a one of another modulus."""
-        return Run.parse(name).n not in self.moduli and self._usual(name)
+        return Run.parse(name).n not in self.moduli and self.usual(name)
 
     @staticmethod
-    def _usual(name: str) -> bool:
+    def usual(name: str) -> bool:
+        """Whether a run is of the paper’s transformer or MLP-only model as these are by default."""
         run = Run.parse(name)
         return run.variant in {"", "mlp"} and run.weights_seed == run.seed
 

@@ -1,7 +1,6 @@
 """On models made by hand every intervention gives the answer that theory says, on random weights
 none does; and the network that is run again is the network."""
 
-import json
 from math import gcd
 
 import numpy as np
@@ -18,12 +17,13 @@ from strata.interventions import (
     patching,
     projections,
     routing,
+    scores,
     suite,
 )
 from strata.monoid import JClass, classes, position
 from strata.run import Run, TrainParams
-from strata.tables import format
-from strata.tables import interventions as evidence
+from strata.schema import HeadChange, Interventions, Measures, OperandScores, Range
+from strata.tables import evidence, format, interventions
 from strata.thresholds import InterventionsParams
 from strata.training import network
 
@@ -61,8 +61,8 @@ def random():
 AT_LARGE = ("routing", "reads the classes, not the embedding at large")
 
 
-def passed(found) -> dict[tuple[str, str], bool | None]:
-    return {(v.section, v.test): v.passed for v in criteria.judge(found)}
+def passed(run: Interventions) -> dict[tuple[str, str], bool | None]:
+    return {(v.section, v.test): v.passed for v in criteria.judge(run)}
 
 
 # Both models attend uniformly, their heads write elsewhere than they read, and their embedding is
@@ -87,15 +87,18 @@ def test_a_model_whose_classes_have_subspaces_of_their_own_passes_all_but_what_s
 
 
 def test_what_any_part_of_the_embedding_does_as_well_is_not_the_classes_doing(shared):
-    without = [r for r in shared["routing"] if not r["change"].startswith("spread")]
-    drawn = {r["change"]: r for r in shared["routing"] if r["change"].startswith("spread")}
-    assert {*drawn} == {"spread onto, read", "spread off, read"}
-    assert drawn["spread onto, read"]["draws"]["skill"]["low"] > 0.95
-    assert drawn["spread off, read"]["draws"]["skill"]["high"] < 0.2
-    for onto, off, holds in ((0.4, 0.7, True), (0.6, 0.7, False), (0.4, 0.3, False)):
-        at = {"spread onto, read": onto, "spread off, read": off}
-        made = [drawn[x] | {"draws": {"skill": {"low": y, "high": y}}} for x, y in at.items()]
-        assert passed(shared | {"routing": [*without, *made]})[AT_LARGE] is holds
+    without = [r for r in shared.routing if r.control != "spread"]
+    drawn = {r.label: r for r in shared.routing if r.control == "spread"}
+    onto, off = drawn["spread onto, read"], drawn["spread off, read"]
+    assert len(drawn) == 2 and onto.draws.skill.low > 0.95 and off.draws.skill.high < 0.2
+    for kept, left, holds in ((0.4, 0.7, True), (0.6, 0.7, False), (0.4, 0.3, False)):
+        made = [with_skill(onto, kept), with_skill(off, left)]
+        assert passed(shared.model_copy(update={"routing": (*without, *made)}))[AT_LARGE] is holds
+
+
+def with_skill(record: HeadChange, skill: float) -> HeadChange:
+    always = Range(mean=skill, low=skill, high=skill)
+    return record.model_copy(update={"draws": record.draws.model_copy(update={"skill": always})})
 
 
 def test_random_weights_pass_nothing(random):
@@ -104,50 +107,49 @@ def test_random_weights_pass_nothing(random):
 
 
 def test_what_a_hand_made_model_computes_with_is_all_that_it_needs_and_nothing_less(shared):
-    for r in shared["keep_remove"]:
-        skill = r["own"]["skill"]
-        assert skill == 1 if r["action"] == "keep" else skill < 0.1
-        for name, drawn in r["controls"].items():
-            assert r["action"] == "keep" or name != "other" or drawn["own"]["skill"]["low"] == 1
+    for r in shared.keep_remove:
+        assert r.own.skill == 1 if r.action == "keep" else r.own.skill < 0.1
+        for name, drawn in r.controls.items():
+            assert r.action == "keep" or name != "other" or drawn.own.skill.low == 1
 
 
 def test_removal_leaves_the_class_and_chance_inside_it(shared):
     [all_at_once] = [
-        r["all"] for r in shared["keep_remove"]
-        if (r["site"], r["class"], r["action"]) == ("embedding", None, "remove")
+        r.all for r in shared.keep_remove
+        if (r.site, r.d, r.action) == ("embedding", None, "remove")
     ]  # fmt: skip
-    assert all_at_once["class_accuracy"] > 0.99
-    assert all_at_once["by_target"][str(N)]["accuracy"] == 1  # one element: the class is enough
+    assert all_at_once.class_accuracy > 0.99
+    assert all_at_once.by_target[N].accuracy == 1  # one element: the class is enough
 
 
 def test_an_axis_is_needed_exactly_where_the_product_has_it(shared):
-    for r in shared["specificity"]:
-        if r["axis"] is None:
+    for r in shared.specificity:
+        if r.axis is None:
             continue
-        left = np.array(r["all"]["by_operands"]["accuracy"])
-        d = shared["classes"]
-        has = np.array([[N // gcd(x * y, N) % r["axis"] == 0 for y in d] for x in d])
+        left = np.array(r.all.by_operands.accuracy)
+        d = shared.classes
+        has = np.array([[N // gcd(x * y, N) % r.axis == 0 for y in d] for x in d])
         assert (left[~has] == 1).all() and (left[has] < 0.6).all()
 
 
-def test_every_swap_gets_the_answer_that_the_algebra_predicts(shared, apart):
+def test_every_interchange_gets_the_answer_that_the_algebra_predicts(shared, apart):
     for found in (shared, apart):
-        assert {r["swap"]: r["success"] for r in found["interchange"]} == dict.fromkeys(
+        assert {r.kind: r.success for r in found.interchange} == dict.fromkeys(
             ("class", "class only", "element", "axis", "axis of another class"), 1.0
         )
-        assert all(r["random"] < 0.2 and r["chance"] < 0.2 for r in found["interchange"])
+        assert all(r.random < 0.2 and r.chance < 0.2 for r in found.interchange)
 
 
 def test_each_head_of_a_hand_made_model_carries_what_it_was_given(shared):
-    left = {tuple(r["heads"]): r["all"] for r in shared["routing"] if r["change"] == "ablate"}
-    assert left[(0,)]["class_accuracy"] < 0.7
-    assert left[(1,)]["class_accuracy"] == 1 and left[(1,)]["skill"] < 0.1
+    first, second = (shared.head_change("ablate", (h,)).all for h in (0, 1))
+    assert first.class_accuracy < 0.7
+    assert second.class_accuracy == 1 and second.skill < 0.1
     untouched = {"pattern, mean", "pattern, class", "onto, read"}
-    for r in shared["routing"]:
-        if r["change"] in untouched:
-            assert r["all"]["skill"] == 1
-        if r["change"] == "pattern, shuffled":
-            assert r["draws"]["skill"]["low"] == 1
+    for r in shared.routing:
+        if r.label in untouched:
+            assert r.all.skill == 1
+        if r.label == "pattern, shuffled":
+            assert r.draws.skill.low == 1
 
 
 @pytest.mark.parametrize("run", [Run(12, 1), Run(15, 2), Run(9, 1, "mlp")], ids=str)
@@ -168,15 +170,15 @@ def test_the_network_run_again_is_the_network(run):
     state = rig.state()
     again = rig.with_stream(state.residual + state.written, rig.every)
     assert np.allclose(again.loss, rig.base.loss, atol=1e-5)
-    found = patching.measures(rig, rig.base)
-    assert found["loss"] == pytest.approx(loss.mean(), rel=1e-4)
+    found = scores.measures(rig, rig.base)
+    assert found.loss == pytest.approx(loss.mean(), rel=1e-4)
     d, right = [J.d for J in classes(n)], (logits.argmax(dim=1) == label).numpy()
     for i, x in enumerate(d):
         of_target = np.gcd(a * b, n) == x
-        assert found["by_target"][str(x)]["accuracy"] == pytest.approx(right[of_target].mean())
+        assert found.by_target[x].accuracy == pytest.approx(right[of_target].mean())
         for j, y in enumerate(d):
             here = (np.gcd(a, n) == x) & (np.gcd(b, n) == y)
-            there = found["by_operands"]["loss"][i][j]
+            there = found.by_operands.loss[i][j]
             assert there == pytest.approx(loss[here].mean(), rel=1e-3)
 
 
@@ -249,7 +251,7 @@ def test_axes_of_a_prime_tell_apart_the_residues_modulo_its_power(n):
             assert len({*zip(units, map(tuple, columns.tolist()), strict=True)}) == len({*units})
 
 
-def test_the_residue_a_swap_predicts_has_one_coordinate_of_the_other():
+def test_the_residue_an_interchange_predicts_has_one_coordinate_of_the_other():
     n = 165
     J, other = JClass(n, 1), JClass(n, 3).elements
     chosen = np.resize(other, len(J))
@@ -263,14 +265,14 @@ def test_the_residue_a_swap_predicts_has_one_coordinate_of_the_other():
                          ids=str)  # fmt: skip
 def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
     found = [suite.intervene(run, initial(run), PARAMS, 0.5) for _ in range(2)]
-    texts = [json.dumps(x, allow_nan=False, sort_keys=True) for x in found]
-    assert texts[0] == texts[1]
+    assert found[0] == found[1]
     store.write_json(tmp_path / "x.json", found[0])
+    assert store.read_model(tmp_path / "x.json", Interventions) == found[0]
     if run.n > 2:  # two residues leave a handful of trials, which luck can pass
         assert not any(v.passed for v in criteria.judge(found[0]))
-    assert bool(found[0]["routing"]) == (not run.variant)
-    made = [*evidence.of_run(found[0]), *evidence.over_runs(*found)]
-    made += evidence.beside_controls(found[0], found[1], {"finite": False})
+    assert bool(found[0].routing) == (not run.variant)
+    made = [*interventions.of_run(found[0]), *evidence.over_runs(*found)]
+    made += evidence.beside_controls(found[0], found[1], lost(found[0]))
     for table in made:
         assert format.markdown(table) and format.latex(table) and format.csv(table)
         assert {*table.frame} - {"unit"} == {*format.read(table.frame)}
@@ -279,8 +281,8 @@ def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
 def test_a_run_that_diverged_is_recorded_and_judged_on_nothing():
     weights = initial(Run(6, 1)) | {"b_U": np.full(6, np.nan, dtype=np.float32)}
     found = suite.intervene(Run(6, 1), weights, PARAMS, 0.5)
-    assert not found["finite"] and criteria.judge(found) == []
-    assert all(format.markdown(table) for table in evidence.of_run(found))
+    assert found == lost(found) and criteria.judge(found) == []
+    assert all(format.markdown(table) for table in interventions.of_run(found))
 
 
 def test_restricted_and_excluded_loss_are_those_of_keep_and_remove(shared):
@@ -291,29 +293,49 @@ def test_restricted_and_excluded_loss_are_those_of_keep_and_remove(shared):
             ("remove", ablations.excluded_loss(it, site)),
         ):
             [there] = [
-                r["all"]["loss"] for r in shared["keep_remove"]
-                if (r["site"], r["class"], r["action"]) == (site, None, action)
+                r.all.loss for r in shared.keep_remove
+                if (r.site, r.d, r.action) == (site, None, action)
             ]  # fmt: skip
             assert loss == pytest.approx(there, rel=1e-3)
+
+
+def about(n: int, seed: int) -> Interventions:
+    return Interventions(
+        run=f"n{n}-s{seed}", n=n, seed=seed, architecture="transformer",
+        classes=(), draws=1, finite=True,
+    )  # fmt: skip
+
+
+def measures(modulo: dict[int, float]) -> Measures:
+    return Measures(
+        loss=1.0, accuracy=0.5, margin=0.0, skill=0.5, class_accuracy=0.5, modulo=modulo,
+        by_target={}, by_operands=OperandScores(loss=(), accuracy=()),
+    )  # fmt: skip
+
+
+def lost(run: Interventions) -> Interventions:
+    """What is recorded of a run that diverged."""
+    kept = ("run", "n", "seed", "architecture", "classes", "draws")
+    return Interventions(**{name: getattr(run, name) for name in kept}, finite=False)
 
 
 def test_a_head_is_put_to_the_prime_power_modulo_which_least_skill_is_left_without_it():
     # What a random element of the right class gets right: 0 where a factor is 0, else 1 in q − 1.
     chance = {q: (2 * q - 1) / q**2 + (q - 1) / q**2 for q in (3, 5, 7)}
 
-    def ablated(heads: list[int], modulo: dict[str, float]) -> dict:
-        right = {q: chance[int(q)] + x * (1 - chance[int(q)]) for q, x in modulo.items()}
-        return {"change": "ablate", "heads": heads, "all": {"modulo": right}}
+    def ablated(heads: tuple[int, ...], skill: dict[int, float]) -> HeadChange:
+        right = {q: chance[q] + x * (1 - chance[q]) for q, x in skill.items()}
+        return HeadChange(change="ablate", heads=heads, all=measures(right))
 
-    run = {"n": 15, "seed": 2, "routing": [
-        ablated([0], {"3": 0.9, "5": 0.4}), ablated([1], {"3": 0.3, "5": 0.5}),
-        ablated([2], {"3": 1.0, "5": 0.6}), ablated([0, 1], {"3": 0.1, "5": 0.1}),
-    ]}  # fmt: skip
-    assert run["routing"][1]["all"]["modulo"]["3"] > run["routing"][1]["all"]["modulo"]["5"]
-    alone = {"change": "ablate", "heads": [0], "all": {"modulo": {"25": 0.5}}}
-    prime = {"n": 25, "seed": 1, "routing": [alone]}
-    mlp = {"n": 15, "seed": 1, "routing": []}
-    first = run | {"n": 21, "routing": [ablated([0], {"3": 0.2, "7": 0.2})]}
+    changes = (
+        ablated((0,), {3: 0.9, 5: 0.4}), ablated((1,), {3: 0.3, 5: 0.5}),
+        ablated((2,), {3: 1.0, 5: 0.6}), ablated((0, 1), {3: 0.1, 5: 0.1}),
+    )  # fmt: skip
+    run = about(15, 2).model_copy(update={"routing": changes})
+    assert changes[1].all.modulo[3] > changes[1].all.modulo[5]
+    alone = HeadChange(change="ablate", heads=(0,), all=measures({25: 0.5}))
+    prime, mlp = about(25, 1).model_copy(update={"routing": (alone,)}), about(15, 1)
+    first = about(21, 2).model_copy(update={"routing": (ablated((0,), {3: 0.2, 7: 0.2}),)})
     rows = evidence.heads_primes([run, prime, mlp, first]).to_dict("records")
     assert [row["n"] for row in rows] == [21, 15]
     assert (rows[1]["n"], rows[1]["seed"], rows[1]["needed"]) == (15, 2, "3: 1; 5: 0, 2")
@@ -332,9 +354,9 @@ def test_chance_modulo_a_prime_power_is_that_of_all_pairs(q):
 
 
 def test_passes_are_counted_over_runs(shared, apart, random):
-    mlp = random | {"architecture": "mlp", "routing": []}
-    lost = random | {"n": 21, "seed": 2, "finite": False}
-    table, by_modulus, _ = evidence.over_runs(shared, apart, random | {"n": 21}, mlp, lost)
+    mlp = random.model_copy(update={"architecture": "mlp", "routing": ()})
+    other = random.model_copy(update={"n": 21})
+    table, by_modulus, _ = evidence.over_runs(shared, apart, other, mlp, lost(other))
     rows = {(row["section"], row["test"]): row for row in table.frame.to_dict("records")}
     row = rows["interchange", "axis"]
     assert (row["runs"], row["of"], row["passes"], row["max"]) == (3, 4, 2, 1)

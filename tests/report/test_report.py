@@ -333,7 +333,7 @@ def test_the_chosen_run_is_drawn_and_kept_in_the_address(reader):
 def test_what_a_removal_costs_is_what_the_interventions_say(run, project, reader):
     found = store.read_json(project.folder / "data" / "interventions" / f"{run}.json")
     record = found["specificity"][-1]
-    code = ".".join(str(record[x]) for x in ("class", "axis") if record[x])
+    code = ".".join(str(record[x]) for x in ("d", "axis") if record[x])
     before, after = (np.array(x["by_operands"]["accuracy"]) for x in (found["base"], record["all"]))
     reader.open(f"#specificity?run={run}&removed={code}")
     reader.see("specificity", run)

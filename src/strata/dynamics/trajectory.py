@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from strata.analysis import fourier, readout, subspaces, variance
 from strata.analysis.all_pairs import Sweep, sweep
 from strata.dynamics.courses import Row
-from strata.interventions import ablations, projections
+from strata.interventions import ablations, projections, specificity
 from strata.interventions.ablations import Subject
 from strata.interventions.patching import Rig
 from strata.interventions.projections import Masks
@@ -42,7 +42,7 @@ def observe(
 def class_share(W_E: Float[np.ndarray, "n d_model"]) -> float:
     """Share of the variance of the residues' embeddings that lies between the means of classes."""
     total = W_E - W_E.mean(axis=0, dtype=np.float64)
-    inside = ablations.deviations(W_E, len(W_E))
+    inside = specificity.deviations(W_E, len(W_E))
     return 1 - float(np.vdot(inside, inside) / np.vdot(total, total))
 
 

@@ -5,18 +5,19 @@ Definitions and criteria: docs/interventions.md, section 3.
 
 from collections.abc import Iterator
 from math import gcd
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from strata.interventions import patching, projections
-from strata.interventions.ablations import Subject, key_part
-from strata.interventions.outcomes import short
+from strata.interventions.ablations import Subject
 from strata.interventions.patching import Rig
+from strata.interventions.scores import short
+from strata.interventions.specificity import key_part
 from strata.monoid import JClass, classes, position
-
-Json = dict[str, Any]
+from strata.schema import ClassTrials, Interchange
+from strata.schema.interventions import Kind
 
 
 class Hybrids(NamedTuple):
@@ -32,15 +33,24 @@ class Hybrids(NamedTuple):
     of_class: Int[np.ndarray, " count"]
 
 
+class Predictions(NamedTuple):
+    """For every (hybrid, b): the answer or the class predicted, its chance, and whether the trial
+    counts."""
+
+    expected: Int[np.ndarray, "count n"]
+    chance: Float[np.ndarray, "count n"]
+    counts: Bool[np.ndarray, "count n"]
+
+
 def joined(parts: list[Hybrids]) -> Hybrids | None:
     """One list of hybrids; None where there is none."""
-    some = [part for part in parts if len(part.table)]
-    return Hybrids(*map(np.concatenate, zip(*some, strict=True))) if some else None
+    known = [part for part in parts if len(part.table)]
+    return Hybrids(*map(np.concatenate, zip(*known, strict=True))) if known else None
 
 
-def class_swaps(it: Subject) -> Iterator[Hybrids]:
+def class_hybrids(subject: Subject) -> Iterator[Hybrids]:
     """W_E[a] − μ_d + μ_d′ for every a and every other class d′, both of them groups."""
-    n, W_E = it.rig.n, it.rows_of_W_E
+    n, W_E = subject.rig.n, subject.rows_of_W_E
     groups = [J for J in classes(n) if J.regular]
     means = {J.d: W_E[J.elements].mean(axis=0) for J in groups}
     for J in groups:
@@ -53,41 +63,44 @@ def class_swaps(it: Subject) -> Iterator[Hybrids]:
                 yield Hybrids(table, a, acts, np.full(len(J), K.d))
 
 
-def element_swaps(it: Subject, partners: int, rng: np.random.Generator) -> Iterator[Hybrids]:
+def element_hybrids(subject: Subject, partners: int, rng: np.random.Generator) -> Iterator[Hybrids]:
     """The key part of a replaced by that of random other elements of its class."""
-    for d, mask in it.masks.items():
-        J = JClass(it.rig.n, d)
-        parts = _part(it, J, mask)
+    for d, mask in subject.masks.items():
+        J = JClass(subject.rig.n, d)
+        parts = _part(subject, J, mask)
         for _ in range(partners):
             other = rng.permutation(len(J))
-            table = it.rows_of_W_E[J.elements] - parts + parts[other]
+            table = subject.rows_of_W_E[J.elements] - parts + parts[other]
             yield Hybrids(table, J.elements, J.elements[other], np.full(len(J), d))
 
 
-def axis_swaps(
-    it: Subject, partners: int, rng: np.random.Generator, within: bool
+def axis_hybrids(
+    subject: Subject, partners: int, rng: np.random.Generator, within: bool
 ) -> Iterator[Hybrids]:
     """The part of a on one axis replaced by that of random elements of its class, or of others."""
-    n = it.rig.n
-    known = [J for J in classes(n) if J.d in it.masks]
+    n = subject.rig.n
+    known = [J for J in classes(n) if J.d in subject.masks]
     cases = [(J, p) for J in known for p in sorted({*projections.axis_primes(J)})]
     for J, p in cases:
-        homes = [J] if within else [
-            K for K in known
-            if K.d != J.d and J.regular and K.regular
-            and projections.axis_size(K.m, p) == projections.axis_size(J.m, p)
-        ]  # fmt: skip
+        sources = [J] if within else [K for K in known if _same_axis(J, K, p)]
         parts = {
-            K.d: _part(it, K, projections.atomic_key(K, it.masks[K.d], p)) for K in [J, *homes]
+            K.d: _part(subject, K, projections.atomic_key(K, subject.masks[K.d], p))
+            for K in [J, *sources]
         }
-        if not homes or not parts[J.d].any():
+        if not sources or not parts[J.d].any():
             continue
-        pool = np.concatenate([K.elements for K in homes])
+        pool = np.concatenate([K.elements for K in sources])
         for _ in range(partners):
             other = rng.choice(pool, len(J))
             rows = np.array([parts[gcd(int(x), n)][position(n)[x]] for x in other])
-            table = it.rows_of_W_E[J.elements] - parts[J.d] + rows
+            table = subject.rows_of_W_E[J.elements] - parts[J.d] + rows
             yield Hybrids(table, J.elements, moved(J, other, p), np.full(len(J), J.d))
+
+
+def _same_axis(J: JClass, K: JClass, p: int) -> bool:
+    """Whether J and K are two groups whose axes of p tell apart the same residues."""
+    sizes = {projections.axis_size(x.m, p) for x in (J, K)}
+    return K.d != J.d and J.regular and K.regular and len(sizes) == 1
 
 
 def moved(J: JClass, other: Int[np.ndarray, " size"], p: int) -> Int[np.ndarray, " size"]:
@@ -102,33 +115,33 @@ def moved(J: JClass, other: Int[np.ndarray, " size"], p: int) -> Int[np.ndarray,
     return J.elements[np.ravel_multi_index(tuple(t.T), J.orders)]
 
 
-def _part(it: Subject, J: JClass, mask: Bool[np.ndarray, " size"]) -> np.ndarray:
-    return key_part(it, J, mask).astype(it.rows_of_W_E.dtype)
+def _part(subject: Subject, J: JClass, mask: Bool[np.ndarray, " size"]) -> np.ndarray:
+    return key_part(subject, J, mask).astype(subject.rows_of_W_E.dtype)
 
 
 def answers(
-    rig: Rig, hybrids: Hybrids, wanted: Bool[np.ndarray, "count n"]
+    rig: Rig, hybrids: Hybrids, counts: Bool[np.ndarray, "count n"]
 ) -> Int[np.ndarray, " trials"]:
-    """What the network answers to (hybrid, b) for each wanted pair, row by row."""
-    i, b = np.nonzero(wanted)
+    """What the network answers to (hybrid, b) for each pair that counts, row by row."""
+    i, b = np.nonzero(counts)
     n, W_E = rig.n, rig.weights["W_E"]
     rows = hybrids.table.astype(W_E.dtype)
     weights = rig.weights | {"W_E": np.concatenate([W_E[:n], rows, W_E[n:]])}
     return patching.forward(weights, n + i, b, hybrids.instead_of[i] * b % n).answer
 
 
-def shoved(hybrids: Hybrids, rows: np.ndarray, rng: np.random.Generator) -> Hybrids:
-    """Instead of each change of a row one of the same length in a random direction."""
+def norm_matched(hybrids: Hybrids, rows: np.ndarray, rng: np.random.Generator) -> Hybrids:
+    """Each change of a row of W_E replaced by one of the same length in a random direction."""
     change = hybrids.table - rows[hybrids.instead_of]
     random = rng.normal(size=change.shape)
     random *= (np.linalg.norm(change, axis=1) / np.linalg.norm(random, axis=1))[:, None]
     return hybrids._replace(table=(rows[hybrids.instead_of] + random).astype(change.dtype))
 
 
-def predictions(hybrids: Hybrids, n: int, exact: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For every (hybrid, b): the answer or the class predicted, its chance, and whether it counts.
+def predictions(hybrids: Hybrids, n: int, exact: bool) -> Predictions:
+    """What the algebra says of every (hybrid, b): the answer if ``exact``, or else the class.
 
-    It counts where the prediction is not that for the residue itself and, if an answer is asked
+    A trial counts where this is not what holds for the residue itself and, if an answer is asked
     for, there is one and its class has another element.
     """
     b, acts = np.arange(n), hybrids.acts_as[:, None]
@@ -138,57 +151,58 @@ def predictions(hybrids: Hybrids, n: int, exact: bool) -> tuple[np.ndarray, np.n
     for J in classes(n):
         sizes[J.d] = len(J)
     if not exact:
-        return target, sizes[target] / n, target != np.gcd(product, n)
+        return Predictions(target, sizes[target] / n, target != np.gcd(product, n))
     answer = np.where(acts < 0, -1, acts * b % n)
-    return answer, 1 / sizes[target], (acts >= 0) & (answer != product) & (sizes[target] > 1)
+    counts = (acts >= 0) & (answer != product) & (sizes[target] > 1)
+    return Predictions(answer, 1 / sizes[target], counts)
 
 
-def trial(
-    it: Subject, name: str, hybrids: Hybrids, exact: bool, rng: np.random.Generator
-) -> Json | None:
-    """Success of a set of swaps; by class of a, and by the class that the hybrid acts as."""
-    n = it.rig.n
-    right, chance, wanted = predictions(hybrids, n, exact)
-    if not wanted.any():
+def measured(
+    subject: Subject, kind: Kind, hybrids: Hybrids, rng: np.random.Generator
+) -> Interchange | None:
+    """Success of one kind of interchange; None where no trial counts."""
+    n, exact = subject.rig.n, kind != "class only"
+    expected, chance, counts = predictions(hybrids, n, exact)
+    if not counts.any():
         return None
-    given = answers(it.rig, hybrids, wanted)
-    random = answers(it.rig, shoved(hybrids, it.rows_of_W_E, rng), wanted)
-    hits, by_random = ((x if exact else np.gcd(x, n)) == right[wanted] for x in (given, random))
-    i, b = np.nonzero(wanted)
-    source, towards = np.gcd(hybrids.instead_of, n)[i], hybrids.of_class[i]
-    return {
-        "swap": name,
-        "trials": len(given),
-        "success": short(hits.mean()),
-        "unchanged": short((given == hybrids.instead_of[i] * b % n).mean()),
-        "in_class": short((np.gcd(given, n) == np.gcd(towards * b, n)).mean()),
-        "chance": short(chance[wanted].mean()),
-        "random": short(by_random.mean()),
-        "by_class": _by_class(source, towards, hits),
-    }
+    given = answers(subject.rig, hybrids, counts)
+    random = answers(subject.rig, norm_matched(hybrids, subject.rows_of_W_E, rng), counts)
+    hits, by_random = ((x if exact else np.gcd(x, n)) == expected[counts] for x in (given, random))
+    i, b = np.nonzero(counts)
+    source, target = np.gcd(hybrids.instead_of, n)[i], hybrids.of_class[i]
+    return Interchange(
+        kind=kind,
+        trials=len(given),
+        success=short(hits.mean()),
+        unchanged=short((given == hybrids.instead_of[i] * b % n).mean()),
+        in_class=short((np.gcd(given, n) == np.gcd(target * b, n)).mean()),
+        chance=short(chance[counts].mean()),
+        random=short(by_random.mean()),
+        by_class=_by_class(source, target, hits),
+    )
 
 
-def _by_class(source: np.ndarray, towards: np.ndarray, hits: np.ndarray) -> list[Json]:
+def _by_class(source: np.ndarray, target: np.ndarray, hits: np.ndarray) -> tuple[ClassTrials, ...]:
     """Trials and success by class of a and class that the hybrid acts as."""
-    cases = sorted({*zip(source.tolist(), towards.tolist(), strict=True)})
-    where = {(d, e): (source == d) & (towards == e) for d, e in cases}
-    return [
-        {"from": d, "to": e, "trials": int(x.sum()), "success": short(hits[x].mean())}
+    cases = sorted({*zip(source.tolist(), target.tolist(), strict=True)})
+    where = {(d, e): (source == d) & (target == e) for d, e in cases}
+    return tuple(
+        ClassTrials(source=d, target=e, trials=int(x.sum()), success=short(hits[x].mean()))
         for (d, e), x in where.items()
-    ]
+    )
 
 
-def interchange(it: Subject, partners: int, rng: np.random.Generator) -> list[Json]:
-    """Every kind of swap that the model's classes allow."""
-    kinds = {
-        "class": (list(class_swaps(it)), True),
-        "class only": (list(class_swaps(it)), False),
-        "element": (list(element_swaps(it, partners, rng)), True),
-        "axis": (list(axis_swaps(it, partners, rng, within=True)), True),
-        "axis of another class": (list(axis_swaps(it, partners, rng, within=False)), True),
+def interchange(subject: Subject, partners: int, rng: np.random.Generator) -> list[Interchange]:
+    """Every kind of interchange that the model's classes allow."""
+    kinds: dict[Kind, list[Hybrids]] = {
+        "class": list(class_hybrids(subject)),
+        "class only": list(class_hybrids(subject)),
+        "element": list(element_hybrids(subject, partners, rng)),
+        "axis": list(axis_hybrids(subject, partners, rng, within=True)),
+        "axis of another class": list(axis_hybrids(subject, partners, rng, within=False)),
     }
-    found = []
-    for name, (parts, exact) in kinds.items():
+    records = []
+    for kind, parts in kinds.items():
         hybrids = joined(parts)
-        found.append(hybrids and trial(it, name, hybrids, exact, rng))
-    return [record for record in found if record]
+        records.append(measured(subject, kind, hybrids, rng) if hybrids else None)
+    return [record for record in records if record]

@@ -1,25 +1,56 @@
 """The true network run again with something changed, over all pairs: losses, answers, margins.
 
-The transformer is symmetric in its operands, so each unordered pair is one row; the MLP-only model
-has a row for every ordered pair. Nothing here keeps the logits of all pairs at once.
+A model that is symmetric in its operands has a row for each unordered pair, another one for every
+ordered pair. Nothing here keeps the logits of all pairs at once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from sympy.ntheory import factorint
 
 from strata.analysis import activations
-from strata.analysis.activations import ROWS, attended, downstream, hidden, mixed
-from strata.interventions.outcomes import Outcome, joined, outcome, short
+from strata.analysis.activations import (
+    ROWS,
+    answers,
+    attended,
+    attention,
+    downstream,
+    hidden,
+    mixed,
+)
+from strata.architecture import architecture_of
 from strata.monoid import classes
 from strata.store import Arrays
 
-Measures = dict[str, Any]
+
+class Outcome(NamedTuple):
+    """What each row gave: cross-entropy, the answer, and logit(correct) − the best wrong logit."""
+
+    loss: Float[np.ndarray, " rows"]
+    answer: Int[np.ndarray, " rows"]
+    margin: Float[np.ndarray, " rows"]
+
+
+def outcome(logits: Float[np.ndarray, "rows n"], label: Int[np.ndarray, " rows"]) -> Outcome:
+    """Loss, answer and margin; written so that a loss far below float32's 1 keeps its digits."""
+    rows = np.arange(len(label))
+    correct = logits[rows, label]
+    wrong = logits.copy()
+    wrong[rows, label] = -np.inf
+    best = wrong.max(axis=1)
+    wrong -= best[:, None]
+    others = np.log(np.exp(wrong, out=wrong).sum(axis=1)) + best
+    loss = np.logaddexp(0, (others - correct).astype(np.float64))
+    return Outcome(loss, answers(logits), correct - best)
+
+
+def joined(parts: Iterable[Outcome]) -> Outcome:
+    """The rows of all parts, one after the other."""
+    return Outcome(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 class State(NamedTuple):
@@ -38,20 +69,16 @@ def chunks(rows: Int[np.ndarray, " rows"]) -> Iterator[Int[np.ndarray, " chunk"]
 def forward(weights: Arrays, a: np.ndarray, b: np.ndarray, label: np.ndarray) -> Outcome:
     """The network on pairs of tokens, which may be more than n, with their labels."""
     return joined(
-        [
-            outcome(activations.forward(weights, a[rows], b[rows]).logits, label[rows])
-            for rows in chunks(np.arange(len(a)))
-        ]
+        outcome(activations.forward(weights, a[rows], b[rows]).logits, label[rows])
+        for rows in chunks(np.arange(len(a)))
     )
 
 
 def unembed(weights: Arrays, out: np.ndarray, label: np.ndarray) -> Outcome:
     """From the residual stream after the MLP on."""
     return joined(
-        [
-            outcome(out[rows] @ weights["W_U"] + weights["b_U"], label[rows])
-            for rows in chunks(np.arange(len(label)))
-        ]
+        outcome(out[rows] @ weights["W_U"] + weights["b_U"], label[rows])
+        for rows in chunks(np.arange(len(label)))
     )
 
 
@@ -74,8 +101,8 @@ class Rig:
 
     @property
     def attends(self) -> bool:
-        """Whether the model is the transformer."""
-        return "W_Q" in self.weights
+        """Whether heads attend from `=` to a and b."""
+        return architecture_of(self.weights).attends
 
     @cached_property
     def label(self) -> Int[np.ndarray, " rows"]:
@@ -126,10 +153,10 @@ class Rig:
             parts.append(unembed(self.weights, out, self.label[rows]))
         return joined(parts)
 
-    def put(self, rows: Int[np.ndarray, " some"], found: Outcome) -> Outcome:
+    def put(self, rows: Int[np.ndarray, " some"], changed: Outcome) -> Outcome:
         """The outcome of the unchanged model, but for these rows."""
         columns = [x.copy() for x in self.base]
-        for column, values in zip(columns, found, strict=True):
+        for column, values in zip(columns, changed, strict=True):
             column[rows] = values
         return Outcome(*columns)
 
@@ -139,16 +166,22 @@ class Rig:
 
     def state(self) -> State:
         """The activations of the unchanged model."""
-        parts, w = [], self.weights
-        for rows in chunks(np.arange(len(self.a))):
-            a, b = self.a[rows], self.b[rows]
-            found = activations.forward(w, a, b)
-            adds = found.mlp @ w["W_out"] + w["b_out"]
-            stays = np.zeros_like(adds)
-            if self.attends:
-                stays = downstream(w, mixed(attended(w).values, a, b, found.attention))
-            parts.append(State(stays, adds, found.attention))
+        rows = chunks(np.arange(len(self.a)))
+        parts = (self._attending(x) if self.attends else self._side_by_side(x) for x in rows)
         return State(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def _attending(self, rows: Int[np.ndarray, " chunk"]) -> State:
+        a, b = self.a[rows], self.b[rows]
+        scores, values = attended(self.weights)
+        pattern = attention(scores, a, b)
+        residual = downstream(self.weights, mixed(values, a, b, pattern))
+        return State(residual, written(self.weights, residual), pattern)
+
+    def _side_by_side(self, rows: Int[np.ndarray, " chunk"]) -> State:
+        """The MLP-only model has no residual stream."""
+        _, mlp, pattern = activations.forward(self.weights, self.a[rows], self.b[rows])
+        adds = mlp @ self.weights["W_out"] + self.weights["b_out"]
+        return State(np.zeros_like(adds), adds, pattern)
 
     def square(self, values: np.ndarray) -> Float[np.ndarray, "n n"]:
         """A number for each row as one for each ordered pair."""
@@ -157,7 +190,7 @@ class Rig:
 
 def rig(weights: Arrays, n: int) -> Rig:
     """Set a model up and run it once."""
-    if "W_Q" in weights:
+    if architecture_of(weights).symmetric:
         a, b = np.triu_indices(n)
         place = np.zeros((n, n), dtype=np.int64)
         place[a, b] = place[b, a] = np.arange(len(a))
@@ -166,65 +199,3 @@ def rig(weights: Arrays, n: int) -> Rig:
         place = np.arange(n * n).reshape(n, n)
     base = forward(weights, a, b, a * b % n)
     return Rig(n, weights, a, b, place.ravel(), base)
-
-
-def blocks(x: Float[np.ndarray, "n n"], n: int) -> Float[np.ndarray, "count count"]:
-    """Sums over the pairs of each (class of a, class of b)."""
-    member = np.stack([np.gcd(np.arange(n), n) == J.d for J in classes(n)]).astype(float)
-    return member @ x @ member.T
-
-
-def brief(
-    rig: Rig,
-    found: Outcome,
-    rows: Bool[np.ndarray, " rows"] | None = None,
-    chance: Float[np.ndarray, " rows"] | None = None,
-) -> dict[str, float | None] | None:
-    """Mean loss, accuracy, margin and skill over the ordered pairs of these rows, or of all.
-
-    Skill is (accuracy − chance) / (1 − chance); None where chance is always right. None where there
-    is no pair.
-    """
-    weight = rig.count if rows is None else rig.count * rows
-    if not weight.any():
-        return None
-    values = {"loss": found.loss, "accuracy": found.answer == rig.label, "margin": found.margin}
-    means = {name: np.average(x, weights=weight) for name, x in values.items()}
-    level = np.average(rig.chance if chance is None else chance, weights=weight)
-    skill = short((means["accuracy"] - level) / (1 - level)) if level < 1 else None
-    return {**{name: short(x) for name, x in means.items()}, "skill": skill}
-
-
-def measures(rig: Rig, found: Outcome) -> Measures:
-    """Loss, accuracy and margin over all pairs and by target class; the first two also by pair of
-    operand classes.
-
-    Beside them how often the answer lies in the right class, and agrees with ab modulo each prime
-    power of n.
-    """
-    n, label = rig.n, rig.label
-    right = {"loss": found.loss, "accuracy": found.answer == label, "margin": found.margin}
-    sizes = blocks(np.ones((n, n)), n)
-    sums = {name: blocks(rig.square(x), n) for name, x in right.items()}
-    divisors = np.array([J.d for J in classes(n)])
-    target = np.gcd(np.outer(divisors, divisors), n)  # d, d' decide the class of ab for every n
-    in_class = np.gcd(found.answer, n) == np.gcd(label, n)
-    powers = [p**k for p, k in sorted(factorint(n).items())]
-    return {
-        **(brief(rig, found) or {}),
-        "class_accuracy": short(rig.square(in_class).mean()),
-        "modulo": {
-            str(q): short(rig.square((found.answer - label) % q == 0).mean()) for q in powers
-        },
-        "by_target": {
-            str(d): {
-                name: short(x[target == d].sum() / sizes[target == d].sum())
-                for name, x in sums.items()
-            }
-            for d in divisors.tolist()
-        },
-        "by_operands": {
-            name: [[short(y, 4) for y in row] for row in sums[name] / sizes]
-            for name in ("loss", "accuracy")
-        },
-    }

@@ -1,5 +1,4 @@
-"""Spaces of functions on a class, as projections: of key characters, and of what they are held
-against.
+"""Spaces of functions on a class, as projections: of key characters, and of their controls.
 
 A projection is a symmetric matrix over the elements of J_d in algebraic order. It acts on anything
 that has a row for each element. All of them are orthogonal to the constants, so class means stay.
@@ -140,6 +139,6 @@ def split(table: Float[np.ndarray, "n width"], spans: Spans, n: int) -> Split:
 
 def atomic_key(J: JClass, key: Bool[np.ndarray, " size"], p: int) -> Bool[np.ndarray, " size"]:
     """The key frequencies on the axis of p alone. Where it is one cyclic axis they are atomic."""
-    found = key & on_axis(J, p)
-    assert len(set(axis_primes(J))) < len(axis_primes(J)) or not (found & ~atomic(J.orders)).any()
-    return found
+    mask = key & on_axis(J, p)
+    assert len(set(axis_primes(J))) < len(axis_primes(J)) or not (mask & ~atomic(J.orders)).any()
+    return mask

@@ -12,56 +12,71 @@ from jaxtyping import Float, Int
 
 from strata.analysis import subspaces
 from strata.analysis.variance import block_means
-from strata.interventions import ablations, outcomes, patching
 from strata.interventions.ablations import Subject
-from strata.interventions.outcomes import Outcome
-from strata.interventions.patching import Rig
+from strata.interventions.patching import Outcome, Rig
+from strata.interventions.scores import measures, ranges, scores
+from strata.interventions.specificity import key_part, row_space
 from strata.monoid import JClass, classes
+from strata.schema import HeadChange
+from strata.schema.interventions import Change, Draw, Side
 
-Json = dict[str, Any]
 RANKS = (1, 2, 4, 8, 16)
+# Projections onto and off S and, where no head is left as it is, subspaces of equal dimension.
+PROJECTIONS: tuple[tuple[Side, Draw | None], ...] = (
+    ("read", None), ("read", "random"), ("write", None), ("write", "random"), ("read", "spread"),
+)  # fmt: skip
+ONTO_OFF: tuple[Change, Change] = ("onto", "off")
+Heads = tuple[int, ...]
 
 
-def routing(it: Subject, draws: int, rng: np.random.Generator) -> list[Json]:
+def routing(subject: Subject, draws: int, rng: np.random.Generator) -> list[HeadChange]:
     """Every change of the heads, of one, of pairs and of all; none for the MLP-only model."""
-    if not it.rig.attends:
+    if not subject.rig.attends:
         return []
-    count = it.state.attention.shape[1]
+    count = subject.state.attention.shape[1]
     each, every = [(h,) for h in range(count)], tuple(range(count))
     groups = each + ([every] if count > 1 else [])
     pairs = list(combinations(range(count), 2)) if count > 2 else []
     return [
-        *(record for heads in groups for record in _patterns(it, heads, draws, rng)),
-        *(record for heads in groups for record in _circuits(it, heads, draws, rng)),
-        *(_record("ablate", heads, it, ablated(it, heads)) for heads in [*each, *pairs, every]),
+        *(record for heads in groups for record in _patterns(subject, heads, draws, rng)),
+        *(record for heads in groups for record in _circuits(subject, heads, draws, rng)),
+        *(
+            _changed(subject, "ablate", heads, ablated(subject, heads))
+            for heads in [*each, *pairs, every]
+        ),
     ]
 
 
-def _record(change: str, heads: tuple[int, ...], it: Subject, found: Outcome, **more: Any) -> Json:
-    return {"change": change, "heads": list(heads), **more, "all": patching.measures(it.rig, found)}
+def _changed(
+    subject: Subject, change: Change, heads: Heads, outcome: Outcome, **more: Any
+) -> HeadChange:
+    return HeadChange(change=change, heads=heads, all=measures(subject.rig, outcome), **more)
 
 
-def _draws(change: str, heads: tuple[int, ...], it: Subject, found: list[Outcome]) -> Json:
-    drawn = outcomes.interval([patching.brief(it.rig, x) for x in found])
-    return {"change": change, "heads": list(heads), "draws": drawn}
+def _drawn(
+    subject: Subject, change: Change, heads: Heads, outcomes: list[Outcome], **more: Any
+) -> HeadChange:
+    over = ranges([scores(subject.rig, x) for x in outcomes])
+    return HeadChange(change=change, heads=heads, draws=over, **more)
 
 
 def _patterns(
-    it: Subject, heads: tuple[int, ...], draws: int, rng: np.random.Generator
-) -> Iterator[Json]:
-    n = it.rig.n
+    subject: Subject, heads: Heads, draws: int, rng: np.random.Generator
+) -> Iterator[HeadChange]:
+    n = subject.rig.n
     labels, one = np.gcd(np.arange(n), n), np.zeros(n, dtype=np.int64)
-    yield _record("pattern, mean", heads, it, with_block_means(it, heads, one))
-    yield _record("pattern, class", heads, it, with_block_means(it, heads, labels))
-    shuffled = [with_block_means(it, heads, rng.permutation(labels)) for _ in range(draws)]
-    yield _draws("pattern, shuffled", heads, it, shuffled)
+    mean, by_class = (with_block_means(subject, heads, x) for x in (one, labels))
+    yield _changed(subject, "pattern", heads, mean, blocks="mean")
+    yield _changed(subject, "pattern", heads, by_class, blocks="class")
+    shuffled = [with_block_means(subject, heads, rng.permutation(labels)) for _ in range(draws)]
+    yield _drawn(subject, "pattern", heads, shuffled, blocks="shuffled")
 
 
-def with_block_means(it: Subject, heads: tuple[int, ...], labels: Int[np.ndarray, " n"]) -> Outcome:
+def with_block_means(subject: Subject, heads: Heads, labels: Int[np.ndarray, " n"]) -> Outcome:
     """The patterns of these heads replaced by their means over (label of a, label of b)."""
-    rig, pattern = it.rig, it.state.attention.copy()
+    rig, pattern = subject.rig, subject.state.attention.copy()
     for h in heads:
-        mean = block_means(to_first(rig, it.state.attention[:, h]), labels)
+        mean = block_means(to_first(rig, subject.state.attention[:, h]), labels)
         to_a, to_b = mean[rig.a, rig.b], mean[rig.b, rig.a]
         pattern[:, h] = np.stack([to_a, to_b, 1 - to_a - to_b], axis=1)
     return rig.with_heads(rig.mixed(pattern))
@@ -73,10 +88,10 @@ def to_first(rig: Rig, pattern: Float[np.ndarray, "rows 3"]) -> Float[np.ndarray
     return np.where(np.tri(rig.n, dtype=bool).T, to_a, to_b)
 
 
-def ablated(it: Subject, heads: tuple[int, ...]) -> Outcome:
+def ablated(subject: Subject, heads: Heads) -> Outcome:
     """What these heads write replaced by its mean over all ordered pairs."""
-    rig = it.rig
-    mix, weight = rig.mixed(it.state.attention), rig.count / rig.count.sum()
+    rig = subject.rig
+    mix, weight = rig.mixed(subject.state.attention), rig.count / rig.count.sum()
     for h in heads:
         mix[:, h] = weight @ mix[:, h].astype(np.float64)
     return rig.with_heads(mix)
@@ -107,44 +122,50 @@ def low_rank(x: Float[np.ndarray, "d d"], rank: int) -> Float[np.ndarray, "d d"]
     return U[:, :rank] * S[:rank] @ Vt[:rank]
 
 
-def class_directions(it: Subject) -> Float[np.ndarray, "k d_model"]:
+def class_directions(subject: Subject) -> Float[np.ndarray, "k d_model"]:
     """A basis of S: the key parts of all classes, and their means less the mean of these."""
-    means = np.stack([it.rows_of_W_E[J.elements].mean(axis=0) for J in classes(it.rig.n)])
-    parts = [ablations.key_part(it, JClass(it.rig.n, d), mask) for d, mask in it.masks.items()]
-    return ablations.row_space(np.concatenate([means - means.mean(axis=0), *parts]))
+    n, W_E = subject.rig.n, subject.rows_of_W_E
+    means = np.stack([W_E[J.elements].mean(axis=0) for J in classes(n)])
+    parts = [key_part(subject, JClass(n, d), mask) for d, mask in subject.masks.items()]
+    return row_space(np.concatenate([means - means.mean(axis=0), *parts]))
 
 
 def _circuits(
-    it: Subject, heads: tuple[int, ...], draws: int, rng: np.random.Generator
-) -> Iterator[Json]:
-    """Low rank; onto and off S, on the read and on the write side, with random subspaces; on the
-    read side also with random subspaces of what the embedding spreads over."""
-    rig, full = it.rig, {h: W_OV(it.rig, h) for h in heads}
+    subject: Subject, heads: Heads, draws: int, rng: np.random.Generator
+) -> Iterator[HeadChange]:
+    """Low rank; onto and off S, on the read and on the write side, with their controls."""
+    rig, S = subject.rig, class_directions(subject)
+    circuits = {h: W_OV(rig, h) for h in heads}
     for rank in (r for r in RANKS if r < rig.weights["W_V"].shape[2]):
-        found = with_OV(rig, {h: low_rank(x, rank) for h, x in full.items()})
-        yield _record("rank", heads, it, found, rank=rank)
-    basis = class_directions(it)
-    for side in ("read", "write"):
-        for change, found in zip(("onto", "off"), _projected(rig, full, basis, side), strict=True):
-            yield _record(f"{change}, {side}", heads, it, found, dimension=len(basis))
-        if len(heads) > 1 or len(it.state.attention[0]) == 1:
-            shape = (draws, *basis.shape)
-            drawn = [
-                _projected(rig, full, ablations.row_space(x), side) for x in rng.normal(size=shape)
-            ]
-            for change, found in zip(("onto", "off"), zip(*drawn, strict=True), strict=True):
-                yield _draws(f"random {change}, {side}", heads, it, list(found))
-    if len(heads) > 1 or len(it.state.attention[0]) == 1:
-        deviations = it.rows_of_W_E - it.rows_of_W_E.mean(axis=0)
-        mixes = rng.normal(size=(draws, len(basis), rig.n)) @ deviations
-        drawn = [_projected(rig, full, ablations.row_space(x), "read") for x in mixes]
-        for change, found in zip(("onto", "off"), zip(*drawn, strict=True), strict=True):
-            yield _draws(f"spread {change}, read", heads, it, list(found))
+        nearest = with_OV(rig, {h: low_rank(x, rank) for h, x in circuits.items()})
+        yield _changed(subject, "rank", heads, nearest, rank=rank)
+    every = len(heads) == subject.state.attention.shape[1]
+    for side, control in PROJECTIONS:
+        if control is None:
+            for change, outcome in zip(ONTO_OFF, _projected(rig, circuits, S, side), strict=True):
+                yield _changed(subject, change, heads, outcome, side=side, dimension=len(S))
+        elif every:
+            bases = _subspaces(subject, S.shape, control, draws, rng)
+            projected = (_projected(rig, circuits, x, side) for x in bases)
+            for change, outcomes in zip(ONTO_OFF, zip(*projected, strict=True), strict=True):
+                yield _drawn(subject, change, heads, list(outcomes), side=side, control=control)
+
+
+def _subspaces(
+    subject: Subject, shape: tuple[int, int], control: Draw, draws: int, rng: np.random.Generator
+) -> list[Float[np.ndarray, "k d_model"]]:
+    """Bases of random subspaces, or of ones that random mixtures of the embedding's rows span."""
+    if control == "random":
+        rows = rng.normal(size=(draws, *shape))
+    else:
+        W_E = subject.rows_of_W_E
+        rows = rng.normal(size=(draws, shape[0], len(W_E))) @ (W_E - W_E.mean(axis=0))
+    return [row_space(x) for x in rows]
 
 
 def _projected(
-    rig: Rig, full: dict[int, np.ndarray], basis: Float[np.ndarray, "k d_model"], side: str
+    rig: Rig, circuits: dict[int, np.ndarray], basis: Float[np.ndarray, "k d_model"], side: Side
 ) -> tuple[Outcome, Outcome]:
     P = basis.T @ basis
-    onto = {h: P @ x if side == "read" else x @ P for h, x in full.items()}
-    return with_OV(rig, onto), with_OV(rig, {h: x - onto[h] for h, x in full.items()})
+    onto = {h: P @ x if side == "read" else x @ P for h, x in circuits.items()}
+    return with_OV(rig, onto), with_OV(rig, {h: x - onto[h] for h, x in circuits.items()})

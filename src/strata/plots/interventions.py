@@ -8,6 +8,7 @@ from jaxtyping import Float
 from sympy.functions.combinatorial.numbers import totient
 
 from strata.plots.base import COLORS, GREY, RED, Axes, AxesImage, Number, heat
+from strata.schema import ClassTrials
 
 Interval = tuple[Number, Number, Number]  # mean, least, largest
 
@@ -101,11 +102,9 @@ def bars(
     ax.set(xlim=(0, 1), ylim=(len(names) - 0.5, -0.5), xlabel="share of trials")
 
 
-def square(
-    records: Sequence[Mapping[str, Any]], d: Sequence[int]
-) -> Float[np.ndarray, "count count"]:
+def square(records: Sequence[ClassTrials], d: Sequence[int]) -> Float[np.ndarray, "count count"]:
     """Success by (class of a, class that it is to act as); NaN where no trial is."""
-    found = np.full((len(d), len(d)), np.nan)
+    success = np.full((len(d), len(d)), np.nan)
     for record in records:
-        found[d.index(record["from"]), d.index(record["to"])] = record["success"]
-    return found
+        success[d.index(record.source), d.index(record.target)] = record.success
+    return success

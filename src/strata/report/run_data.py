@@ -16,7 +16,7 @@ from strata.analysis import fourier, readout, subspaces
 from strata.analysis.activations import answers, attended, blocks
 from strata.architecture import architecture_of
 from strata.monoid import JClass, algebraic_order, jclass, position
-from strata.schema import ClassMetrics, Metrics, Readout
+from strata.schema import ClassMetrics, Interventions, Measures, Metrics, Readout
 from strata.store import Arrays
 
 Json = dict[str, Any]
@@ -30,7 +30,9 @@ WHOLE = ("run", "n", "seed", "architecture", "epochs", "finite", "first_099", "e
 SHOWN: Any = dict.fromkeys(WHOLE, True) | {"accuracy": {"all", "validation", "mirror_free"}}
 
 
-def page(weights: Arrays, history: pd.DataFrame, metrics: Metrics, interventions: Json) -> Json:
+def page(
+    weights: Arrays, history: pd.DataFrame, metrics: Metrics, interventions: Interventions
+) -> Json:
     """Everything the report shows of the run that has these metrics and interventions.
 
     ``pca``, ``model`` and ``damage`` are None where the run diverged.
@@ -91,19 +93,21 @@ def pca(W_E: Float[np.ndarray, "n d_model"]) -> Json:
     return {"points": [digits(x) for x in subspaces.project(W_E)], "share": digits(share)}
 
 
-def damage(interventions: Json) -> Json:
+def damage(interventions: Interventions) -> Json:
     """Accuracy and loss by class of a and class of b, ascending in d: as trained, and without the
     directions of each class, whole and axis by axis."""
 
-    def grids(measured: Json) -> Json:
-        found = measured["by_operands"]
-        return {name: [digits(row) for row in found[name]] for name in ("accuracy", "loss")}
+    def grids(measures: Measures) -> Json:
+        found = measures.by_operands
+        shown = {"accuracy": found.accuracy, "loss": found.loss}
+        return {name: [digits(row) for row in grid] for name, grid in shown.items()}
 
+    assert interventions.base is not None, "the run diverged"
     return {
-        "base": grids(interventions["base"]),
+        "base": grids(interventions.base),
         "without": [
-            {name: record[name] for name in ("class", "axis", "dimension")} | grids(record["all"])
-            for record in interventions["specificity"]
+            {"class": x.d, "axis": x.axis, "dimension": x.dimension} | grids(x.all)
+            for x in interventions.specificity
         ],
     }
 

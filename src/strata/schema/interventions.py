@@ -90,7 +90,7 @@ class Control(Result):
     """Keep or remove of other spaces of functions, as large as that of the key characters."""
 
     dimension: int
-    own: ScoreRanges | None
+    own: ScoreRanges
 
 
 class KeepRemove(Result):

@@ -1,0 +1,107 @@
+"""What an outcome is in numbers: means over pairs, and their ranges over random draws."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+from sympy.ntheory import factorint
+
+from strata.interventions.patching import Outcome, Rig
+from strata.monoid import classes
+from strata.schema import Measures, OperandScores, Range, ScoreRanges, Scores, TargetScores
+from strata.statistics import above_chance
+
+
+def short(x: Any, digits: int = 6) -> float:
+    """A few digits: more would be rounding."""
+    return float(f"{float(x):.{digits}g}")
+
+
+def scores(
+    rig: Rig,
+    outcome: Outcome,
+    rows: Bool[np.ndarray, " rows"] | None = None,
+    chance: Float[np.ndarray, " rows"] | None = None,
+) -> Scores:
+    """Means over the ordered pairs of these rows, or of all; there must be one.
+
+    ``chance``: how often each row is right by chance, for its skill; 1 / |J_ab| if not given.
+    """
+    weight = rig.count if rows is None else rig.count * rows
+
+    def mean(values: np.ndarray) -> float:
+        return np.average(values, weights=weight)
+
+    accuracy = mean(outcome.answer == rig.label)
+    skill = above_chance(accuracy, mean(rig.chance if chance is None else chance))
+    return Scores(
+        loss=short(mean(outcome.loss)),
+        accuracy=short(accuracy),
+        margin=short(mean(outcome.margin)),
+        skill=None if skill is None else short(skill),
+    )
+
+
+def ranges(draws: Sequence[Scores]) -> ScoreRanges:
+    """The range of each number over draws."""
+    return ScoreRanges(
+        loss=_range(x.loss for x in draws),
+        accuracy=_range(x.accuracy for x in draws),
+        margin=_range(x.margin for x in draws),
+        skill=_range(x.skill for x in draws),
+    )
+
+
+def _range(values: Iterable[float | None]) -> Range:
+    known = [x for x in values if x is not None]
+    if not known:
+        return Range(mean=None, low=None, high=None)
+    return Range(mean=short(np.mean(known)), low=min(known), high=max(known))
+
+
+def measures(rig: Rig, outcome: Outcome) -> Measures:
+    """Scores over all ordered pairs, by target class and by pair of operand classes.
+
+    Beside them how often the answer lies in the right class, and agrees with ab modulo each prime
+    power of n.
+    """
+    n, label = rig.n, rig.label
+    in_class = np.gcd(outcome.answer, n) == np.gcd(label, n)
+    powers = [p**k for p, k in sorted(factorint(n).items())]
+    by_target, by_operands = _by_class(rig, outcome)
+    return Measures(
+        **scores(rig, outcome).model_dump(),
+        class_accuracy=short(rig.square(in_class).mean()),
+        modulo={q: short(rig.square((outcome.answer - label) % q == 0).mean()) for q in powers},
+        by_target=by_target,
+        by_operands=by_operands,
+    )
+
+
+def _by_class(rig: Rig, outcome: Outcome) -> tuple[dict[int, TargetScores], OperandScores]:
+    """Means by the class of ab, and by the classes of a and b."""
+    n, divisors = rig.n, np.array([J.d for J in classes(rig.n)])
+    values = (outcome.loss, outcome.answer == rig.label, outcome.margin)
+    loss, right, margin = (block_sums(rig.square(x), n) for x in values)
+    pairs = block_sums(np.ones((n, n)), n)
+    target = np.gcd(np.outer(divisors, divisors), n)  # d, d' decide the class of ab for every n
+
+    def over(sums: np.ndarray, d: int) -> float:
+        return short(sums[target == d].sum() / pairs[target == d].sum())
+
+    by_target = {
+        d: TargetScores(loss=over(loss, d), accuracy=over(right, d), margin=over(margin, d))
+        for d in divisors.tolist()
+    }
+    return by_target, OperandScores(loss=_grid(loss / pairs), accuracy=_grid(right / pairs))
+
+
+def _grid(means: Float[np.ndarray, "count count"]) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(short(x, 4) for x in row) for row in means)
+
+
+def block_sums(x: Float[np.ndarray, "n n"], n: int) -> Float[np.ndarray, "count count"]:
+    """Sums over the pairs of each (class of a, class of b)."""
+    member = np.stack([np.gcd(np.arange(n), n) == J.d for J in classes(n)]).astype(float)
+    return member @ x @ member.T
