@@ -345,14 +345,14 @@ def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(
     for over in seeds.of_seeds([metrics], PRINTED, load(project.folder / "params.yaml")):
         store.write_text(project.folder / f"tables/{over.name}.csv", format.csv(over))
     goals = ("--cd", "published", "repro", "tables", "figures")
-    assert project.dvc(*goals) == {"activations", "tables", "figures"}
+    assert project.dvc(*goals) == {"forward", "tables", "figures"}
     assert project.dvc(*goals) == set()
     claims = (folder / "tables/claims.md").read_text().splitlines()[2]
     assert [cell.strip() for cell in claims.strip("|").split("|")][2:] == [
         "paper", "published weights", "published − paper’s", "ours", "ours − paper’s",
         "runs", "mean", "interval from", "to", "paper’s number",
     ]  # fmt: skip
-    by_class = (folder / "tables/classes-published.md").read_text().splitlines()[2]
+    by_class = (folder / "tables/classes-verdict.md").read_text().splitlines()[2]
     assert [cell.strip() for cell in by_class.strip("|").split("|")][2:] == [
         "paper", "published weights", "ours", "runs", "mean", "interval from", "to",
         "paper’s number",
