@@ -1,6 +1,5 @@
 """The whole pipeline, tiny, through DVC itself: what runs, what is left alone, what is refused."""
 
-import re
 import sys
 
 import pytest
@@ -31,15 +30,8 @@ def test_a_figure_parameter_reruns_one_notebook(restored):
 
 def test_a_metrics_parameter_reruns_metrics_tables_and_the_figures_that_read_them(restored):
     restored.set("variance", 0.9)
-    ran = {
-        "check@runs",
-        f"metrics@{RUN}",
-        "tables",
-        "grid",
-        "metrics-figures",
-        f"page@{RUN}",
-        "report",
-    }
+    ran = {"check@runs", f"metrics@{RUN}", "collect@metrics", "tables", "grid"}
+    ran |= {"metrics-figures", f"page@{RUN}", "report"}
     assert restored.dvc("repro") == ran
 
 
@@ -59,9 +51,7 @@ def test_a_changed_number_reruns_those_stages_alone_that_reach_it(restored):
     path.write_text(path.read_text().replace("def intervene(", "ANY = 1\n\n\ndef intervene(", 1))
     assert restored.dvc("repro", f"interventions@{RUN}", f"metrics@{RUN}") == {"code"}
     text = path.read_text()
-    path.write_text(
-        re.sub(r'(def intervene\((?:.|\n)*?""".*?"""\n)', r"\1    assert 1 < 2\n", text)
-    )
+    path.write_text(text.replace("\n    return ", "\n    assert 1 < 2\n    return "))
     assert path.read_text() != text
     ran = restored.dvc("repro", f"interventions@{RUN}", f"metrics@{RUN}")
     assert ran == {"code", f"interventions@{RUN}"}
