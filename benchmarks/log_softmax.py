@@ -10,7 +10,7 @@ import pandas as pd
 from torch import Tensor
 
 from strata import store
-from strata.analysis import metrics
+from strata.analysis import accuracy
 from strata.params import load
 from strata.run import Run
 from strata.training import gradients, machine
@@ -30,10 +30,10 @@ def float64_gradient(logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor, Tens
 
 def row(name: str, history: pd.DataFrame, level: float) -> str:
     """One line of the table: when it generalised, and what the training loss did."""
-    epochs = metrics.epochs_to(history, level)
-    first = epochs["validation"] or EPOCHS
+    epochs = accuracy.staying_epochs(history, level)
+    first = epochs.validation or EPOCHS
     spikes = int((history["loss"].to_numpy()[first:] > 0.01).sum())
-    return f"| {name} | {epochs['validation']} | {epochs['mirror_free']} | {spikes} |"
+    return f"| {name} | {epochs.validation} | {epochs.mirror_free} | {spikes} |"
 
 
 def main() -> None:

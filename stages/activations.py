@@ -1,27 +1,22 @@
-"""One forward pass over all pairs of a run.
+"""One forward pass over all pairs of a run: what its measures need of it.
 
-In: a run's name, its weights. Out: Parquet of n² rows, a-major: a, b, product, prediction,
-attention from `=` (n_heads × 3, to a, b and `=`), post-ReLU MLP activations (d_mlp), logits (n).
+In: a run's name, its weights. Out: Parquet of one row (strata.analysis.stored.all_pairs_schema):
+predictions and attention of all pairs, sums of logits by product and candidate, and what labels
+explain of the neurons. stages/forward.py writes all activations instead.
 """
 
 import sys
 
-import pyarrow as pa
-
 from strata import store
-from strata.analysis import activations
+from strata.analysis import all_pairs, stored
 from strata.run import Run, command
 
 
 def main() -> None:
-    name, weights_path, out = sys.argv[1:]
+    name, weights, out = sys.argv[1:]
     run = Run.parse(name)
-    n, weights = run.n, store.read_weights(weights_path, run)
-    n_heads = len(weights["W_Q"]) if "W_Q" in weights else 0
-    schema = store.activations_schema(n, n_heads, len(weights["W_out"]))
-    with store.replacing(out) as temporary, store.table_writer(temporary, schema) as writer:
-        for a, b, found in activations.blocks(weights, n):
-            writer.write_table(pa.table(activations.columns(a, b, n, found), schema=schema))
+    found = all_pairs.forward(store.read_weights(weights, run), run.n)
+    stored.write_all_pairs(out, found, run.n)
 
 
 if __name__ == "__main__":

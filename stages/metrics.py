@@ -1,25 +1,26 @@
-"""All numbers of one run.
+"""All numbers of one run. No network runs: a changed threshold costs a second or two.
 
-In: a run's name, its split, weights and history. Out: JSON, described in src/strata/measures.py.
+In: a run's name, its split, weights and history, its activations. Out: JSON, described in
+src/strata/schema/metrics.py.
 """
 
 import sys
 from pathlib import Path
 
 from strata import store
-from strata.analysis import metrics
+from strata.analysis import metrics, stored
 from strata.run import Run, command, section
 from strata.thresholds import MetricsParams
 
 
 def main() -> None:
-    name, split, train, out = sys.argv[1:]
+    name, split, train, activations, out = sys.argv[1:]
     run, params = Run.parse(name), section("params.yaml", "metrics", MetricsParams)
     weights = store.read_weights(Path(train) / "weights.safetensors", run)
     history = store.read_history(Path(train) / "history.parquet")
-    store.write_json(
-        out, metrics.measure(run, weights, store.read_split(split, run.n), history, params)
-    )
+    forward = stored.read_all_pairs(activations, run.n, weights)
+    table = store.read_split(split, run.n)
+    store.write_json(out, metrics.measure(run, weights, table, history, forward, params))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,10 @@ import numpy as np
 import pandas as pd
 
 from strata import params, task
+from strata.analysis import all_pairs, metrics
 from strata.run import Run, TrainParams
+from strata.schema import Metrics
+from strata.thresholds import MetricsParams
 from strata.training import network
 
 PARAMS = params.load(Path(__file__).parents[1] / "params.yaml").metrics.model_copy(
@@ -44,6 +47,17 @@ def history_of(validation: list[float], loss: float = 0.5) -> pd.DataFrame:
 
 def weights_of(run: Run) -> dict[str, np.ndarray]:
     return {name: x.numpy() for name, x in network.initial(run, kind_of(run, TRAIN)).items()}
+
+
+def measured(
+    run: Run,
+    weights: dict[str, np.ndarray],
+    split: dict[str, np.ndarray],
+    history: pd.DataFrame,
+    of: MetricsParams = PARAMS,
+) -> Metrics:
+    """The metrics of a run from one forward pass."""
+    return metrics.measure(run, weights, split, history, all_pairs.forward(weights, run.n), of)
 
 
 def exact_transformer(n: int) -> dict[str, np.ndarray]:

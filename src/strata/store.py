@@ -41,18 +41,6 @@ HISTORY = pa.schema(
 )
 
 
-def activations_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
-    """Columns of the activations of all pairs, a-major.
-
-    attention holds, head after head, the weights from `=` to a, to b and to `=`; mlp is post-ReLU.
-    """
-    lists = {"attention": 3 * n_heads, "mlp": d_mlp, "logits": n}
-    return pa.schema(
-        [(name, pa.int32()) for name in ("a", "b", "product", "prediction")]
-        + [(name, pa.list_(pa.float32(), size)) for name, size in lists.items() if size]
-    )
-
-
 @contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
     """A temporary path beside ``path`` that takes its place if the block ends well."""
@@ -97,7 +85,7 @@ def read_json(path: Path | str) -> Any:
     """The value in a JSON file."""
     try:
         return json.loads(read_bytes(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not valid JSON ({error})") from None
 
 
@@ -162,13 +150,14 @@ def read_trained(path: Path | str, run: Run | None = None) -> tuple[Arrays, Trai
 
 def table_writer(path: Path | str, schema: pa.Schema) -> pq.ParquetWriter:
     """A Parquet writer whose bytes depend on the data alone."""
-    floats = [field.name for field in schema if pa.types.is_floating(field.type)]
+    numbers = [x.name for x in schema if pa.types.is_floating(x.type)]
+    numbers += [f"{x.name}.list.element" for x in schema if pa.types.is_fixed_size_list(x.type)]
     return pq.ParquetWriter(
         path,
         schema,
         compression="zstd",
         use_dictionary=False,
-        use_byte_stream_split=floats,  # pyright: ignore[reportArgumentType]
+        use_byte_stream_split=numbers,  # pyright: ignore[reportArgumentType]
     )
 
 
@@ -191,10 +180,24 @@ def parquet(path: Path | str) -> Iterator[pq.ParquetFile]:
         raise InputError(f"{path}: not a whole Parquet file ({reason})") from None
 
 
-def read_schema(path: Path | str) -> pa.Schema:
-    """The columns of a Parquet file and their types."""
+def read_blocks(
+    path: Path | str,
+    schema: pa.Schema,
+    columns: Iterable[str] | None = None,
+    rows: int | None = None,
+) -> Iterator[Arrays]:
+    """Columns of a Parquet file of that schema (and that many rows) as arrays, a row group at a
+    time, so that no reader has to hold all of a large file. Fixed lists become 2-D."""
     with parquet(path) as file:
-        return file.schema_arrow
+        if not file.schema_arrow.equals(schema):
+            must = ", ".join(schema.names)
+            raise InputError(f"{path}: its columns must be {must} as strata has them")
+        found = file.metadata.num_rows
+        if rows not in (None, found) or not found:
+            raise InputError(f"{path}: {found} rows, must be {rows or 'at least 1'}")
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, list(columns or schema.names))
+            yield {name: _array(table.column(name).combine_chunks()) for name in table.column_names}
 
 
 def read_table(
@@ -203,19 +206,9 @@ def read_table(
     columns: Iterable[str] | None = None,
     rows: int | None = None,
 ) -> Arrays:
-    """Columns of a Parquet file of that schema (and that many rows) as arrays.
-
-    Fixed lists become 2-D.
-    """
-    with parquet(path) as file:
-        if not file.schema_arrow.equals(schema):
-            raise InputError(
-                f"{path}: its columns must be {', '.join(schema.names)} as strata has them"
-            )
-        if rows is not None and file.metadata.num_rows != rows:
-            raise InputError(f"{path}: {file.metadata.num_rows} rows, must be {rows}")
-        table = file.read(list(columns or schema.names))
-        return {name: _array(table.column(name).combine_chunks()) for name in table.column_names}
+    """The same columns whole."""
+    blocks = list(read_blocks(path, schema, columns, rows))
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
 def _array(column: pa.Array) -> np.ndarray:
@@ -224,13 +217,6 @@ def _array(column: pa.Array) -> np.ndarray:
     if pa.types.is_fixed_size_list(column.type):
         return column.flatten().to_numpy().reshape(len(column), column.type.list_size)
     return column.to_numpy(zero_copy_only=False)
-
-
-def read_activations(path: Path | str, n: int, columns: Iterable[str]) -> Arrays:
-    """Columns of the activations of modulus n; attention, mlp and logits are (n², width)."""
-    sizes = {field.name: getattr(field.type, "list_size", 0) for field in read_schema(path)}
-    schema = activations_schema(n, sizes.get("attention", 0) // 3, sizes.get("mlp", 0))
-    return read_table(path, schema, columns, rows=n * n)
 
 
 def read_split(path: Path | str, n: int) -> Arrays:

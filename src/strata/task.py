@@ -2,10 +2,13 @@
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from jaxtyping import Bool, Int
+
+if TYPE_CHECKING:
+    import torch
 
 TRAIN, VALIDATION, HELD_BACK = "train", "validation", "held_back"
 
@@ -21,12 +24,14 @@ def pair_table(n: int) -> dict[str, Int[np.ndarray, " pairs"]]:
     return table | {f"class_{name}": np.gcd(values, n) for name, values in table.items()}
 
 
-def permutation(n: int, seed: int) -> torch.Tensor:
+def permutation(n: int, seed: int) -> "torch.Tensor":
     """The order in which the n² pairs are dealt out: the first draw of torch's generator.
 
     Seeds the global generator and leaves it where the initial weights continue; call it inside
     ``torch.random.fork_rng``.
     """
+    import torch  # here, so that analyses, which need names and labels alone, load no torch
+
     torch.manual_seed(seed)
     return torch.randperm(n * n)
 
@@ -34,6 +39,8 @@ def permutation(n: int, seed: int) -> torch.Tensor:
 def split(n: int, seed: int, train: float, validation: float) -> np.ndarray:
     """The split of each of the n² pairs: the first ⌊train·n²⌋ dealt train, the next ⌊validation·n²⌋
     validate."""
+    import torch
+
     with torch.random.fork_rng(devices=[]):
         dealt = permutation(n, seed).numpy()
     # Exact for the share as it is written: in floats, 0.7 of 90² is one pair short.

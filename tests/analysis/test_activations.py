@@ -11,11 +11,11 @@ import torch
 from small import kind_of
 
 from strata import store
-from strata.analysis import activations
+from strata.analysis import activations, stored
 from strata.run import Run, TrainParams
 from strata.training import network
 
-STAGE = str(Path(__file__).parents[2] / "stages" / "activations.py")
+STAGE = str(Path(__file__).parents[2] / "stages" / "forward.py")
 PARAMS = TrainParams(
     d_model=12, n_heads=3, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
     beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
@@ -56,7 +56,6 @@ def test_the_table_that_the_stage_writes_reads_back(run, tmp_path, monkeypatch):
     weights, out = tmp_path / "weights", tmp_path / "out.parquet"
     config = {"run": str(run), "train": PARAMS.model_dump()}
     store.write_bytes(weights, store.tensors_bytes(weights_of(run), config))
-    monkeypatch.setattr(activations, "BLOCK", 50)
     written = []
     for _ in range(2):
         monkeypatch.setattr(sys, "argv", [STAGE, str(run), str(weights), str(out)])
@@ -64,7 +63,8 @@ def test_the_table_that_the_stage_writes_reads_back(run, tmp_path, monkeypatch):
         written.append(out.read_bytes())
     assert written[0] == written[1]
     names = pq.read_schema(out).names
-    found = store.read_activations(out, run.n, names)
+    parts = list(stored.read_forward(out, run.n, names))
+    found = {name: np.concatenate([part[name] for part in parts]) for name in names}
     a, b, expected = whole(run)
     assert np.array_equal(found["a"], a)
     assert np.array_equal(found["b"], b)

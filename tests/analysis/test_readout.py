@@ -85,13 +85,31 @@ def test_sums_of_blocks_add_up_to_the_sums_of_all_prompts(n, d):
     J = jclass(d, n)
     a, b = prompts(J)
     logits, product = np.random.default_rng(d).normal(size=(len(a), len(J))), position(n)[a * b % n]
-    total = readout.Sums(np.zeros(len(J)), 0.0, 0.0, 0)
+    total = readout.no_sums(len(J))
     for rows in np.array_split(np.arange(len(a)), 7):
         total = total + readout.sums(logits[rows], product[rows], J.orders)
     whole = readout.sums(logits, product, J.orders)
     assert np.allclose(total.total, whole.total, atol=1e-12)
     assert np.isclose(total.squares, whole.squares)
     assert (total.largest, total.prompts) == (whole.largest, len(a))
+    assert np.allclose(total.by_product, whole.by_product, atol=1e-12)
+    assert np.array_equal(total.prompts_of, np.bincount(product, minlength=len(J)))
+
+
+@pytest.mark.parametrize(("n", "d"), CASES)
+def test_sums_by_product_and_candidate_are_those_of_the_centred_logits_and_give_the_others(n, d):
+    J = jclass(d, n)
+    a, b = prompts(J)
+    logits, product = np.random.default_rng(d).normal(size=(len(a), len(J))), position(n)[a * b % n]
+    found, y = readout.sums(logits, product, J.orders), readout.centred(logits)
+    expected, total = np.zeros((len(J), len(J))), np.zeros(len(J))
+    for row, place in zip(y, product, strict=True):
+        expected[place] += row
+    np.add.at(total, readout.quotients(J.orders), expected)
+    assert np.allclose(found.by_product, expected, atol=1e-12)
+    assert np.allclose(found.total, total, atol=1e-12)
+    means = np.where(found.prompts_of[:, None] > 0, found.profiles, 0)[product]
+    assert found.r2_product == pytest.approx(1 - ((y - means) ** 2).sum() / (y**2).sum())
 
 
 @pytest.mark.parametrize(("n", "d"), CASES)

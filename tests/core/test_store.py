@@ -12,7 +12,7 @@ import pytest
 from written import CONFIG, HISTORY, PARAMS, RUN, WEIGHTS, write_history, write_split, write_weights
 
 from strata import store, task
-from strata.analysis import activations
+from strata.analysis import all_pairs, stored
 from strata.run import InputError, Run
 
 LISTS = {"attention": (36, 6), "mlp": (36, 12), "logits": (36, 6)}
@@ -34,15 +34,22 @@ def read_split(path):
     return store.read_split(path, 6)
 
 
-def read_activations(path):
-    return store.read_activations(path, 6, ["a", "b", "product", "prediction", *LISTS])
+def read_forward(path):
+    parts = list(stored.read_forward(path, 6, ["a", "b", "product", "prediction", *LISTS]))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def write_activations(path):
-    schema = store.activations_schema(6, 2, 12)
-    with store.replacing(path) as temporary, store.table_writer(temporary, schema) as writer:
-        for a, b, found in activations.blocks(WEIGHTS, 6, block=10):
-            writer.write_table(pa.table(activations.columns(a, b, 6, found), schema=schema))
+def write_forward(path):
+    stored.write_forward(path, WEIGHTS, 6, block=10)
+    return path
+
+
+def read_all_pairs(path):
+    return stored.read_all_pairs(path, 6, WEIGHTS)
+
+
+def write_all_pairs(path):
+    stored.write_all_pairs(path, all_pairs.forward(WEIGHTS, 6), 6)
     return path
 
 
@@ -55,10 +62,11 @@ FORMATS = [
     (write_weights, store.read_weights),
     (write_split, read_split),
     (write_history, store.read_history),
-    (write_activations, read_activations),
+    (write_forward, read_forward),
+    (write_all_pairs, read_all_pairs),
     (write_json, store.read_json),
 ]
-IDS = ["weights", "split", "history", "activations", "json"]
+IDS = ["weights", "split", "history", "forward", "all_pairs", "json"]
 
 
 @pytest.mark.parametrize(("write", "read"), FORMATS, ids=IDS)
@@ -93,7 +101,7 @@ def test_what_is_no_file_of_ours_gets_one_line(write, read, tmp_path):
             refused(read, other(tmp_path / "other"))
 
 
-@pytest.mark.parametrize(("write", "read"), FORMATS[:4], ids=IDS[:4])
+@pytest.mark.parametrize(("write", "read"), FORMATS[:5], ids=IDS[:5])
 def test_a_file_with_a_flipped_byte_is_read_or_refused_but_never_breaks_the_reader(
     write, read, tmp_path
 ):
@@ -206,6 +214,16 @@ def test_history_comes_back_as_it_was(tmp_path):
         assert np.array_equal(found[name], x, equal_nan=True)
 
 
+def test_a_history_of_no_epoch_is_refused(tmp_path):
+    store.write_history(tmp_path / "h", {name: x[:0] for name, x in HISTORY.items()})
+    refused(store.read_history, tmp_path / "h", "0 rows, must be at least 1")
+
+
+def test_json_nested_too_deep_is_refused(tmp_path):
+    (tmp_path / "j").write_text("[" * 100_000 + "]" * 100_000)
+    refused(store.read_json, tmp_path / "j", "not valid JSON")
+
+
 def test_a_history_that_skips_an_epoch_is_refused(tmp_path):
     store.write_history(tmp_path / "h", HISTORY | {"epoch": np.array([1, 2, 4, 5, 6], np.int32)})
     refused(store.read_history, tmp_path / "h", "epoch")
@@ -227,14 +245,15 @@ def test_another_schema_is_refused_with_ours_named(change, tmp_path):
 
 
 def test_the_activation_table_reads_back_whole_or_by_column(tmp_path):
-    path = write_activations(tmp_path / "a")
-    found = read_activations(path)
+    path = write_forward(tmp_path / "a")
+    found = read_forward(path)
     assert {name: found[name].shape for name in LISTS} == LISTS
-    some = store.read_activations(path, 6, ["mlp", "a"])
-    assert set(some) == {"mlp", "a"}
-    assert np.array_equal(some["mlp"], found["mlp"])
-    refused(lambda p: store.read_activations(p, 7, ["a"]), path, "logits")
-    schema = store.activations_schema(6, 2, 12)
+    some = list(stored.read_forward(path, 6, ["mlp", "a"]))
+    assert [len(part["a"]) for part in some] == [10, 10, 10, 6]
+    assert all(set(part) == {"mlp", "a"} for part in some)
+    assert np.array_equal(np.concatenate([part["mlp"] for part in some]), found["mlp"])
+    refused(lambda p: next(stored.read_forward(p, 7, ["a"])), path, "logits")
+    schema = stored.forward_schema(6, 2, 12)
     refused(lambda p: store.read_table(p, schema, rows=49), path, "36", "49")
 
 

@@ -16,6 +16,7 @@ from safetensors.numpy import save
 from written import CONFIG, WEIGHTS, write_history, write_split, write_weights
 
 from strata import interop, store
+from strata.analysis import stored
 from strata.pipeline import notebook
 from strata.run import InputError, Run
 
@@ -26,7 +27,8 @@ READERS = {
     "tensors": store.read_tensors,
     "split": lambda path: store.read_split(path, 6),
     "history": store.read_history,
-    "activations": lambda path: store.read_activations(path, 6, ["a"]),
+    "forward": lambda path: next(stored.read_forward(path, 6, ["a"])),
+    "all_pairs": lambda path: stored.read_all_pairs(path, 6, WEIGHTS),
     "json": store.read_json,
 }
 WRITERS = {"weights": write_weights, "split": write_split, "history": write_history}

@@ -19,7 +19,7 @@ PUBLISHED = read_yaml(ROOT / "published" / "dvc.yaml")["stages"]
 
 WINGS = ("analysis", "interventions")
 SCIENCE = sorted(path for wing in WINGS for path in (SRC / wing).glob("*.py"))
-SCIENCE.remove(SRC / "analysis" / "streams.py")  # reads Parquet
+SCIENCE.remove(SRC / "analysis" / "stored.py")  # reads and writes Parquet
 SCIENCE += [SRC / f"{name}.py" for name in ("monoid", "task", "training/network")]
 SCIENCE += [SRC / f"training/{name}.py" for name in ("gradients", "trainer")]
 SCIENCE += [SRC / f"dynamics/{name}.py" for name in ("schedule", "trajectory")]

@@ -10,13 +10,12 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 from nbformat import v4
 
 from strata import params, store, task
-from strata.analysis import activations, metrics
+from strata.analysis import all_pairs, metrics, stored
 from strata.architecture import architecture
 from strata.dynamics import courses, order, trajectory
 from strata.interventions import suite
@@ -74,7 +73,9 @@ def dealt(n: int) -> dict[str, np.ndarray]:
 def measured(run: Run, weights: dict[str, np.ndarray], history: pd.DataFrame) -> dict:
     """The metrics of the run."""
     small = PARAMS.metrics.model_copy(update={"random_subsets": 5, "shuffles": 2})
-    return metrics.measure(run, weights, dealt(run.n), history, small)
+    forward = all_pairs.forward(weights, run.n)
+    found = metrics.measure(run, weights, dealt(run.n), history, forward, small)
+    return found.model_dump(mode="json")
 
 
 def over_seeds(n: int, folder: Path) -> dict[str, object]:
@@ -116,11 +117,7 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     store.write_text(made["times"], order.of_times(times).to_csv(index=False))
     few = PARAMS.interventions.model_copy(update={"draws": 2, "swaps": 1})
     store.write_json(made["interventions"], suite.intervene(run, weights, few, 0.5))
-    n_heads = len(numbers["heads"])
-    schema = store.activations_schema(n, n_heads, TRAIN.d_mlp)
-    with store.table_writer(made["activations"], schema) as writer:
-        for a, b, found in activations.blocks(weights, n):
-            writer.write_table(pa.table(activations.columns(a, b, n, found), schema=schema))
+    stored.write_forward(made["activations"], weights, n)
     return made
 
 

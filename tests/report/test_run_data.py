@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from small import PARAMS, exact_transformer, history_of, split_of, weights_of
+from small import exact_transformer, history_of, measured, split_of, weights_of
 
 from strata import monoid
-from strata.analysis import metrics, readout
+from strata.analysis import readout
 from strata.analysis.activations import blocks
 from strata.interventions import suite
 from strata.pipeline import provenance
@@ -34,8 +34,7 @@ def changed(run: Run, weights: dict[str, np.ndarray]) -> dict:
 
 def page_of(run: Run, weights: dict[str, np.ndarray]) -> tuple[dict, Metrics]:
     history = history_of([0.5, 1.0])
-    measured = metrics.measure(run, weights, split_of(run.n), history, PARAMS)
-    found = Metrics.model_validate(measured)
+    found = measured(run, weights, split_of(run.n), history)
     return run_data.page(weights, history, found, changed(run, weights)), found
 
 

@@ -4,9 +4,8 @@ from math import gcd
 
 import numpy as np
 import pytest
-from small import PARAMS, TRAIN, history_of, split_of, weights_of
+from small import TRAIN, history_of, measured, split_of, weights_of
 
-from strata.analysis import metrics
 from strata.run import InputError, Run
 from strata.tables import format, moduli
 
@@ -14,7 +13,7 @@ from strata.tables import format, moduli
 def untrained(n: int, variant: str = "", **changes) -> dict:
     run = Run(n, 1, variant)
     weights = weights_of(run) | changes
-    found = metrics.measure(run, weights, split_of(n), history_of([0.5]), PARAMS)
+    found = measured(run, weights, split_of(n), history_of([0.5])).model_dump(mode="json")
     return found | {"generalised": True}  # all but what a test says of it
 
 

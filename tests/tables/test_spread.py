@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small import PARAMS, history_of, split_of, weights_of
+from small import history_of, measured, split_of, weights_of
 
 from strata import params
-from strata.analysis import metrics
 from strata.run import InputError, Run, validated
 from strata.tables import format, seeds
 
@@ -25,7 +24,7 @@ ALL = ALL.model_copy(update={"grid": GRID})
 def untrained(name: str, validation: float = 0.5) -> dict:
     run = Run.parse(name)
     split, history = split_of(run.n, run.seed), history_of([validation])
-    return metrics.measure(run, weights_of(run), split, history, PARAMS)
+    return measured(run, weights_of(run), split, history).model_dump(mode="json")
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +220,7 @@ def test_a_run_counts_among_those_of_its_modulus_and_model_alone():
 def test_diverged_weights_go_through_every_table(runs):
     run = Run.parse("n15-s4")
     broken = {name: np.full_like(x, np.nan) for name, x in weights_of(run).items()}
-    lost = metrics.measure(run, broken, split_of(15, 4), history_of([0.5], np.nan), PARAMS)
+    lost = measured(run, broken, split_of(15, 4), history_of([0.5], np.nan)).model_dump(mode="json")
     made = {table.name: table.frame for table in seeds.grid([*runs, lost], PRINTED, ALL)}
     assert "n15-s4" in made["not-generalised"]["run"].tolist()
     assert not made["not-generalised"].set_index("run").loc["n15-s4", "finite"]

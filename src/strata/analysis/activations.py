@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from jaxtyping import Float, Int
 
+from strata.architecture import architecture_of
 from strata.store import Arrays
 
 # Pairs in a block: bounds the memory of a pass, whatever n is.
@@ -36,6 +36,11 @@ class Attended(NamedTuple):
 
     scores: Float[np.ndarray, "tokens n_heads"]
     values: Float[np.ndarray, "tokens n_heads d_head"]
+
+
+def n_heads(weights: Arrays) -> int:
+    """How many heads a model has; 0 of one that does not attend."""
+    return len(weights["W_Q"]) if architecture_of(weights).attends else 0
 
 
 def attended(weights: Arrays) -> Attended:
@@ -92,7 +97,7 @@ def forward(
 ) -> Activations:
     """Logits for c = ab at `=`, with the activations behind them."""
     W_E = weights["W_E"]
-    if "W_Q" in weights:
+    if architecture_of(weights).attends:
         scores, values = attended(weights)
         pattern = attention(scores, a, b)
         stays = downstream(weights, mixed(values, a, b, pattern))
@@ -119,15 +124,3 @@ def blocks(
     for start in range(0, n * n, block):
         a, b = np.divmod(np.arange(start, min(start + block, n * n)), n)
         yield a, b, forward(weights, a, b)
-
-
-def columns(a: np.ndarray, b: np.ndarray, n: int, found: Activations) -> dict[str, pa.Array]:
-    """One block in the form of ``store.activations``."""
-    flat = found.attention.reshape(len(a), -1)
-    lists = {"attention": flat, "mlp": found.mlp, "logits": found.logits}
-    whole = {"a": a, "b": b, "product": a * b % n, "prediction": answers(found.logits)}
-    return {name: pa.array(values, pa.int32()) for name, values in whole.items()} | {
-        name: pa.FixedSizeListArray.from_arrays(np.ascontiguousarray(x).ravel(), x.shape[1])
-        for name, x in lists.items()
-        if x.shape[1]
-    }

@@ -1,10 +1,9 @@
 """All numbers of one run: what the paper's tables and figures report, and the baselines beside
 them.
 
-Shares are fractions. A measure that a class or an architecture does not have is None.
+No network runs here: what it answers, and how, comes from ``all_pairs``.
 """
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,151 +11,103 @@ import pandas as pd
 from jaxtyping import Bool, Float
 
 from strata import monoid
-from strata.analysis import (
-    activations,
-    directions,
-    fourier,
-    heads,
-    neurons,
-    readout,
-    subspaces,
-    token_fourier,
-)
-from strata.analysis.all_pairs import Sweep, sweep
-from strata.analysis.products import Products
+from strata.analysis import accuracy, fourier, heads, neurons, readout, subspaces, token_fourier
+from strata.analysis.all_pairs import AllPairs, Prompts
 from strata.analysis.variance import eta_squared
 from strata.architecture import architecture_of
 from strata.monoid import JClass, classes
 from strata.run import Run
+from strata.schema import ClassMetrics, ClassPca, EmbeddingPca, Metrics, Readout, ShownPca
 from strata.store import Arrays
-from strata.task import TRAIN, VALIDATION
 from strata.thresholds import MetricsParams
-
-Measures = dict[str, Any]
-ACCURACIES = ("train", "validation", "mirror_free")
 
 
 def measure(
-    run: Run, weights: Arrays, split: Arrays, history: pd.DataFrame, params: MetricsParams
-) -> Measures:
-    """The metrics of a run from its weights, its pair table and its history."""
-    n = run.n
-    W_E = weights["W_E"][:n]
-    seen = sweep(weights, n)
-    # A run that diverged has no structure to measure; it is recorded, and answers nothing.
-    right = (seen.prediction == split["c"]) & seen.finite
-    loss = float(history["loss"].iloc[-1])
-    finite = bool(seen.finite and np.isfinite(W_E).all() and np.isfinite(loss))
-    accuracies = accuracy(right, split, n)
-    moments, products = second_pass(weights, n) if finite else (None, None)
+    run: Run,
+    weights: Arrays,
+    split: Arrays,
+    history: pd.DataFrame,
+    forward: AllPairs,
+    params: MetricsParams,
+) -> Metrics:
+    """The metrics of a run from its weights, pair table, history and forward pass.
+
+    A run that diverged has no structure to measure; it is recorded, and answers nothing.
+    """
+    n, loss = run.n, float(history["loss"].iloc[-1])
+    finite = forward.finite and bool(np.isfinite(weights["W_E"]).all() and np.isfinite(loss))
+    right = accuracy.accuracy((forward.prediction == split["c"]) & forward.finite, split, n)
+    return Metrics(
+        run=str(run),
+        n=n,
+        seed=run.seed,
+        architecture=architecture_of(weights).name,
+        finite=finite,
+        generalised=right.validation >= params.accuracy,
+        accuracy=right,
+        **learned(history, params.accuracy),
+        final_loss=loss if finite else None,
+        pairs=accuracy.counts(split, n),
+        **(structure(weights, forward, n, params) if finite else unmeasured(n)),
+    )
+
+
+def learned(history: pd.DataFrame, level: float) -> dict[str, Any]:
+    """How long a run was trained, and when it came to a level of accuracy."""
     return {
-        "run": str(run),
-        "n": n,
-        "seed": run.seed,
-        "architecture": architecture_of(weights).name,
         "epochs": len(history),
-        "finite": finite,
-        "generalised": bool(accuracies["validation"] >= params.accuracy),
-        "accuracy": accuracies,
-        "first_099": first_epochs(history, params.accuracy),
-        "epoch_099": epochs_to(history, params.accuracy),
-        "final_loss": loss if finite else None,
-        "pairs": counts(split, n),
-        "classes": [
-            class_measures(J, W_E, seen, products, params) if products else algebra(J)
-            for J in classes(n)
-        ],
-        "pca": embedding_pca(W_E, params) if finite else None,
-        "token_order": token_fourier.share(W_E) if finite else None,
-        "neurons": neurons.measure(moments) if moments else None,
-        "heads": head_measures(weights, seen, n, params) if finite else [],
+        "first_099": accuracy.first_epochs(history, level),
+        "epoch_099": accuracy.staying_epochs(history, level),
     }
 
 
-def accuracy(right: Bool[np.ndarray, " pairs"], split: Arrays, n: int) -> Measures:
-    """Shares of right answers: over all pairs, by split, by class of ab, by classes of a and b."""
-    validation = split["split"] == VALIDATION
-    free = right[validation & ~split["mirror_in_train"]]
+def structure(weights: Arrays, forward: AllPairs, n: int, params: MetricsParams) -> dict[str, Any]:
+    """What is measured of the weights and the forward pass of a run."""
+    W_E = weights["W_E"][:n]
     return {
-        "all": float(right.mean()),
-        "train": float(right[split["split"] == TRAIN].mean()),
-        "validation": float(right[validation].mean()),
-        "mirror_free": float(free.mean()) if len(free) else None,
-        "by_target": {str(J.d): float(right[split["class_c"] == J.d].mean()) for J in classes(n)},
-        "by_operands": {
-            f"{J.d}x{K.d}": float(right.reshape(n, n)[np.ix_(J.elements, K.elements)].mean())
-            for J, K in product(classes(n), repeat=2)
-        },
+        "classes": [of_class(J, W_E, forward.readouts.get(J.d), params) for J in classes(n)],
+        "pca": embedding_pca(W_E, params),
+        "token_order": token_fourier.share(W_E),
+        "neurons": neurons.measure(forward.neurons),
+        "heads": heads.measure(weights, forward.attention, n, params),
     }
 
 
-def first_epochs(history: pd.DataFrame, level: float) -> dict[str, int | None]:
-    """The first epoch at which each accuracy is at least ``level``; None where there is none.
-
-    The training accuracy is known at every epoch, the others where the model was validated.
-    """
-    at = {name: history.loc[history[f"{name}_accuracy"] >= level, "epoch"] for name in ACCURACIES}
-    return {name: int(epochs.iloc[0]) if len(epochs) else None for name, epochs in at.items()}
+def unmeasured(n: int) -> dict[str, Any]:
+    """The same of a run that diverged: the algebra of the classes."""
+    none = dict.fromkeys(("pca", "token_order", "neurons"))
+    return {"classes": [algebra(J) for J in classes(n)], **none, "heads": []}
 
 
-def epochs_to(history: pd.DataFrame, level: float) -> dict[str, int | None]:
-    """The first epoch from which each accuracy is at least ``level`` at every later one.
-
-    Full-batch AdamW leaves the minimum now and then for a few epochs, so this may come long after
-    ``first_epochs``. Beside it: how many epochs fall below the level in training after it was first
-    reached, ``train_relapses``.
-    """
-    found = {name: reached(history, f"{name}_accuracy", level) for name in ACCURACIES}
-    below = history["train_accuracy"].to_numpy() < level
-    relapses = int(below[np.argmin(below) :].sum()) if not below.all() else None
-    return found | {"train_relapses": relapses}
+def algebra(J: JClass) -> ClassMetrics:
+    """What the modulus alone decides about a class."""
+    return ClassMetrics(d=J.d, m=J.m, size=len(J), regular=J.regular, orders=J.orders)
 
 
-def reached(history: pd.DataFrame, column: str, level: float) -> int | None:
-    """The first epoch from which the accuracy stays at the level; None where there is none."""
-    known = history.loc[history[column].notna(), ["epoch", column]]
-    below = np.flatnonzero(known[column] < level)
-    first = below[-1] + 1 if len(below) else 0
-    return int(known["epoch"].iloc[first]) if first < len(known) else None
-
-
-def counts(split: Arrays, n: int) -> Measures:
-    """Sizes of the split, and the share of validation pairs whose mirror is a training pair."""
-    train, validation = (split["split"] == name for name in (TRAIN, VALIDATION))
-    a, b = split["a"][train], split["b"][train]
-    return {
-        "train": int(train.sum()),
-        "train_distinct": len(np.unique(np.minimum(a, b) * n + np.maximum(a, b))),
-        "validation": int(validation.sum()),
-        "validation_mirrored_share": float(split["mirror_in_train"][validation].mean()),
-    }
-
-
-def algebra(J: JClass) -> Measures:
-    """What the modulus alone decides about a class; its measures are still None."""
-    known = {"d": J.d, "m": J.m, "size": len(J), "regular": J.regular, "orders": list(J.orders)}
-    measured = ("key", "total", "fve", "fve_uniform", "enrichment", "atomic_share")
-    return known | dict.fromkeys((*measured, "atomic_uniform", "key_frequencies", "pca", "readout"))
-
-
-def class_measures(
+def of_class(
     J: JClass,
     W_E: Float[np.ndarray, "n d_model"],
-    seen: Sweep,
-    products: Products,
+    prompts: Prompts | None,
     params: MetricsParams,
-) -> Measures:
-    """Spectrum, dimension and readout of one class; None throughout for a class of one element."""
+) -> ClassMetrics:
+    """Spectrum, dimension and readout of one class; those of equal rows are None throughout."""
     rows = W_E[J.elements]
-    if len(J) == 1 or (rows == rows[0]).all():
+    if prompts is None or (rows == rows[0]).all():
         return algebra(J)
     share = fourier.energy_share(rows, J.orders)
-    key, atomic = fourier.key_frequencies(share, params.key_threshold), fourier.atomic(J.orders)
-    total, fve = len(J) - 1, fourier.fve(share, key)
+    key = fourier.key_frequencies(share, params.key_threshold)
+    more = {"pca": class_pca(J, W_E, params), "readout": fitted(J, prompts, key)}
+    return algebra(J).model_copy(update=spectrum(J, share, key) | more)
+
+
+def spectrum(
+    J: JClass, share: Float[np.ndarray, " size"], key: Bool[np.ndarray, " size"]
+) -> dict[str, Any]:
+    """How much of the energy of a class the key and the atomic frequencies have, and how much they
+    would have if it were even."""
+    total, fve, atomic = len(J) - 1, fourier.fve(share, key), fourier.atomic(J.orders)
     uniform = float(key.sum() / total)
-    rng = np.random.default_rng([params.seed, J.n, J.d])
-    random = subspaces.random_components(W_E, len(J), params.random_subsets, rng, params.variance)
-    return algebra(J) | {
+    return {
         "key": int(key.sum()),
         "total": total,
         "fve": fve,
@@ -164,74 +115,64 @@ def class_measures(
         "enrichment": fve / uniform if uniform else None,
         "atomic_share": fourier.fve(share, atomic),
         "atomic_uniform": float(atomic.sum() / total),
-        "key_frequencies": monoid.frequencies(J.orders)[key].tolist(),
-        "pca": {
-            "components": subspaces.components_for(rows, params.variance),
-            "random_mean": float(random.mean()),
-            "random_std": float(random.std()),
-        },
-        "readout": read(J, seen, products, key),
+        "key_frequencies": tuple(map(tuple, monoid.frequencies(J.orders)[key].tolist())),
     }
 
 
-def read(
-    J: JClass, seen: Sweep, products: Products, key: Bool[np.ndarray, " size"]
-) -> Measures | None:
+def class_pca(J: JClass, W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> ClassPca:
+    """Components of a class for the share of the variance, and of as many random residues."""
+    rng = np.random.default_rng([params.seed, J.n, J.d])
+    random = subspaces.random_components(W_E, len(J), params.random_subsets, rng, params.variance)
+    return ClassPca(
+        components=subspaces.components_for(W_E[J.elements], params.variance),
+        random_mean=float(random.mean()),
+        random_std=float(random.std()),
+    )
+
+
+def fitted(J: JClass, prompts: Prompts, key: Bool[np.ndarray, " size"]) -> Readout | None:
     """The character fit over the prompts of one pair of operand classes, and over all prompts.
 
     `r2_ceiling` is R² with every frequency: what depends on the quotient of ab and c alone;
-    `r2_uniform` what as many frequencies drawn at random explain on average; `r2_product` what the
-    mean logits of each product explain. None where the logits of the pair's prompts are all equal,
-    which leaves nothing to fit.
+    `r2_uniform` what as many frequencies drawn at random explain on average; `r2_product` that of
+    the saturated model of product and candidate. None where the logits of the pair's prompts are
+    all equal, which leaves nothing to fit.
     """
-    if not seen.readouts[J.d][0].squares:
+    if not prompts.pair.squares:
         return None
-    pair, every = (readout.fit(sums, J.orders, key) for sums in seen.readouts[J.d])
-    ceiling = readout.fit(seen.readouts[J.d][0], J.orders, np.arange(len(J)) > 0)
-    return {
-        "pair": list(readout.default_pair(J.d, J.n)),
-        "prompts": pair.prompts,
-        "largest": seen.readouts[J.d][0].largest,
-        "r2": pair.r2,
-        "r2_ceiling": ceiling.r2,
-        "r2_product": products.squares(J.d) / seen.readouts[J.d][0].squares,
-        "r2_uniform": ceiling.r2 * len(pair.frequencies) / len(ceiling.frequencies),
-        "frequencies": [list(k) for k in pair.frequencies],
-        "coefficients": list(pair.coefficients),
-        "prompts_all": every.prompts,
-        "r2_all": every.r2,
-    }
+    pair, every = (readout.fit(sums, J.orders, key) for sums in prompts)
+    ceiling = readout.fit(prompts.pair, J.orders, np.arange(len(J)) > 0)
+    return Readout(
+        pair=readout.default_pair(J.d, J.n),
+        prompts=pair.prompts,
+        largest=prompts.pair.largest,
+        r2=pair.r2,
+        r2_ceiling=ceiling.r2,
+        r2_product=prompts.pair.r2_product,
+        r2_uniform=ceiling.r2 * len(pair.frequencies) / len(ceiling.frequencies),
+        frequencies=pair.frequencies,
+        coefficients=pair.coefficients,
+        prompts_all=every.prompts,
+        r2_all=every.r2,
+    )
 
 
-def second_pass(weights: Arrays, n: int) -> tuple[neurons.Moments, Products]:
-    """The moments of the MLP over all pairs, by class and by residue modulo each prime power of n;
-    and the logits by product. Both take finite numbers alone, so a first pass comes before."""
-    moments, products = neurons.Moments(neurons.labels(n), weights["W_in"].shape[1]), Products(n)
-    for a, b, found in activations.blocks(weights, n):
-        moments.add(a, b, found.mlp)
-        products.add(a, b, found.logits)
-    return moments, products
-
-
-def head_measures(weights: Arrays, seen: Sweep, n: int, params: MetricsParams) -> list[Measures]:
-    """The numbers of each head, and beside its directions of a class those of random residues."""
-    found = heads.heads(weights, seen.attention, n, params)
-    for head, beside in zip(found, directions.random(weights, n, params), strict=True):
-        head["alignment"] = {d: own | beside[d] for d, own in head["alignment"].items()}
-    return found
-
-
-def embedding_pca(W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> Measures:
+def embedding_pca(W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> EmbeddingPca:
     """Components of all residues for the share of the variance, and the share they reach.
 
     ``shown`` is about the first three, which Figure 10 draws: the share of their variance that
     classes explain, and that a modulo each prime power of n explains.
     """
     n, points = len(W_E), subspaces.project(W_E, 3)
-    modulo = {str(q): eta_squared(points, np.arange(n) % q) for q in token_fourier.bands(n)}
-    shown = {"classes": eta_squared(points, np.gcd(np.arange(n), n)), "modulo": modulo}
+    a, of = np.arange(n), min(W_E.shape)
     components = subspaces.components_for(W_E, params.variance)
-    of = min(W_E.shape)
-    reached = subspaces.cumulative_variance(W_E)[components - 1]
-    found = {"components": components, "of": of, "fve": float(reached), "share": components / of}
-    return found | {"shown": shown}
+    return EmbeddingPca(
+        components=components,
+        of=of,
+        fve=float(subspaces.cumulative_variance(W_E)[components - 1]),
+        share=components / of,
+        shown=ShownPca(
+            classes=eta_squared(points, np.gcd(a, n)),
+            modulo={q: eta_squared(points, a % q) for q in token_fourier.bands(n)},
+        ),
+    )

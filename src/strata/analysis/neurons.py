@@ -6,15 +6,15 @@ at most about (k − 1) / (n − 1) on average: that of what depends on a or on 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from strata.analysis.token_fourier import bands
+from strata.schema import NeuronMetrics
 
-Measures = dict[str, Any]
 Labels = Int[np.ndarray, " n"]  # of each residue: 0, 1, …
 
 
@@ -29,55 +29,71 @@ def labels(n: int) -> dict[str, Labels]:
     return {"classes": classes} | {str(q): a % q for q in bands(n)}
 
 
+class Explained(NamedTuple):
+    """Of each neuron the sum of squares over all pairs, that of deviations from the mean, and how
+    much of the latter each labelling explains."""
+
+    squares: Float[np.ndarray, " neurons"]
+    variance: Float[np.ndarray, " neurons"]
+    between: dict[str, Float[np.ndarray, " neurons"]]
+
+
 class Moments:
-    """Sums and squares of activations, of all pairs and of those with each pair of labels."""
+    """Sums and squares of activations, of all pairs and of those with each pair of labels.
+
+    Residues modulo an n that is a prime power are all apart and explain all of the variance, so
+    they need no sums.
+    """
 
     def __init__(self, of: Mapping[str, Labels], neurons: int) -> None:
         self.of = of
         self.cells = {name: int(x.max()) + 1 for name, x in of.items()}
-        self.sums = {name: np.zeros((k * k, neurons)) for name, k in self.cells.items()}
         self.squares = np.zeros(neurons)
+        self.sums = {
+            name: np.zeros((k * k, neurons))
+            for name, k in self.cells.items()
+            if k < len(of[name]) or name == "classes"
+        }
 
     def add(self, a: np.ndarray, b: np.ndarray, x: Float[np.ndarray, "pairs neurons"]) -> None:
         """Take in the activations of some pairs."""
         x = x.astype(np.float64)
         self.squares += (x**2).sum(axis=0)
-        for name, of in self.of.items():
-            k = self.cells[name]
+        for name, sums in self.sums.items():
+            of, k = self.of[name], self.cells[name]
             one = (np.ones(len(a)), (of[a] * k + of[b], np.arange(len(a))))
-            self.sums[name] += csr_array(one, shape=(k * k, len(a))) @ x
+            sums += csr_array(one, shape=(k * k, len(a))) @ x
 
-    def explained(self) -> tuple[Float[np.ndarray, " neurons"], dict[str, np.ndarray]]:
-        """The variance of each neuron, summed over all pairs, and what each labelling explains."""
-        pairs = {name: np.bincount(of, minlength=self.cells[name]) for name, of in self.of.items()}
-        every = next(iter(self.sums.values())).sum(axis=0)
-        mean = every**2 / sum(next(iter(pairs.values()))) ** 2
-        between = {
-            name: (sums**2 / np.outer(pairs[name], pairs[name]).reshape(-1, 1)).sum(axis=0) - mean
-            for name, sums in self.sums.items()
-        }
-        return self.squares - mean, between
+    def explained(self) -> Explained:
+        """What each labelling explains of the activations of all pairs."""
+        pairs = {name: np.bincount(of) for name, of in self.of.items()}
+        n = len(next(iter(self.of.values())))
+        mean = next(iter(self.sums.values())).sum(axis=0) ** 2 / n**2
+        between = dict.fromkeys(self.of, self.squares - mean)
+        for name, sums in self.sums.items():
+            size = np.outer(pairs[name], pairs[name]).reshape(-1, 1)
+            between[name] = (sums**2 / size).sum(axis=0) - mean
+        return Explained(self.squares, self.squares - mean, between)
 
 
-def measure(moments: Moments) -> Measures:
+def measure(found: Explained) -> NeuronMetrics:
     """How many neurons vary, the share of their variance that the classes explain, that a and b
     modulo each prime power explain, and that they explain where each neuron has the prime power
     that explains most of it; and how many neurons have which. None where no neuron varies.
     """
-    variance, between = moments.explained()
-    varies = variance > 1e-9 * moments.squares
-    total = variance[varies].sum()
-    powers = {name: x[varies] for name, x in between.items() if name != "classes"}
+    varies = found.variance > 1e-9 * found.squares
+    total = found.variance[varies].sum()
+    powers = {int(q): x[varies] for q, x in found.between.items() if q != "classes"}
     best = np.stack(list(powers.values()))
     own = best.argmax(axis=0)
 
     def share(x: np.ndarray) -> float | None:
         return float(x.sum() / total) if varies.any() else None
 
-    return {
-        "varying": int(varies.sum()),
-        "classes": share(between["classes"][varies]),
-        "modulo": {name: share(x) for name, x in powers.items()},
-        "one_power": share(best.max(axis=0)),
-        "neurons": {name: int((own == i).sum()) for i, name in enumerate(powers)},
-    }
+    return NeuronMetrics(
+        varying=int(varies.sum()),
+        classes=share(found.between["classes"][varies]),
+        modulo={q: share(x) for q, x in powers.items()},
+        one_power=share(best.max(axis=0)),
+        neurons={q: int((own == i).sum()) for i, q in enumerate(powers)},
+    )

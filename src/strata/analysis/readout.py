@@ -4,6 +4,10 @@ A prompt is a pair (a, b) whose product lies in J_d, a candidate c an element of
 k gives one feature, 2 cos θ_k(u(ab) u(c)^−1) with θ_k(x) = 2π Σ_j k_j t_j(x)/q_j. It is the
 character of the real representation that k and −k share, at ab c^♯ where the class is regular.
 Chughtai, Chan and Nanda, A Toy Model of Universality, 2023.
+
+A fit knows the quotient of ab and c alone. In the saturated model of product and candidate each
+product has a profile of its own over the candidates: the mean of the centred logits over the
+prompts with that product. What it leaves differs between prompts with one product.
 """
 
 from dataclasses import dataclass
@@ -12,6 +16,7 @@ from math import prod
 
 import numpy as np
 from jaxtyping import Bool, Complex, Float, Int
+from scipy.sparse import csr_array
 from sympy.ntheory import factorint
 
 from strata.analysis.fourier import conjugate
@@ -30,21 +35,51 @@ class Fit:
 
 @dataclass(frozen=True)
 class Sums:
-    """All that a fit needs to know of its prompts; the sums of two sets of prompts add up.
+    """All that a description of the logits needs to know of its prompts; the sums of two sets of
+    prompts add up.
 
     total[q] is the sum over the prompts of the centred logit of the candidate c with
-    u(ab) u(c)^−1 = q, for every q in algebraic order; squares that of all squared centred logits;
-    largest the largest size of one.
+    u(ab) u(c)^−1 = q, for every q in algebraic order; by_product[p, c] that of candidate c over the
+    prompts with product p, of which there are prompts_of[p]; squares that of all squared centred
+    logits; largest the largest size of one.
     """
 
     total: Float[np.ndarray, " size"]
+    by_product: Float[np.ndarray, "size size"]
+    prompts_of: Int[np.ndarray, " size"]
     squares: float
     largest: float
-    prompts: int
 
     def __add__(self, other: "Sums") -> "Sums":
-        largest, prompts = max(self.largest, other.largest), self.prompts + other.prompts
-        return Sums(self.total + other.total, self.squares + other.squares, largest, prompts)
+        return Sums(
+            self.total + other.total,
+            self.by_product + other.by_product,
+            self.prompts_of + other.prompts_of,
+            self.squares + other.squares,
+            max(self.largest, other.largest),
+        )
+
+    @property
+    def prompts(self) -> int:
+        """How many prompts there are."""
+        return int(self.prompts_of.sum())
+
+    @property
+    def profiles(self) -> Float[np.ndarray, "size size"]:
+        """The mean centred logit by product (row) and candidate; 0 for a product of no prompt."""
+        return self.by_product / np.maximum(self.prompts_of, 1)[:, None]
+
+    @property
+    def r2_product(self) -> float:
+        """R² of the saturated model of product and candidate."""
+        between = (self.by_product**2).sum(axis=1) / np.maximum(self.prompts_of, 1)
+        return float(between.sum()) / self.squares
+
+
+def no_sums(size: int) -> Sums:
+    """The sums over no prompt."""
+    zero = np.zeros(size)
+    return Sums(zero, np.zeros((size, size)), zero.astype(np.int64), 0.0, 0.0)
 
 
 def half(mask: Bool[np.ndarray, " size"], orders: tuple[int, ...]) -> Bool[np.ndarray, " size"]:
@@ -90,14 +125,18 @@ def sums(
     product: Int[np.ndarray, " prompts"],
     orders: tuple[int, ...],
 ) -> Sums:
-    """What the fit needs of these prompts. `product` is the index of ab in its class.
+    """The sums over these prompts. `product` is the index of ab in its class.
 
     Candidates are in algebraic order.
     """
+    count, size = logits.shape
+    one = csr_array((np.ones(count), (product, np.arange(count))), shape=(size, count))
     with np.errstate(invalid="ignore"):  # inf − inf: refused by the fit
-        y = by_quotient(logits, product, orders)
+        x = centred(logits)
+        y = np.take_along_axis(x, quotients(orders)[product], axis=1)
         largest = float(np.abs(y).max(initial=0))
-        return Sums(y.sum(axis=0), float(np.vdot(y, y)), largest, len(y))
+        prompts_of = np.bincount(product, minlength=size)
+        return Sums(y.sum(axis=0), one @ x, prompts_of, float(np.vdot(y, y)), largest)
 
 
 def _characters(

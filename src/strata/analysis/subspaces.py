@@ -7,10 +7,17 @@ Methods for Computing Angles Between Linear Subspaces, 1973; Elhage et al., A Ma
 for Transformer Circuits, 2021.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+
+
+class Directions(NamedTuple):
+    """Orthonormal directions that a head reads and that it writes, as columns."""
+
+    read: Float[np.ndarray, "d k"]
+    write: Float[np.ndarray, "d k"]
 
 
 def _centred(x: np.ndarray) -> np.ndarray:
@@ -91,23 +98,37 @@ def ov_shares(
     return squares / squares.sum()
 
 
+def circuit_directions(W_OV: Float[np.ndarray, "d d"], k: int = 16) -> Directions:
+    """The top k singular vectors of a head as columns: left ones on the read side, right ones on
+    the write side."""
+    U, _, Vt = np.linalg.svd(W_OV.astype(np.float64))
+    return Directions(U[:, :k], Vt[:k].T)
+
+
+def leading(x: Float[np.ndarray, "size d"], k: int = 16) -> Float[np.ndarray, "count d"]:
+    """The top min(k, size, d) right singular vectors of the centred rows.
+
+    Centring leaves the rows rank size − 1 at most, so where size ≤ k the last of these is an
+    arbitrary one orthogonal to the rows. None where the rows are all equal and span no direction.
+    """
+    return np.linalg.svd(_centred(x), full_matrices=False)[2][: 0 if _constant(x) else k]
+
+
+def cosines(
+    rows: Float[np.ndarray, "count d"], directions: Float[np.ndarray, "d k"]
+) -> Float[np.ndarray, " cosines"]:
+    """Cosines of the principal angles between two subspaces, given by orthonormal bases, one as
+    rows and one as columns; descending."""
+    return np.linalg.svd(rows @ directions, compute_uv=False).clip(max=1)
+
+
 def alignment(
     W_OV: Float[np.ndarray, "d d"],
     x: Float[np.ndarray, "size d"],
     side: Literal["read", "write"],
-    directions: int = 16,
-) -> Float[np.ndarray, " k"]:
-    """Cosines of the principal angles between a head and the rows of a class, descending.
-
-    The head's subspace is that of its top `directions` singular vectors, left ones on the read side
-    and right ones on the write side; the class's that of the top k = min(directions, size, d) right
-    singular vectors of its centred rows. Centring leaves them rank size − 1 at most, so where
-    size ≤ directions the last of those vectors is an arbitrary one orthogonal to the rows. Empty
-    where the rows are all equal and span no direction at all.
-    """
-    if _constant(x):
-        return np.empty(0)
-    U, _, Vt = np.linalg.svd(W_OV.astype(np.float64))
-    head = U[:, :directions] if side == "read" else Vt[:directions].T
-    rows = np.linalg.svd(_centred(x), full_matrices=False)[2][:directions]
-    return np.linalg.svd(rows @ head, compute_uv=False).clip(max=1)
+    k: int = 16,
+) -> Float[np.ndarray, " cosines"]:
+    """Cosines of the principal angles between the top k directions of a head, on its read or its
+    write side, and the top k of the rows of a class, descending. Empty where the rows are all
+    equal."""
+    return cosines(leading(x, k), getattr(circuit_directions(W_OV, k), side))

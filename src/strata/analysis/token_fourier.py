@@ -8,6 +8,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from sympy.ntheory import factorint
 
+from strata.schema import TokenOrder
+
 
 def bands(n: int) -> dict[int, Int[np.ndarray, " frequencies"]]:
     """The frequencies 1 … n − 1 that span the functions of a modulo each prime power of n.
@@ -18,7 +20,7 @@ def bands(n: int) -> dict[int, Int[np.ndarray, " frequencies"]]:
     return {p**e: n // p**e * np.arange(1, p**e) for p, e in factorint(n).items()}
 
 
-def share(W_E: Float[np.ndarray, "n d_model"]) -> dict[str, float] | None:
+def share(W_E: Float[np.ndarray, "n d_model"]) -> TokenOrder | None:
     """The share of the energy on the bands, the constant left out, and the bands' share of all
     frequencies. None where all rows are equal."""
     n = len(W_E)
@@ -26,4 +28,5 @@ def share(W_E: Float[np.ndarray, "n d_model"]) -> dict[str, float] | None:
         return None
     energy = (np.abs(np.fft.fft(W_E.astype(float), axis=0)) ** 2).sum(axis=1)
     known = np.concatenate([*bands(n).values(), np.arange(0)])
-    return {"share": float(energy[known].sum() / energy[1:].sum()), "uniform": len(known) / (n - 1)}
+    share = float(energy[known].sum() / energy[1:].sum())
+    return TokenOrder(share=share, uniform=len(known) / (n - 1))

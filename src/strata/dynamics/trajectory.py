@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Bool, Float
 
-from strata.analysis import fourier, readout, subspaces, variance
-from strata.analysis.all_pairs import Sweep, sweep
+from strata.analysis import all_pairs, fourier, readout, subspaces, variance
+from strata.analysis.all_pairs import AllPairs
 from strata.dynamics.courses import Row
 from strata.interventions import ablations, projections, specificity
 from strata.interventions.ablations import Subject
@@ -31,7 +31,7 @@ def observe(
     weights: Arrays, split: Arrays, n: int, final: Masks, params: DynamicsParams
 ) -> list[Row]:
     """Every measure of these weights. ``split`` is the pair table, ``final`` the final keys."""
-    it, seen = ablations.subject(weights, n, final), sweep(weights, n)
+    it, seen = ablations.subject(weights, n, final), all_pairs.forward(weights, n)
     rows = [*of_outcomes(it, split), *of_heads(weights, seen, n, params), *of_norms(weights)]
     rows += [x for J in classes(n) for x in of_class(J, weights, seen, final, params)]
     W_E = weights["W_E"][:n]
@@ -88,7 +88,7 @@ def _means(
 
 
 def of_class(
-    J: JClass, weights: Arrays, seen: Sweep, final: Masks, params: DynamicsParams
+    J: JClass, weights: Arrays, seen: AllPairs, final: Masks, params: DynamicsParams
 ) -> Iterator[Row]:
     """Spectrum, dimension and readout of one class; nothing where its rows are all equal."""
     of, rows = f"J{J.d}", weights["W_E"][J.elements]
@@ -132,7 +132,7 @@ def gini(x: Float[np.ndarray, " count"]) -> float:
     return float(ranks @ np.sort(x) / (len(x) * x.sum())) if x.any() else 0.0
 
 
-def of_heads(weights: Arrays, seen: Sweep, n: int, params: DynamicsParams) -> Iterator[Row]:
+def of_heads(weights: Arrays, seen: AllPairs, n: int, params: DynamicsParams) -> Iterator[Row]:
     """Rank of W_OV and block score of each head; none of the MLP-only model."""
     labels = np.gcd(np.arange(n), n)
     for h in range(seen.attention.shape[1]):

@@ -1,0 +1,73 @@
+"""What a run answers right, from which epoch on, and what its split gave it to learn from."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool
+
+from strata.monoid import classes
+from strata.schema import Accuracy, Epochs, Pairs, StayingEpochs
+from strata.store import Arrays
+from strata.task import TRAIN, VALIDATION
+
+ACCURACIES = tuple(Epochs.model_fields)
+
+
+def accuracy(right: Bool[np.ndarray, " pairs"], split: Arrays, n: int) -> Accuracy:
+    """Shares of right answers: over all pairs, by split, by class of ab, by classes of a and b."""
+    validation = split["split"] == VALIDATION
+    free, square = right[validation & ~split["mirror_in_train"]], right.reshape(n, n)
+    return Accuracy(
+        all=float(right.mean()),
+        train=float(right[split["split"] == TRAIN].mean()),
+        validation=float(right[validation].mean()),
+        mirror_free=float(free.mean()) if len(free) else None,
+        by_target={J.d: float(right[split["class_c"] == J.d].mean()) for J in classes(n)},
+        by_operands={
+            (J.d, K.d): float(square[np.ix_(J.elements, K.elements)].mean())
+            for J, K in product(classes(n), repeat=2)
+        },
+    )
+
+
+def first_epochs(history: pd.DataFrame, level: float) -> Epochs:
+    """The first epoch at which each accuracy is at least ``level``; None where there is none.
+
+    The training accuracy is known at every epoch, the others where the model was validated.
+    """
+    at = {name: history.loc[history[f"{name}_accuracy"] >= level, "epoch"] for name in ACCURACIES}
+    return Epochs(**{k: int(epochs.iloc[0]) if len(epochs) else None for k, epochs in at.items()})
+
+
+def staying_epochs(history: pd.DataFrame, level: float) -> StayingEpochs:
+    """The first epoch from which each accuracy is at least ``level`` at every later one.
+
+    Full-batch AdamW leaves the minimum now and then for a few epochs, so this may come long after
+    ``first_epochs``. Beside it: how many epochs fall below the level in training after it was first
+    reached, ``train_relapses``.
+    """
+    stays = {name: stays_from(history, f"{name}_accuracy", level) for name in ACCURACIES}
+    below = history["train_accuracy"].to_numpy() < level
+    relapses = int(below[np.argmin(below) :].sum()) if not below.all() else None
+    return StayingEpochs(**stays, train_relapses=relapses)
+
+
+def stays_from(history: pd.DataFrame, column: str, level: float) -> int | None:
+    """The first epoch from which the accuracy stays at the level; None where there is none."""
+    known = history.loc[history[column].notna(), ["epoch", column]]
+    below = np.flatnonzero(known[column] < level)
+    first = below[-1] + 1 if len(below) else 0
+    return int(known["epoch"].iloc[first]) if first < len(known) else None
+
+
+def counts(split: Arrays, n: int) -> Pairs:
+    """Sizes of the split, and the share of validation pairs whose mirror is a training pair."""
+    train, validation = (split["split"] == name for name in (TRAIN, VALIDATION))
+    a, b = split["a"][train], split["b"][train]
+    return Pairs(
+        train=int(train.sum()),
+        train_distinct=len(np.unique(np.minimum(a, b) * n + np.maximum(a, b))),
+        validation=int(validation.sum()),
+        validation_mirrored_share=float(split["mirror_in_train"][validation].mean()),
+    )
