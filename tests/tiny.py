@@ -25,7 +25,13 @@ TINY = {
 # The stages that draw figures from the weights, the metrics and the activations.
 FIGURES = {"hierarchy", "metrics-figures", "mlp-neurons"}
 EVERY = {"check@runs", f"split@{RUN}", f"train@{RUN}", "forward", f"metrics@{RUN}", "tables"}
-EVERY |= {"code", "interventions-runs", "collect@metrics", "collect@interventions"}
+EVERY |= {
+    "code",
+    f"activations@{RUN}",
+    "interventions-runs",
+    "collect@metrics",
+    "collect@interventions",
+}
 EVERY |= {f"interventions@{RUN}", "interventions-tables", "grid", f"page@{RUN}", "report"}
 EVERY |= FIGURES
 # Studies of runs that are named in pipelines/studies itself.

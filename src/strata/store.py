@@ -100,8 +100,7 @@ def read_models(path: Path | str, model: type[M]) -> list[M]:
 
 
 def tensors_bytes(tensors: Mapping[str, np.ndarray], metadata: Any) -> bytes:
-    """A safetensors file with the metadata as sorted JSON under one key (more keys shuffle the
-    bytes)."""
+    """A safetensors file; the metadata is JSON under one key (more keys shuffle the bytes)."""
     plain = {name: np.asarray(tensor, order="C") for name, tensor in sorted(tensors.items())}
     return serialise(plain, {"strata": json.dumps(metadata, sort_keys=True)})
 
@@ -121,8 +120,7 @@ def read_tensors(path: Path | str) -> tuple[Arrays, dict[str, Any]]:
 
 
 def read_weights(path: Path | str, run: Run | None = None) -> Arrays:
-    """The weights of a run by name, float32: exactly the tensors that its configuration asks
-    for."""
+    """The weights of a run by name, float32: exactly the tensors of its configuration."""
     return read_trained(path, run)[0]
 
 
@@ -186,8 +184,7 @@ def read_blocks(
     columns: Iterable[str] | None = None,
     rows: int | None = None,
 ) -> Iterator[Arrays]:
-    """Columns of a Parquet file of that schema (and that many rows) as arrays, a row group at a
-    time, so that no reader has to hold all of a large file. Fixed lists become 2-D."""
+    """Columns of a Parquet file of that schema, a row group at a time; fixed lists become 2-D."""
     with parquet(path) as file:
         if not file.schema_arrow.equals(schema):
             must = ", ".join(schema.names)

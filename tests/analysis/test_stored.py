@@ -39,7 +39,7 @@ def test_what_measures_need_of_a_pass_comes_back_as_it_was(run, tmp_path):
     stored.write_all_pairs(tmp_path / "x", found, run.n)
     assert same(stored.read_all_pairs(tmp_path / "x", run.n, weights), found)
     row = pd.read_parquet(tmp_path / "x")
-    assert len(row) == 1 and row["finite"].all()
+    assert row["finite"].tolist() == [True]
     assert len(row["prediction"][0]) == run.n * (run.n + 1) // 2
 
 

@@ -69,7 +69,7 @@ class Moments:
         pairs = {name: np.bincount(of) for name, of in self.of.items()}
         n = len(next(iter(self.of.values())))
         mean = next(iter(self.sums.values())).sum(axis=0) ** 2 / n**2
-        between = dict.fromkeys(self.of, self.squares - mean)
+        between: dict[str, np.ndarray] = dict.fromkeys(self.of, self.squares - mean)
         for name, sums in self.sums.items():
             size = np.outer(pairs[name], pairs[name]).reshape(-1, 1)
             between[name] = (sums**2 / size).sum(axis=0) - mean
