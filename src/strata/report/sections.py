@@ -53,13 +53,13 @@ SECTIONS = (
     ),
     Section(
         "evidence", "Cause", "Interventions", "What survives an intervention",
-        "Beyond the paper. Parts of the trained network are kept, removed or swapped, and the rest "
-        "is run again. Each criterion but one (*not the embedding at large*) was fixed before its "
-        "test was run. *Skill*: 1 is always right, 0 a random element of the right class. *Intact* "
-        "is skill of 0.95 or more, *broken* 0.2 or less. A control must be 0.5 away. Of swaps, 0.9 "
-        "must give the predicted answer. *Worst case*: the skill, or the share, that is "
-        "nearest to failing; *against*: what it must differ from; *cases*: how many hold. Every "
-        "criterion: docs/interventions.md.",
+        "Beyond the paper. Parts of the trained network are kept, removed or exchanged, and the "
+        "rest is run again. Each criterion but one (*not the embedding at large*) was fixed "
+        "before its test was run. *Skill*: 1 is always right, 0 a random element of the right "
+        "class. *Intact* is skill of 0.95 or more, *broken* 0.2 or less. A control must be 0.5 "
+        "away. Of interchanges 0.9 must give the predicted answer. *Worst case*: the skill, or "
+        "the share, that is nearest to failing; *against*: what it must differ from; *cases*: how "
+        "many hold. Every criterion: docs/interventions.md.",
     ),
     Section("keep-remove", "Cause"),
     Section(
@@ -136,7 +136,7 @@ SECTIONS = (
         "neurons-seeds", "Stability", "", "What neurons of the MLP follow",
         "Share of the variance over all pairs that the classes of *a* and *b* explain, and that "
         "*a* and *b* explain modulo the one prime power of *n* that explains most of each neuron. "
-        "Dealt anew to the residues, *q* labels explain at most about (*q* − 1)/(*n* − 1).",
+        "Shuffled among the residues, *q* labels explain at most about (*q* − 1)/(*n* − 1).",
     ),
     Section(
         "directions-seeds", "Stability", "", "Aligned directions over seeds",
@@ -177,27 +177,27 @@ SECTIONS = (
     Section("progress-order", "Emergence"),
     Section(
         "course-order", "Emergence", "", "Pairs of a composite class and a factor, in time",
-        "*Agree*: the composite class comes later. *p, signs*: as many heads of fair coins. *p, "
-        "shuffled*: as much agreement among times dealt anew to the classes of each modulus. "
-        "*Control*: atomic classes that the composite one is not made of. FVE and accuracy as "
-        "they are favour the suspicion, since small classes begin high. *One rate*: what FVE above "
+        "*Agree*: the composite class comes later. *p, signs*: sign test. *p, shuffled*: "
+        "permutation test, epochs shuffled among the classes of each modulus. *Control*: atomic "
+        "classes that the composite one is not made of. FVE and accuracy without a baseline "
+        "favour the hypothesis, since small classes begin high. *One rate*: what FVE above "
         "uniform gives on the straight line from the first embedding to the last.",
     ),
     Section(
         "course-grokking", "Emergence", "", "Strata and grokking",
-        "The first moment from which a measure stays at half of its final value. *Right class*: "
-        "the answer lies in the class of the product, right or not, as a share above that of the "
-        "commonest class. *Classes apart*: variance of the embedding between class means, above "
-        "that of labels dealt at random.",
+        "The first checkpoint from which a measure stays at half of its final value. *Right "
+        "class*: the answer lies in the class of the product, right or not, as a share above that "
+        "of the commonest class. *Classes apart*: variance of the embedding between class means, "
+        "above that of shuffled labels.",
     ),
     Section(
         "course-times", "Emergence", "", "When each class comes",
-        "The first moment from which a measure stays at half of its final value. At 0 it began "
+        "The first checkpoint from which a measure stays at half of its final value. At 0 it began "
         "there. Accuracy: over mirror-free pairs.",
     ),
     Section(
-        "course-origin", "Emergence", "", "Where the courses were trained",
-        "On a machine like the run’s own, with as many threads, a course ends in the run’s "
+        "course-origin", "Emergence", "", "Where the checkpoints were trained",
+        "On a machine like the run’s own, with as many threads, the last checkpoint has the run’s "
         "weights, byte for byte.",
     ),
     Section(
