@@ -69,6 +69,8 @@ def outcomes(claim: Claim, folder: Path, exact: bool) -> Iterator[Outcome]:
     yield from claim.checked(folder)
     for name in claim.unrepeated:
         yield Outcome(f"{name}: made again", None, "it trains: only its objects are checked")
+    for name in claim.frozen:
+        yield Outcome(f"{name}: made again", None, "it is frozen: only its objects are checked")
     trained: dict[str, Again] = {}
     for name, found in again.done(tasks(claim, folder), min(machine.threads(), MOST)):
         if name in claim.again:

@@ -113,7 +113,7 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project, tmp_p
     table.write_bytes(content)
     lock = project.folder / "pipelines" / "runs" / "dvc.lock"
     lock.write_text(lock.read_text().replace("variance: 0.95", "variance: 0.9"))
-    with (project.folder / "src" / "strata" / "moments.py").open("a") as module:
+    with (project.folder / "src" / "strata" / "dynamics" / "schedule.py").open("a") as module:
         module.write("# changed\n")
     code, report = verified(project)
     assert code == 1
@@ -284,6 +284,9 @@ def test_a_lock_that_contradicts_itself_names_the_stage():
     assert verify.contradictions(stages) == []
     stages["b"]["deps"][0]["md5"] = "2"
     assert verify.contradictions(stages) == ["b read another x"]
+    stages["b"]["deps"] = [{"path": "x/y", "md5": "2"}]
+    assert verify.contradictions(stages, [verify.Out("a", "x/y", "2")]) == []
+    assert verify.contradictions(stages, [verify.Out("a", "x/y", "3")]) == ["b read another x/y"]
 
 
 def test_a_folder_is_its_files(tmp_path):

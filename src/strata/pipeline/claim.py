@@ -36,7 +36,8 @@ class Claim:
 
     def __init__(self, everything: bool = False):
         with Repo() as repo:
-            now = {stage.addressing.split(":")[-1]: str(stage.cmd) for stage in repo.index.stages}
+            index = {stage.addressing.split(":")[-1]: stage for stage in repo.index.stages}
+        now = {name: str(stage.cmd) for name, stage in index.items()}
         locked = files.locked()
         self.commands = now
         self.stages = {name: stage for name, stage in locked.items() if name in now}
@@ -44,6 +45,7 @@ class Claim:
         self.outs = verify.outs(self.stages)
         self.objects = verify.objects(REMOTE)
         self.code = Code()
+        self.frozen = sorted(name for name in self.stages if index[name].frozen)
         self.trained = [name for name in self.stages if self._trains(now[name], everything)]
         weights = [x for x in self.outs.values() if x.path.endswith("/weights.safetensors")]
         found = {run_of(x.stage): Path(x.path).parent for x in weights if x.stage in self.trained}
@@ -101,7 +103,7 @@ class Claim:
         ordered: list[str] = []
 
         def take(name: str) -> None:
-            if name in (*ordered, *self.trained):
+            if name in (*ordered, *self.trained, *self.frozen):
                 return
             for dep in self.stages[name].get("deps", ()):
                 for out in self.made(dep["path"]):
@@ -135,9 +137,16 @@ class Claim:
             *([left._replace(passed=None)] if self.left else []),
             listed(f"{len(self.objects)} objects of {REMOTE}/, against their md5", bad),
             listed("outputs of dvc.lock, looked for in the remote", lost),
-            listed("dvc.lock, against itself", verify.contradictions(self.stages)),
+            listed("dvc.lock, against itself", self._contradictions()),
             listed("dvc.lock, against dvc.yaml, code and params.yaml", changed),
         ]
+
+    def _contradictions(self) -> list[str]:
+        """Of all stages but those that are frozen, as they may have been made by other code."""
+        folders = (out for out in self.outs.values() if out.md5.endswith(".dir"))
+        within = [file for out in folders for file in self.files(out)]
+        stages = {k: v | {"deps": ()} if k in self.frozen else v for k, v in self.stages.items()}
+        return verify.contradictions(stages, within)
 
     def _stale(self, name: str, stage: Stage) -> bool:
         """Whether a stage of dvc.yaml, and what it reads of git, are not as dvc.lock has them."""

@@ -5,7 +5,7 @@ Each check gives outcomes for a report; none raises for what it finds.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -77,14 +77,15 @@ def files(remote: Path, out: Out) -> Iterator[Out]:
         yield Out(out.stage, f"{out.path}/{inside(entry['relpath'])}", entry["md5"])
 
 
-def contradictions(stages: dict[str, Any]) -> list[str]:
-    """Where dvc.lock contradicts itself: a stage read other bytes than another one wrote."""
-    made = outs(stages)
+def contradictions(stages: dict[str, Any], within: Iterable[Out] = ()) -> list[str]:
+    """Where dvc.lock contradicts itself: a stage read other bytes than another one wrote, as an
+    output or as one of the files inside an output."""
+    made = {path: out.md5 for path, out in outs(stages).items()} | {x.path: x.md5 for x in within}
     return [
         f"{name} read another {dep['path']}"
         for name, stage in stages.items()
         for dep in stage.get("deps", ())
-        if dep["path"] in made and made[dep["path"]].md5 != dep["md5"]
+        if made.get(dep["path"], dep["md5"]) != dep["md5"]
     ]
 
 
