@@ -11,7 +11,7 @@ REMOTES := .venv/.remotes
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help paper report published verify test lint bench
+.PHONY: help paper report dynamics published verify test lint bench
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -22,6 +22,9 @@ paper: $(READY) ## bring every table and figure up to date
 report: $(READY) ## the same, and one page over it in your browser (OPEN= for none)
 	@scripts/paper
 	@python scripts/report.py '$(OPEN)'
+
+dynamics: $(READY) ## measure runs over their training, training again where it must: RUN=n165-s1 (all by default)
+	@python scripts/dynamics.py $(RUN)
 
 published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (published/README.md)
 	@scripts/published

@@ -1,7 +1,7 @@
 """The tables over the courses of some runs: when each class comes, in which order, trained where.
 
-In: a folder, the folders of course and of train, the names of the runs. Out: NAME.csv, NAME.tex and
-NAME.md for each table.
+In: a folder, the folders of dynamics, checkpoints and train, the names of the runs. Out: NAME.csv,
+NAME.tex and NAME.md for each table.
 """
 
 import sys
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from strata import store
 from strata.dynamics import courses, order
+from strata.dynamics.checkpoints import Receipt
 from strata.params import DynamicsParams, GridParams
 from strata.run import Run, command, section
 from strata.tables import format
@@ -16,14 +17,14 @@ from strata.training import environment, network
 
 
 def main() -> None:
-    folder, measured, trained, *names = sys.argv[1:]
+    folder, measured, kept, trained, *names = sys.argv[1:]
     runs = [Run.parse(name) for name in names]
     params = section("params.yaml", "grid", GridParams)
     course = section("params.yaml", "dynamics", DynamicsParams)
     frames = {run: courses.read(Path(measured, f"{run}.parquet")) for run in runs}
     origins = {
         run: (
-            store.read_json(Path(measured, f"{run}.json")),
+            store.read_model(Path(kept, f"{run}.json"), Receipt),
             environment.read(Path(trained, f"{run}/environment.json")),
         )
         for run in runs

@@ -36,7 +36,7 @@ EVERY |= {f"interventions@{RUN}", "interventions-tables", "grid", f"page@{RUN}",
 EVERY |= FIGURES
 # Studies of runs that are named in pipelines/studies itself.
 STUDIES = {"controls", "interventions-controls", "controls-tables"}
-STUDIES |= {"extension", "course", "course-tables"}
+STUDIES |= {"extension", "checkpoints", "dynamics", "dynamics-tables"}
 
 
 class Project:

@@ -11,6 +11,7 @@ from sympy.ntheory import factorint
 
 from strata import params
 from strata.dynamics import order
+from strata.dynamics.checkpoints import Receipt
 from strata.interventions import projections
 from strata.monoid import JClass, classes
 from strata.run import InputError, Run
@@ -187,17 +188,20 @@ def test_moduli_add_up_and_a_prime_adds_nothing():
 
 def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):
     courses = {Run(165, 1): steps(165, ASCENDING), Run(113, 1): steps(113, {1: 20}, to=0.0)}
-    origin = {"epochs": EPOCHS.tolist(), "environment": HERE.model_dump(), "identical": False}
+    origin = Receipt(
+        run="n165-s1", epochs=tuple(EPOCHS.tolist()), md5=("x",) * len(EPOCHS), environment=HERE,
+        hours=None, train_md5="y", identical=False,
+    )  # fmt: skip
     origins = {run: (origin, HERE.model_copy(update={"threads": 2})) for run in courses}
     ends = {run: (noise(run.n), signal(run.n)) for run in courses}
     made = order.tables(courses, origins, ends, GRID, COURSE)
     format.write(made, tmp_path)
     text = {path.stem: path.read_text() for path in tmp_path.glob("*.md")}
-    assert set(text) == {f"course-{x}" for x in ("times", "order", "grokking", "origin")}
-    assert "J₅₅ × J₃₃ × J₁₅" in text["course-times"]
-    assert "never" in text["course-times"]
-    assert "AMD, AVX2, 1 thread " in text["course-origin"]
-    assert "AMD, AVX2, 2 threads" in text["course-origin"]
+    assert set(text) == {f"dynamics-{x}" for x in ("times", "order", "grokking", "origin")}
+    assert "J₅₅ × J₃₃ × J₁₅" in text["dynamics-times"]
+    assert "never" in text["dynamics-times"]
+    assert "AMD, AVX2, 1 thread " in text["dynamics-origin"]
+    assert "AMD, AVX2, 2 threads" in text["dynamics-origin"]
 
 
 def test_two_courses_of_a_modulus_are_refused():

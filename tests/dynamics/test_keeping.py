@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from strata import task
+from strata import store, task
 from strata.dynamics import checkpoints
 from strata.dynamics.checkpoints import Kept
 from strata.dynamics.schedule import clock, moments
-from strata.run import InputError, Run, TrainParams
+from strata.run import InputError, Run, Settings, SplitParams, TrainParams
+from strata.training import loop
+from strata.training.environment import Environment
 from strata.training.trainer import Trainer
 
 RUN = Run(6, 1)
@@ -17,7 +19,13 @@ PARAMS = TrainParams(
     eps=1e-8, validate_every=10,
 )  # fmt: skip
 SPLIT = task.split(6, 1, 0.5, 0.3)
-EPOCHS, HERE = [0, 3, 4, 17, 30], {"device": "cpu", "threads": 1}
+SETTINGS = Settings(split=SplitParams(train_fraction=0.5, validation_fraction=0.3), train=PARAMS)
+EPOCHS = [0, 3, 4, 17, 30]
+HERE = Environment(
+    device="cpu", vendor="AMD", processor=None, instructions=None, capability="AVX2", cores=2,
+    threads=1, platform="Linux x86_64", libc=None, python="3.11.7", torch="2.13.0", mkl=None,
+    numpy=None, openblas=None,
+)  # fmt: skip
 
 
 def history(epochs: int, learns: int = 0, generalises: int = 0) -> pd.DataFrame:
@@ -81,7 +89,17 @@ def test_moments_of_nothing_are_refused():
 
 
 def kept(folder, key: str = "key") -> Kept:
-    return Kept(folder, str(RUN), key)
+    return Kept(folder, RUN, key)
+
+
+def receipt_of(folder) -> checkpoints.Receipt:
+    """Of all epochs, for a run whose own training was the same."""
+    own = folder / "own"
+    own.mkdir(exist_ok=True)
+    last = kept(folder).path(EPOCHS[-1]).read_bytes()
+    (own / "weights.safetensors").write_bytes(last)
+    store.write_json(own / "environment.json", HERE.model_dump(mode="json"))
+    return checkpoints.receipt(kept(folder), EPOCHS, HERE, own)
 
 
 def same(one: dict, other: dict) -> bool:
@@ -99,9 +117,9 @@ def through() -> dict[int, dict[str, np.ndarray]]:
 
 
 def test_keeping_weights_changes_none_of_them(tmp_path, through):
-    checkpoints.train(Trainer(RUN, PARAMS, SPLIT), kept(tmp_path), EPOCHS, HERE)
+    checkpoints.train(Trainer(RUN, PARAMS, SPLIT), kept(tmp_path), EPOCHS, SETTINGS, HERE)
     assert kept(tmp_path).environment(EPOCHS) == HERE
-    found = dict(kept(tmp_path).each(EPOCHS))
+    found = dict(checkpoints.each(receipt_of(tmp_path), tmp_path))
     assert list(found) == EPOCHS
     assert all(same(found[epoch], through[epoch]) for epoch in EPOCHS)
 
@@ -119,46 +137,53 @@ class Killed(Trainer):
 
 @pytest.mark.parametrize("dies", [2, 4, 15, 29])
 def test_a_killed_training_goes_on_and_gives_the_same_weights(dies, tmp_path, through, monkeypatch):
-    monkeypatch.setattr(checkpoints, "SECONDS_AT_RISK", 0.0)
-    monkeypatch.setattr(checkpoints, "EPOCHS_AT_A_TIME", 1)
+    monkeypatch.setattr(loop, "SECONDS_AT_RISK", 0.0)
+    monkeypatch.setattr(loop, "EPOCHS_AT_A_TIME", 1)
     killed = Killed(RUN, PARAMS, SPLIT)
     killed.dies = dies
     with pytest.raises(KeyboardInterrupt):
-        checkpoints.train(killed, kept(tmp_path), EPOCHS, HERE)
+        checkpoints.train(killed, kept(tmp_path), EPOCHS, SETTINGS, HERE)
     assert kept(tmp_path).environment(EPOCHS) is None
     trainer = Trainer(RUN, PARAMS, SPLIT)
     checkpoints.resume(trainer, kept(tmp_path), EPOCHS, HERE)
     assert trainer.epoch in {dies - 1, dies - 2}  # nothing is saved where weights are kept
-    checkpoints.train(Trainer(RUN, PARAMS, SPLIT), kept(tmp_path), EPOCHS, HERE)
-    assert all(same(x, through[epoch]) for epoch, x in kept(tmp_path).each(EPOCHS))
+    checkpoints.train(Trainer(RUN, PARAMS, SPLIT), kept(tmp_path), EPOCHS, SETTINGS, HERE)
+    assert all(
+        same(x, through[epoch]) for epoch, x in checkpoints.each(receipt_of(tmp_path), tmp_path)
+    )
 
 
 def test_a_training_elsewhere_starts_over_so_that_all_weights_are_of_one_place(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(checkpoints, "SECONDS_AT_RISK", 0.0)
-    killed, elsewhere = Killed(RUN, PARAMS, SPLIT), HERE | {"threads": 2}
+    monkeypatch.setattr(loop, "SECONDS_AT_RISK", 0.0)
+    killed, elsewhere = Killed(RUN, PARAMS, SPLIT), HERE.model_copy(update={"threads": 2})
     killed.dies = 17
     with pytest.raises(KeyboardInterrupt):
-        checkpoints.train(killed, kept(tmp_path), EPOCHS, HERE)
+        checkpoints.train(killed, kept(tmp_path), EPOCHS, SETTINGS, HERE)
     trainer = Trainer(RUN, PARAMS, SPLIT)
     checkpoints.resume(trainer, kept(tmp_path), EPOCHS, elsewhere)
     assert trainer.epoch == 0
-    checkpoints.train(trainer, kept(tmp_path), EPOCHS, elsewhere)
+    checkpoints.train(trainer, kept(tmp_path), EPOCHS, SETTINGS, elsewhere)
     assert kept(tmp_path).environment(EPOCHS) == elsewhere
-    kept(tmp_path).save(3, trainer.weights(), HERE)
+    content = store.tensors_bytes(trainer.weights(), SETTINGS.record(RUN))
+    kept(tmp_path).save(3, content, HERE)
     assert kept(tmp_path).environment(EPOCHS) is None
 
 
 def test_kept_weights_count_for_their_own_key_alone_and_torn_ones_not_at_all(tmp_path):
-    checkpoints.train(Trainer(RUN, PARAMS, SPLIT), kept(tmp_path), EPOCHS, HERE)
+    checkpoints.train(Trainer(RUN, PARAMS, SPLIT), kept(tmp_path), EPOCHS, SETTINGS, HERE)
     assert kept(tmp_path, "another").environment(EPOCHS) is None
     path = tmp_path / str(RUN) / "00017.safetensors"
+    found = receipt_of(tmp_path)
+    assert found.identical
+    assert checkpoints.missing(found, tmp_path) == []
     path.write_bytes(path.read_bytes()[:-1])
     assert kept(tmp_path).environment(EPOCHS) is None
+    assert checkpoints.missing(found, tmp_path) == [17]
 
 
-def test_a_run_that_diverges_has_no_course(tmp_path):
+def test_a_run_that_diverges_has_no_checkpoints(tmp_path):
     params = PARAMS.model_copy(update={"lr": 1e30})
-    with pytest.raises(InputError, match="a run that diverges has no course"):
-        checkpoints.train(Trainer(RUN, params, SPLIT), kept(tmp_path), EPOCHS, HERE)
+    with pytest.raises(InputError, match="a run that diverges has no training dynamics"):
+        checkpoints.train(Trainer(RUN, params, SPLIT), kept(tmp_path), EPOCHS, SETTINGS, HERE)

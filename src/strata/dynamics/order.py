@@ -17,6 +17,7 @@ from scipy.stats import binomtest
 from sympy.ntheory import factorint
 
 from strata.analysis import fourier
+from strata.dynamics.checkpoints import Receipt
 from strata.dynamics.courses import curve
 from strata.interventions import projections
 from strata.monoid import JClass, axes, classes
@@ -47,13 +48,13 @@ ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control
 
 def tables(
     courses: Mapping[Run, pd.DataFrame],
-    origins: Mapping[Run, tuple[Json, Environment]],
+    origins: Mapping[Run, tuple[Receipt, Environment]],
     ends: Mapping[Run, Ends],
     params: GridParams,
     measured: DynamicsParams,
 ) -> tuple[Table, ...]:
-    """All tables of some runs; an origin is that of the course and the environment of the run, ends
-    are its first and last embeddings.
+    """All tables of some runs; an origin is the receipt of the checkpoints and the environment of
+    the run, ends are its first and last embeddings.
 
     Raises InputError for two runs of one modulus, which the tables could not tell apart.
     """
@@ -68,10 +69,10 @@ def tables(
     half = "Epoch from which each class stays at half of its final value or above"
     pair = "Composite classes against the atomic classes that their groups are made of, in time"
     return (
-        Table("course-times", f"{half}, n = {names}.", of_times(found)),
-        Table("course-order", f"{pair}, n = {names}.", order(found, line, params)),
-        Table("course-grokking", f"{whole}, n = {names}.", of_wholes(courses)),
-        Table("course-origin", "Where the courses were trained.", of_origins(origins)),
+        Table("dynamics-times", f"{half}, n = {names}.", of_times(found)),
+        Table("dynamics-order", f"{pair}, n = {names}.", order(found, line, params)),
+        Table("dynamics-grokking", f"{whole}, n = {names}.", of_wholes(courses)),
+        Table("dynamics-origin", "Where the courses were trained.", of_origins(origins)),
     )
 
 
@@ -302,15 +303,15 @@ def shuffled(by_modulus: Mapping[int, Times], params: GridParams) -> float:
     return float((1 + (drawn >= real).sum()) / (1 + len(drawn)))
 
 
-def of_origins(origins: Mapping[Run, tuple[Json, Environment]]) -> pd.DataFrame:
+def of_origins(origins: Mapping[Run, tuple[Receipt, Environment]]) -> pd.DataFrame:
     """The machine of each course and of its run, and whether both ended in the same bytes."""
     rows = [
         {
             "run": str(run),
-            "moments": len(origin["epochs"]),
-            "course_machine": Environment(**origin["environment"]).words(),
+            "moments": len(origin.epochs),
+            "course_machine": origin.environment.words(),
             "train_machine": environment.words(),
-            "identical": origin["identical"],
+            "identical": origin.identical,
         }
         for run, (origin, environment) in origins.items()
     ]

@@ -19,7 +19,7 @@ def lines(names: Collection[str], table: Callable[[str], Rows]) -> list[tuple[st
         "evidence": criteria,
         "verdict": paper_among_seeds,
         "not-generalised": not_generalised,
-        "course-order": class_order,
+        "dynamics-order": class_order,
         "extension": both_kinds,
     }
     told = [(name, summary(table(name))) for name, summary in summaries.items() if name in names]

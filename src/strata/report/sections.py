@@ -176,7 +176,7 @@ SECTIONS = (
     Section("progress-measures", "Emergence"),
     Section("progress-order", "Emergence"),
     Section(
-        "course-order", "Emergence", "", "Pairs of a composite class and a factor, in time",
+        "dynamics-order", "Emergence", "", "Pairs of a composite class and a factor, in time",
         "*Agree*: the composite class comes later. *p, signs*: sign test. *p, shuffled*: "
         "permutation test, epochs shuffled among the classes of each modulus. *Control*: atomic "
         "classes that the composite one is not made of. FVE and accuracy without a baseline "
@@ -184,19 +184,19 @@ SECTIONS = (
         "uniform gives on the straight line from the first embedding to the last.",
     ),
     Section(
-        "course-grokking", "Emergence", "", "Strata and grokking",
+        "dynamics-grokking", "Emergence", "", "Strata and grokking",
         "The first checkpoint from which a measure stays at half of its final value. *Right "
         "class*: the answer lies in the class of the product, right or not, as a share above that "
         "of the commonest class. *Classes apart*: variance of the embedding between class means, "
         "above that of shuffled labels.",
     ),
     Section(
-        "course-times", "Emergence", "", "When each class comes",
+        "dynamics-times", "Emergence", "", "When each class comes",
         "The first checkpoint from which a measure stays at half of its final value. At 0 it began "
         "there. Accuracy: over mirror-free pairs.",
     ),
     Section(
-        "course-origin", "Emergence", "", "Where the checkpoints were trained",
+        "dynamics-origin", "Emergence", "", "Where the checkpoints were trained",
         "On a machine like the run’s own, with as many threads, the last checkpoint has the run’s "
         "weights, byte for byte.",
     ),

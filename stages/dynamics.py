@@ -1,0 +1,39 @@
+"""The measures of one run over its training, on its kept weights.
+
+In: a run's name, the receipt of its checkpoints, its split. Out: Parquet, described in
+src/strata/dynamics/courses.py. It trains nothing: where the weights are not in
+.snapshots/checkpoints as the receipt has them, it says how to make them.
+"""
+
+import sys
+
+from strata import store
+from strata.dynamics import checkpoints, courses, trajectory
+from strata.params import DynamicsParams
+from strata.run import InputError, Run, command, section
+
+
+def main() -> None:
+    name, receipt_path, split_path, out = sys.argv[1:]
+    run, params = Run.parse(name), section("params.yaml", "dynamics", DynamicsParams)
+    receipt = store.read_model(receipt_path, checkpoints.Receipt)
+    if receipt.run != name:
+        raise InputError(f"{receipt_path}: of {receipt.run}, must be of {name}")
+    if checkpoints.missing(receipt):
+        hours = f"{receipt.hours:.1f} hours" if receipt.hours else "as long as the run itself"
+        raise InputError(
+            f"{name}: its checkpoints are not here; `make dynamics` trains them again, about "
+            f"{hours}, and measures"
+        )
+    table = store.read_split(split_path, run.n)
+    *_, (_, last) = checkpoints.each(receipt)
+    final = trajectory.keys(last, run.n, params)
+    seen = {
+        epoch: trajectory.observe(weights, table, run.n, final, params)
+        for epoch, weights in checkpoints.each(receipt)
+    }
+    courses.write(out, seen)
+
+
+if __name__ == "__main__":
+    command(main)
