@@ -21,7 +21,7 @@ from strata.run import read_yaml
 EMULATOR = "qemu-x86_64"
 PROCESSORS = ("EPYC-Rome", "Haswell")  # AMD and Intel, both with AVX2 and without AVX-512
 # An analysis of each kind, the page of a run and tables.
-STAGES = (f"metrics@{RUN}", f"interventions@{RUN}", f"page@{RUN}", "activations",
+STAGES = (f"metrics@{RUN}", f"interventions@{RUN}", f"page@{RUN}", f"activations@{RUN}", "forward",
           "tables", "grid")  # fmt: skip
 
 

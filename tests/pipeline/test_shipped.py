@@ -21,7 +21,7 @@ STAGES, LOCK = files.stages(ROOT), files.locked(ROOT)
 
 
 # What no cache and no remote keeps: dvc.yaml says `cache: false`.
-UNCACHED = ("data/activations/", "summary.json")
+UNCACHED = ("data/forward/", "summary.json")
 OUTS = {out["path"]: out["md5"] for stage in LOCK.values() for out in stage["outs"]}
 SHIPPED = {path: md5 for path, md5 in OUTS.items() if not path.startswith(UNCACHED)}
 
