@@ -12,7 +12,7 @@ from small import history_of, measured, split_of, weights_of
 
 from strata import params
 from strata.run import InputError, Run, validated
-from strata.tables import format, seeds
+from strata.tables import format, measures, seeds
 
 ROOT = Path(__file__).parents[2]
 PRINTED = json.loads((ROOT / "paper" / "printed_values.json").read_text())
@@ -60,7 +60,9 @@ def test_missing_values_do_not_count():
     assert (one["runs"], one["mean"], one["std"], one["low"]) == (1, 7.0, None, None)
 
 
-@pytest.mark.parametrize("measure", [seeds.of_classes, seeds.of_heads, seeds.of_directions])
+@pytest.mark.parametrize(
+    "measure", [measures.of_classes, measures.of_heads, measures.of_directions]
+)
 def test_every_value_of_every_run_is_in_its_row(measure, runs):
     rows = seeds.table(runs, measure, GRID).to_dict("records")
     about = [name for name in rows[0] if name not in (*seeds.STATISTICS, "unit", "of")]
@@ -73,7 +75,7 @@ def test_every_value_of_every_run_is_in_its_row(measure, runs):
 
 
 def test_classes_and_moduli_keep_their_numbers_apart(runs):
-    rows = seeds.table(runs, seeds.of_classes, GRID).to_dict("records")
+    rows = seeds.table(runs, measures.of_classes, GRID).to_dict("records")
     for run in runs:
         for c in (c for c in run["classes"] if c["size"] > 1):
             [row] = [r for r in rows if (r["n"], r["d"], r["measure"]) == (run["n"], c["d"], "FVE")]
@@ -141,8 +143,8 @@ def test_table_5_has_ten_seeds_of_four_moduli_beside_the_papers_numbers():
 
 def test_every_measure_over_seeds_is_there_with_its_baseline():
     ten = [planted(113, seed) for seed in range(1, 11)]
-    every = (seeds.of_classes, seeds.of_heads, seeds.of_directions, seeds.of_course)
-    every += (seeds.of_neurons,)
+    every = (measures.of_classes, measures.of_heads, measures.of_directions, measures.of_course)
+    every += (measures.of_neurons,)
     over = {of: seeds.table(ten, of, GRID) for of in every}
     found = {f.__name__: set(frame["measure"]) for f, frame in over.items()}
     assert found == {
@@ -166,17 +168,17 @@ def test_every_measure_over_seeds_is_there_with_its_baseline():
             "accuracy on all pairs",
         },
     }  # fmt: skip
-    course = over[seeds.of_course].set_index("measure")
+    course = over[measures.of_course].set_index("measure")
     assert course.loc["epoch to stay, train", "mean"] == 550
     assert course.loc["first epoch, train", "mean"] == 275
     assert course.loc["epoch to stay, mirror-free", ["min", "max"]].tolist() == [300, 3000]
-    assert {*over[seeds.of_directions]["d"]} == {1}  # {0} has no direction
-    followed = over[seeds.of_neurons].set_index("measure")
+    assert {*over[measures.of_directions]["d"]} == {1}  # {0} has no direction
+    followed = over[measures.of_neurons].set_index("measure")
     assert followed.loc["a and b modulo one prime power", "mean"] == pytest.approx(0.855)
-    heads = over[seeds.of_heads].set_index(["measure", "head"])
+    heads = over[measures.of_heads].set_index(["measure", "head"])
     assert heads.loc[("block score", 3), "mean"] == pytest.approx(0.055)
     assert heads.loc[("rank of OV", 0), "mean"] == 4.5
-    fve = over[seeds.of_classes].set_index(["measure", "d"])
+    fve = over[measures.of_classes].set_index(["measure", "d"])
     assert fve.loc[("FVE", 1), ["mean", "max"]].tolist() == pytest.approx([0.9055, 0.91])
     for row in (row for frame in over.values() for row in frame.to_dict("records")):
         assert row["runs"] == row["of"] == 10
@@ -200,9 +202,9 @@ def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
     three = [planted(113, 1), planted(113, 2), lost]
     assert seeds.pca(three, PRINTED, GRID)[["runs", "of"]].to_numpy().tolist() == [[2, 3]]
     for of, lacking in {
-        seeds.of_classes: "FVE",
-        seeds.of_heads: "block score",
-        seeds.of_course: "first epoch, validation",
+        measures.of_classes: "FVE",
+        measures.of_heads: "block score",
+        measures.of_course: "first epoch, validation",
     }.items():
         rows = seeds.table(three, of, GRID).set_index("measure").loc[[lacking]]
         assert {*rows["runs"]} == {2} and {*rows["of"]} == {3}
@@ -212,7 +214,7 @@ def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
 def test_a_run_counts_among_those_of_its_modulus_and_model_alone():
     mlp = planted(113, 1, architecture="mlp", heads=[], pca=None)
     four = [planted(113, 1), planted(113, 2), planted(143, 1), mlp]
-    course = seeds.table(four, seeds.of_course, GRID).set_index(["n", "architecture"])
+    course = seeds.table(four, measures.of_course, GRID).set_index(["n", "architecture"])
     of = {kind: set(course.loc[[kind], "of"]) for kind in course.index}
     assert of == {(113, "transformer"): {2}, (143, "transformer"): {1}, (113, "mlp"): {1}}
 

@@ -18,6 +18,7 @@ from strata.analysis.token_fourier import bands
 from strata.params import Params, TablesParams
 from strata.run import SplitParams, TrainParams
 from strata.tables import format, headline
+from strata.tables.claims import of_text, square_free_density
 from strata.thresholds import MetricsParams
 
 ROOT = Path(__file__).parents[2]
@@ -100,7 +101,7 @@ def all_tables(metrics: dict[str, Any]) -> dict[str, headline.Table]:
 
 
 def claims(metrics: dict[str, Any], **thresholds: Any) -> pd.DataFrame:
-    return headline.claims(metrics, PRINTED, run_params(metrics, **thresholds)).set_index("claim")
+    return of_text(metrics, PRINTED, run_params(metrics, **thresholds)).set_index("claim")
 
 
 def without_paper(frame: pd.DataFrame) -> bool:
@@ -264,7 +265,7 @@ def test_a_diverged_run_still_has_its_tables():
 @given(limit=st.integers(1, 400))
 def test_square_free_density_is_that_of_brute_force(limit: int):
     free = [max(factorint(k).values(), default=1) == 1 for k in range(1, limit + 1)]
-    assert headline.square_free_density(limit) == sum(free) / limit
+    assert square_free_density(limit) == sum(free) / limit
 
 
 def test_summary_holds_what_the_run_has():

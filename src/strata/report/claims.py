@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from strata.tables.claims import BOUNDS
 from strata.tables.columns import COLUMNS
 from strata.tables.format import shown
-from strata.tables.headline import BOUNDS
 
 SAME, HOLDS, DIFFERS = "as printed", "within the bound", "differs"
 

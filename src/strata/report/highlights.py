@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from strata.dynamics.order import LINE, MEASURES
+from strata.tables.claims import percent
 from strata.tables.format import STYLES
-from strata.tables.headline import percent
 
 Rows = Sequence[dict[Any, Any]]  # of a table; what is missing is None or NaN
 

@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from strata import store
+from strata.tables.claims import BOUNDS
 from strata.tables.columns import Column, column
-from strata.tables.headline import BOUNDS, Table
+from strata.tables.headline import Table
 
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

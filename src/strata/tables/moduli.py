@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from strata.run import InputError
+from strata.statistics import above_chance
 from strata.tables.headline import Table
 
 Json = dict[str, Any]
@@ -73,10 +74,7 @@ def _row(run: Json, c: Json) -> Json | None:
 
 
 def _above(share: float | None, chance: float | None) -> float | None:
-    """Where a share lies between chance, 0, and all, 1; None where chance is all."""
-    if share is None or chance is None or chance > 1 - 1e-9:
-        return None
-    return (share - chance) / (1 - chance)
+    return None if share is None or chance is None else above_chance(share, chance)
 
 
 def kinds(runs: Sequence[Json], per_class: pd.DataFrame) -> pd.DataFrame:

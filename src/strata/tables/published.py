@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from strata.params import Params
-from strata.tables import headline
+from strata.tables import claims, headline
 from strata.tables.headline import Table
 
 Json = dict[str, Any]
@@ -42,12 +42,12 @@ def of_published(
         return frame
 
     *others, text = headline.tables(published, printed, params)  # the claims come last
-    claims = beside(text.frame, headline.claims(ours, printed, params), seeds)
+    of_text = beside(text.frame, claims.of_text(ours, printed, params), seeds)
     by_class = headline.class_claims(published, printed)
     mine = headline.class_claims(ours, printed)
     about = f"Tables 2 and 3 (n = {published['n']}, seed {published['seed']})."
     return (
         *others,
-        replace(text, frame=claims),
+        replace(text, frame=of_text),
         Table("classes-verdict", about, beside(by_class, mine, classes)),
     )

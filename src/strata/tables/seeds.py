@@ -6,7 +6,7 @@ order: head 0 of one seed has nothing to do with head 0 of another, so a mean ov
 any head.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,20 @@ from jaxtyping import Float
 from scipy.stats import bootstrap
 
 from strata.params import GridParams, Params
-from strata.tables import headline
+from strata.tables import claims, headline
 from strata.tables.headline import Table
+from strata.tables.measures import (
+    ACCURACIES,
+    Measure,
+    Value,
+    of_classes,
+    of_course,
+    of_directions,
+    of_heads,
+    of_neurons,
+)
 
 Json = dict[str, Any]
-Value = float | int | None
-# What a row is about, its unit, its value in one run
-Measure = tuple[dict[str, Any], str, Value]
-ACCURACIES = ("train", "validation", "mirror_free")
-EPOCHS = {"first epoch": "first_099", "epoch to stay": "epoch_099"}
 STATISTICS = ["runs", "mean", "std", "low", "high", "min", "max"]
 
 
@@ -71,75 +76,6 @@ def table(
 def _is_of(run: Json, row: dict[Any, Any]) -> bool:
     """Whether a run is of the kind that a row is about."""
     return all(run[name] == row[name] for name in ("n", "architecture") if name in row)
-
-
-def of_classes(run: Json) -> Iterator[Measure]:
-    """Key energy and atomic energy, each beside what even energy has there, and character fit.
-
-    Of each class with more than one element.
-    """
-    for c in run["classes"]:
-        if c["size"] == 1:
-            continue
-        fit = c["readout"] or {}
-        values = {"FVE": c["fve"], "FVE, uniform": c["fve_uniform"]}
-        values |= {"atomic share": c["atomic_share"], "atomic, uniform": c["atomic_uniform"]}
-        values |= {"R²": fit.get("r2"), "R², all prompts": fit.get("r2_all")}
-        values |= {"R², product and candidate": fit.get("r2_product")}
-        for name, value in values.items():
-            yield {"n": run["n"], "d": c["d"], "measure": name}, "share", value
-
-
-def of_heads(run: Json) -> Iterator[Measure]:
-    """Rank, block score and its baseline for each head."""
-    for head in run["heads"]:
-        values = (
-            ("rank of OV", "ratio", head["ov"]["components"]),
-            ("block score", "share", head["block_score"]),
-            ("block score, shuffled", "share", head["block_score_shuffled"]["mean"]),
-            ("attention of ‘=’ to itself", "share", head["self_attention"]["mean"]),
-        )
-        for name, unit, value in values:
-            yield {"n": run["n"], "head": head["head"], "measure": name}, unit, value
-
-
-def of_directions(run: Json) -> Iterator[Measure]:
-    """Aligned directions of each class, on the side that a head reads and on that it writes, each
-    beside those of as many random residues.
-
-    Of each class with more than one element: the others have no direction.
-    """
-    for head in run["heads"]:
-        for d in (c["d"] for c in run["classes"] if c["size"] > 1):
-            found = head["alignment"][str(d)]
-            about = {"n": run["n"], "d": d, "head": head["head"]}
-            for side, of in {"read": "read", "written": "write"}.items():
-                yield about | {"measure": side}, "ratio", found[f"{of}_above"]
-                beside = {"measure": f"{side}, by random residues"}
-                yield about | beside, "ratio", found[f"{of}_random"]
-
-
-def of_neurons(run: Json) -> Iterator[Measure]:
-    """What the neurons of the MLP follow, and how many follow which prime power of n most."""
-    found = run["neurons"]
-    powers = found["modulo"] if found else {}
-    if len(powers) > 1:
-        yield {"n": run["n"], "measure": "classes of a and b"}, "share", found["classes"]
-        one = "a and b modulo one prime power"
-        yield {"n": run["n"], "measure": one}, "share", found["one_power"]
-        for q in powers:
-            about = {"n": run["n"], "measure": f"neurons with {q}"}
-            yield about, "ratio", found["neurons"][q]
-
-
-def of_course(run: Json) -> Iterator[Measure]:
-    """When each accuracy came to its level, first and to stay, and the accuracy in the end."""
-    about = {"n": run["n"], "architecture": run["architecture"]}
-    for when, key in EPOCHS.items():
-        for name in ACCURACIES:
-            measure = f"{when}, {name.replace('_', '-')}"
-            yield about | {"measure": measure}, "count", run[key][name]
-    yield about | {"measure": "accuracy on all pairs"}, "share", run["accuracy"]["all"]
 
 
 def pca(runs: Sequence[Json], printed: Json, params: GridParams) -> pd.DataFrame:
@@ -211,7 +147,7 @@ def of_seeds(runs: Sequence[Json], printed: Json, params: Params) -> tuple[Table
     first = runs[0]
     own = [run for run in runs if all(run[k] == first[k] for k in ("n", "architecture"))]
     about = f"over seeds (n = {first['n']}; ours is seed {first['seed']})"
-    text = [headline.claims(run, printed, params).drop(columns="difference") for run in own]
+    text = [claims.of_text(run, printed, params).drop(columns="difference") for run in own]
     classes = [headline.class_claims(run, printed) for run in own]
     return (
         Table("verdict", f"Numbers in the text and {about}.", _among(text, params.grid)),
@@ -221,15 +157,15 @@ def of_seeds(runs: Sequence[Json], printed: Json, params: Params) -> tuple[Table
 
 def _among(frames: Sequence[pd.DataFrame], params: GridParams) -> pd.DataFrame:
     """The claims of the first frame with the spread of theirs over all frames."""
-    claims = frames[0].copy()
+    rows = frames[0].copy()
     values = pd.concat([frame.set_index("claim")["ours"] for frame in frames], axis=1)
-    values = values.loc[claims["claim"]].to_numpy(dtype=float)
+    values = values.loc[rows["claim"]].to_numpy(dtype=float)
     spreads = [spread(row[~np.isnan(row)], params) for row in values]
     for name in ("runs", "mean", "low", "high", "min", "max"):
-        claims[name] = [found[name] for found in spreads]
-    relations = zip(claims["relation"], claims["paper"], values, claims["unit"], strict=True)
-    claims["verdict"] = [verdict(*each) for each in relations]
-    return claims
+        rows[name] = [found[name] for found in spreads]
+    relations = zip(rows["relation"], rows["paper"], values, rows["unit"], strict=True)
+    rows["verdict"] = [verdict(*each) for each in relations]
+    return rows
 
 
 def verdict(relation: str, paper: float, values: Float[np.ndarray, " seeds"], unit: str) -> str:
@@ -245,8 +181,8 @@ def verdict(relation: str, paper: float, values: Float[np.ndarray, " seeds"], un
     values = values[~np.isnan(values)]
     if len(values) < 2 or np.isnan(paper) or not relation:
         return ""
-    if relation in headline.BOUNDS:
-        return f"holds in {headline.BOUNDS[relation](values, paper).sum()} of {len(values)} seeds"
+    if relation in claims.BOUNDS:
+        return f"holds in {claims.BOUNDS[relation](values, paper).sum()} of {len(values)} seeds"
     near = 5e-4 if unit == "share" else 1e-9
     if paper > values.max() + near:
         return "above every seed"
@@ -256,8 +192,8 @@ def verdict(relation: str, paper: float, values: Float[np.ndarray, " seeds"], un
 def grid(runs: Sequence[Json], printed: Json, params: Params) -> tuple[Table, ...]:
     """Every table over the runs of the grid. The paper's tables are about transformers alone."""
     own = [run for run in runs if run["architecture"] == "transformer"]
-    level, share = (headline.percent(x) for x in (params.metrics.accuracy, params.metrics.variance))
-    cosine, interval = params.metrics.aligned_cosine, headline.percent(params.grid.confidence)
+    level, share = (claims.percent(x) for x in (params.metrics.accuracy, params.metrics.variance))
+    cosine, interval = params.metrics.aligned_cosine, claims.percent(params.grid.confidence)
     means = f"bootstrap {interval} % interval of the mean over seeds"
     reached = f"First epoch at which an accuracy is {level} % or more, and that from which it stays"
     aligned = f"Directions of each class that a head reads or writes with a cosine ≥ {cosine:g}"
