@@ -114,7 +114,8 @@ def pipeline(figures: set[str] = FIGURES) -> Described:
     assert drawn >= figures
     left_out = (drawn - figures) | STUDIES
     report = every["report"]
-    report["deps"] = [x for x in report["deps"] if x not in {"data/controls", "data/course"}]
+    gone = {"data/controls", "data/checkpoints", "data/dynamics"}
+    report["deps"] = [path for path in report["deps"] if path not in gone]
     for file in whole.values():
         file["stages"] = {k: v for k, v in file["stages"].items() if k not in left_out}
     plots = whole["dvc.yaml"]["plots"]
