@@ -1,4 +1,4 @@
-"""The md5 of what stages/course.py measures of a run's weights at one checkpoint: ``python
+"""The md5 of what stages/dynamics.py measures of a run's weights at one checkpoint: ``python
 emulated.py RUN`` in a project's folder, on an emulated processor or on the one at hand."""
 
 import hashlib
