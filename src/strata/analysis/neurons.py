@@ -66,14 +66,17 @@ class Moments:
 
     def explained(self) -> Explained:
         """What each labelling explains of the activations of all pairs."""
-        pairs = {name: np.bincount(of) for name, of in self.of.items()}
         n = len(next(iter(self.of.values())))
         mean = next(iter(self.sums.values())).sum(axis=0) ** 2 / n**2
-        between: dict[str, np.ndarray] = dict.fromkeys(self.of, self.squares - mean)
-        for name, sums in self.sums.items():
-            size = np.outer(pairs[name], pairs[name]).reshape(-1, 1)
-            between[name] = (sums**2 / size).sum(axis=0) - mean
+        between = {name: self._squared_means(name) - mean for name in self.of}
         return Explained(self.squares, self.squares - mean, between)
+
+    def _squared_means(self, name: str) -> Float[np.ndarray, " neurons"]:
+        """The squared means over the pairs with the same labels, summed over all pairs."""
+        if name not in self.sums:
+            return self.squares
+        pairs = np.bincount(self.of[name])
+        return (self.sums[name] ** 2 / np.outer(pairs, pairs).reshape(-1, 1)).sum(axis=0)
 
 
 def measure(found: Explained) -> NeuronMetrics:
