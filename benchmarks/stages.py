@@ -28,7 +28,9 @@ def what(stage: dict) -> str:
     if not notebooks:
         first = stage["outs"][0]
         path = Path(first if isinstance(first, str) else next(iter(first)))
-        return "/".join(path.parts[:2]) if len(path.parts) > 2 else f"{path.parent}/"
+        if len(path.parts) > 2 or not path.suffix:
+            return "/".join(path.parts[:2])
+        return f"{path.parent}/"
     texts = ["".join(json.loads(x.read_text())["cells"][0]["source"]) for x in notebooks]
     titles = [text.splitlines()[0].lstrip("# ") for text in texts]
     return "<br>".join(f"[{x}](../{path})" for x, path in zip(titles, notebooks, strict=True))
@@ -36,7 +38,7 @@ def what(stage: dict) -> str:
 
 def main() -> None:
     params, stages = load("params.yaml"), files.stages()
-    run = f"n{params.n}-s{params.seed}"
+    run = str(params.headline())
     environment = json.loads(Path(f"data/train/{run}/environment.json").read_text())
     lines = ["| what, and the notebook that draws it | stage | time |", "|:--|:--|--:|"]
     for name, stage in stages.items():
