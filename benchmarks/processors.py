@@ -1,8 +1,8 @@
 """Which bytes analyses give on processors of the other vendor: writes benchmarks/processors.md.
 
-Runs metrics and interventions of two runs on this processor and on AMD's as benchmarks/cpuid.c
-presents them, and metrics of one on an AMD processor that qemu-user emulates instruction by
-instruction. Needs an Intel processor whose CPUID can be made to fault, a C compiler and
+Runs activations, metrics and interventions of two runs on this processor and on AMD's as
+benchmarks/cpuid.c presents them, and activations of one on an AMD processor that qemu-user emulates
+instruction by instruction. Needs an Intel processor whose CPUID can be made to fault, a C compiler and
 qemu-x86_64. Takes a quarter of an hour.
 """
 
@@ -41,7 +41,7 @@ def md5(stage: str, python: str, folder: Path) -> str:
     """The md5 of what a stage writes under an interpreter."""
     words = shlex.split(files.locked()[stage]["cmd"])
     arguments = words[words.index("python") + 1 :]
-    arguments[-1] = str(folder / "out.json")
+    arguments[-1] = str(folder / "out")
     line = f"{EXACT} {python} {shlex.join(arguments)}"
     subprocess.run(line, shell=True, check=True, stderr=subprocess.DEVNULL)
     return hashlib.md5(Path(arguments[-1]).read_bytes()).hexdigest()
@@ -63,11 +63,11 @@ def main() -> None:
         }
         work = [
             (f"{stage}@{name}", processor, python)
-            for stage in ("metrics", "interventions")
+            for stage in ("activations", "metrics", "interventions")
             for name in RUNS
             for processor, python in fast.items()
         ]
-        work.append((f"metrics@{RUNS[0]}", "EPYC-Rome (qemu)", emulated("EPYC-Rome")))
+        work.append((f"activations@{RUNS[0]}", "EPYC-Rome (qemu)", emulated("EPYC-Rome")))
         for stage, processor, python in work:
             rows.append((stage, processor, md5(stage, python, Path(scratch))))
             print(*rows[-1], flush=True)
