@@ -2,8 +2,8 @@
 
 Runs activations, metrics and interventions of two runs on this processor and on AMD's as
 benchmarks/cpuid.c presents them, and activations of one on an AMD processor that qemu-user emulates
-instruction by instruction. Needs an Intel processor whose CPUID can be made to fault, a C compiler and
-qemu-x86_64. Takes a quarter of an hour.
+instruction by instruction. Needs an Intel processor whose CPUID can be made to fault, a C compiler
+and qemu-x86_64. Takes a quarter of an hour.
 """
 
 import hashlib
