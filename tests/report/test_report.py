@@ -31,7 +31,7 @@ from strata.run import InputError
 
 ROOT = Path(__file__).parents[2]
 RUN, MLP, TORSOR = "n6-s1", "mlp-n6-s1", "n12-s1"
-RUNS = [TORSOR, MLP, "${variant}n${n}-s${seed}"]
+RUNS = [RUN, TORSOR, MLP, "${variant}n${n}-s${seed}"]
 VIEWED = {section.name for section in SECTIONS if section.view}
 FIGURES = {"hierarchy", "fft-jclass-embedding", "embed-pca-3d", "mlp-neurons"}
 FIGURES |= {f"{made_from}-figures" for made_from in ("training", "metrics", "interventions")}
