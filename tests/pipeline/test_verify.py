@@ -28,6 +28,7 @@ from strata.training import environment, machine
 from strata.training.trainer import Trainer
 
 METRICS, HISTORY = f"data/metrics/{RUN}.json", f"data/train/{RUN}/history.parquet"
+ACTIVATIONS = f"data/activations/{RUN}.parquet"
 WEIGHTS = f"data/train/{RUN}/weights.safetensors"
 INTERVENTIONS = f"data/interventions/{RUN}.json"
 EPOCHS = first_epochs.EPOCHS
@@ -130,17 +131,24 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project, tmp_p
         assert any(what in line and named in line for line in lines), (what, report)
 
 
-def test_a_weight_changed_by_a_thousandth_fails(project, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("tensor", "stage", "path"),
+    [("W_E", "metrics", METRICS), ("W_U", "activations", ACTIVATIONS)],
+)
+def test_a_weight_changed_by_a_thousandth_fails(
+    project, tmp_path, monkeypatch, tensor, stage, path
+):
     weights, config = store.read_tensors(shipped(project, WEIGHTS))
-    weights["W_E"][1, 1] += np.float32(1e-3)
+    weights[tensor][1, 1] += np.float32(1e-3)
     make_up(project, WEIGHTS, store.tensors_bytes(weights, config))
     monkeypatch.chdir(project.folder)
     claim, copy = Claim(), tmp_path / "copy"
-    claim.again = [f"metrics@{RUN}"]
+    assert f"{stage}@{RUN}" in claim.again
+    claim.again = [f"{stage}@{RUN}"]
     again.copy(claim, copy)
     [(name, ran)] = again.done(again.stages(claim, copy), 1)
     found = again.compared(claim, name, ran, copy, exact=True)
-    assert found == (f"metrics@{RUN}: made again", False, f"other bytes: {METRICS}")
+    assert found == (f"{stage}@{RUN}: made again", False, f"other bytes: {path}")
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from strata.pipeline.verify import Out, Outcome
 from strata.run import InputError, Run, read_yaml
 
 SAMPLE = 2  # runs beside the headline's
-QUICK = {"metrics"}  # made again for every run: a few seconds each
+QUICK = {"activations", "metrics"}  # made again for every run: a few seconds each
 REMOTE = Path("remote")
 
 
