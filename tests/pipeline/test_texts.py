@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
 every_page = pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+CODE = {".py", ".yaml", ".ipynb"}
 TABLES = ROOT / "tables"  # DVC brings them: a clone of git alone has none
 
 
@@ -39,3 +40,11 @@ def test_contributing_names_modules_that_exist():
     assert len(rows) == 9
     named = [ROOT / "src/strata" / wing / x for wing, names in rows for x in names.split(", ")]
     assert [x for x in named if not x.with_suffix(".py").is_file() and not x.is_dir()] == []
+
+
+def test_pages_that_code_names_exist():
+    folders = ("src", "stages", "scripts", "benchmarks", "pipelines", "notebooks")
+    files = [x for name in folders for x in (ROOT / name).rglob("*.*") if x.suffix in CODE]
+    named = {y for x in files for y in re.findall(r"docs/[\w-]+\.md", x.read_text("utf-8"))}
+    assert len(named) > 5
+    assert [x for x in named if not (ROOT / x).is_file()] == []

@@ -1,6 +1,6 @@
 """The table of a course: one row for each moment, measure, and what the measure is of.
 
-The measures are those of module ``course``; docs/course.md defines them. ``of`` is empty for the
+The measures are those of module ``course``; docs/dynamics.md defines them. ``of`` is empty for the
 whole model or all pairs, else J15 for a class, head 0 for a head, W_E for a tensor.
 """
 

@@ -1,6 +1,6 @@
 """When each class comes in training, and whether composite classes follow their atomic factors.
 
-Definitions: docs/course.md. A course is the frame that ``courses`` describes, an origin the
+Definitions: docs/dynamics.md. A course is the frame that ``courses`` describes, an origin the
 JSON beside it.
 """
 

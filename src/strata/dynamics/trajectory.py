@@ -1,6 +1,6 @@
 """The measures of one moment in a run's training, for a long table over all of them.
 
-Definitions, and which are whose: docs/course.md. Shares are fractions. What a class, a model or a
+Definitions, and which are whose: docs/dynamics.md. Shares are fractions. What a class, a model or a
 moment does not have is no row.
 """
 

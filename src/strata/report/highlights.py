@@ -64,7 +64,7 @@ def not_generalised(rows: Rows) -> str:
 
 def class_order(rows: Rows) -> str:
     """In how many pairs the composite class is the later one, over all moduli, by the measures that
-    are not biased for it (`docs/course.md`); beside the embedding's, what one rate gives."""
+    are not biased for it (`docs/dynamics.md`); beside the embedding's, what one rate gives."""
     total = [row for row in rows if pd.isna(row["n"])] or rows
     later = {x["measure"]: f"{x['agree']} of {x['pairs']}" for x in total if x["pairs"]}
     skill, r2, fve = (MEASURES[x] for x in ("epoch_skill", "epoch_r2", "epoch_fve_above"))
