@@ -122,7 +122,7 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project, tmp_p
     assert report.splitlines()[-1].startswith(f"verify: {len(lines) // 2} of ")  # each said twice
     for what, named in (
         ("objects of remote/", table.parent.name + table.name),
-        ("against dvc.yaml, code and params.yaml", f"code, metrics@{RUN}"),
+        ("against dvc.yaml, code and params.yaml", f"code, check@runs, metrics@{RUN}"),
         (f"{RUN}: first {EPOCHS} epochs", "other bytes from epoch 1 on"),
         ("tables: made again", "other bytes: tables/jclasses.csv"),
         ("hierarchy: made again", "other bytes: figures/hierarchy.png"),
