@@ -178,6 +178,8 @@ def test_kept_weights_count_for_their_own_key_alone_and_torn_ones_not_at_all(tmp
     found = receipt_of(tmp_path)
     assert found.identical
     assert checkpoints.missing(found, tmp_path) == []
+    unknown = found.model_copy(update={"md5": None})
+    assert checkpoints.missing(unknown, tmp_path) == EPOCHS
     path.write_bytes(path.read_bytes()[:-1])
     assert kept(tmp_path).environment(EPOCHS) is None
     assert checkpoints.missing(found, tmp_path) == [17]

@@ -14,7 +14,7 @@ from strata.interventions import suite
 from strata.pipeline import provenance
 from strata.report import run_data
 from strata.run import Run
-from strata.schema import Metrics
+from strata.schema import Interventions, Metrics
 from strata.thresholds import InterventionsParams
 
 NUMBERS = st.floats(-1e6, 1e6, width=32)
@@ -28,7 +28,7 @@ def test_a_packed_number_is_off_by_half_a_step_of_its_row_at_most(x):
     assert (np.abs(run_data.unpack(packed) - x) <= 0.502 * step + 1e-30).all()
 
 
-def changed(run: Run, weights: dict[str, np.ndarray]) -> dict:
+def changed(run: Run, weights: dict[str, np.ndarray]) -> Interventions:
     return suite.intervene(run, weights, InterventionsParams(draws=1, swaps=1, seed=0), 0.5)
 
 

@@ -28,8 +28,8 @@ class Receipt(Result):
 
     run: str
     epochs: tuple[int, ...]
-    md5: tuple[str, ...]
-    """Of the weights file of each epoch."""
+    md5: tuple[str, ...] | None
+    """Of the weights file of each epoch; None where that was not recorded."""
     environment: Environment
     hours: float | None
     """That the run's own training took; None where that was not recorded."""
@@ -157,6 +157,8 @@ def receipt(kept: Kept, epochs: Sequence[int], environment: Environment, trained
 
 def missing(receipt: Receipt, folder: Path = FOLDER) -> list[int]:
     """The epochs whose weights are not here as the receipt has them."""
+    if receipt.md5 is None:
+        return list(receipt.epochs)
     kept = Kept(folder, Run.parse(receipt.run), "")
     known = zip(receipt.epochs, receipt.md5, strict=True)
     return [epoch for epoch, own in known if file_md5(kept.path(epoch)) != own]
