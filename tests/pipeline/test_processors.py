@@ -100,7 +100,7 @@ def test_the_installed_libraries_obey_the_switches():
 
 
 def test_every_stage_that_computes_with_numpy_has_the_switches():
-    trains = {"split", "train", "check", "code", "controls", "convert"}
+    without = {"split", "train", "checkpoints", "check", "code", "collect", "convert"}
     for name, described in files.stages(ROOT).items():
         own = "${exact} ${exact_torch} python" if name == "controls" else "${exact} python"
-        assert (own in described["cmd"]) == (name not in trains - {"controls"}), name
+        assert (own in described["cmd"]) == (name not in without), name
