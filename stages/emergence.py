@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 from strata import store
-from strata.dynamics import courses, order
+from strata.dynamics import courses
 from strata.dynamics.checkpoints import Receipt
 from strata.params import DynamicsParams, GridParams
 from strata.run import Run, command, section
-from strata.tables import format
+from strata.tables import dynamics, format
 from strata.training import environment, network
 
 
@@ -37,7 +37,7 @@ def main() -> None:
         for run in runs
         for weights, train in [store.read_trained(Path(trained, f"{run}/weights.safetensors"), run)]
     }
-    format.write(order.tables(frames, origins, ends, params, course), folder)
+    format.write(dynamics.tables(frames, origins, ends, params, course), folder)
 
 
 if __name__ == "__main__":

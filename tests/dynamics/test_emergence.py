@@ -15,7 +15,7 @@ from strata.dynamics.checkpoints import Receipt
 from strata.interventions import projections
 from strata.monoid import JClass, classes
 from strata.run import InputError, Run
-from strata.tables import format
+from strata.tables import dynamics, format
 from strata.training.environment import Environment
 
 PARAMS = params.load("params.yaml")
@@ -103,7 +103,7 @@ ASCENDING = {55: 10, 33: 20, 15: 30, 11: 40, 5: 50, 3: 60, 1: 70}
     ],
 )
 def test_pairs_are_counted_as_they_were_planted(at, agree, disagree, tie):
-    found = order.order({165: order.times(steps(165, at), 165)}, LINE, GRID)
+    found = dynamics.of_order({165: order.times(steps(165, at), 165)}, LINE, GRID)
     [row] = found.loc[found["measure"] == "R²"].to_dict("records")
     assert (row["agree"], row["disagree"], row["tie"]) == (agree, disagree, tie)
     assert row["pairs"] == agree + disagree + tie
@@ -118,7 +118,7 @@ def test_a_composite_follows_the_last_of_its_factors():
 
 def test_p_values_are_those_of_coins_and_of_all_orders():
     by_modulus = {165: ASCENDING}
-    frame = order.order({165: dict.fromkeys(order.MEASURES, ASCENDING)}, LINE, GRID)
+    frame = dynamics.of_order({165: dict.fromkeys(order.MEASURES, ASCENDING)}, LINE, GRID)
     by_measure = frame.set_index("measure").drop(order.LINE)  # on which no class has a time
     assert by_measure["p_sign"].to_numpy() == pytest.approx(1 / 2**9)
     reached = [
@@ -141,7 +141,7 @@ def test_small_classes_seem_to_come_first_where_all_come_at_one_rate():
     start = steps(165, dict.fromkeys(ASCENDING, 1000))
     way = np.where(course["measure"] == "key_current", 0, course["epoch"] / 100)
     course["value"] = (1 - way) * start["value"] + way * course["value"]
-    found = order.order({165: order.times(course, 165)}, LINE, GRID).set_index("measure")
+    found = dynamics.of_order({165: order.times(course, 165)}, LINE, GRID).set_index("measure")
     assert found.loc["FVE", ["agree", "disagree"]].tolist() == [8, 0]
     assert found.loc["accuracy above chance", ["agree", "disagree", "tie"]].tolist() == [0, 0, 9]
     above = found.loc["FVE above uniform", ["pairs", "agree", "disagree", "tie"]].tolist()
@@ -175,7 +175,7 @@ def test_in_the_embedding_composites_come_first_where_every_axis_comes_at_one_ra
 def test_moduli_add_up_and_a_prime_adds_nothing():
     at = {143: {1: 50, 11: 20, 13: 60}, 113: {1: 30}, 165: ASCENDING}
     found = {n: order.times(steps(n, x), n) for n, x in at.items()}
-    frame = order.order(found, LINE, GRID)
+    frame = dynamics.of_order(found, LINE, GRID)
     for _, own in frame.groupby("measure"):
         assert own["n"].tolist()[:-1] == [143, 113, 165]
         for name in ("pairs", "agree", "disagree", "tie", "composites", "control_pairs"):
@@ -194,7 +194,7 @@ def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):
     )  # fmt: skip
     origins = {run: (origin, HERE.model_copy(update={"threads": 2})) for run in courses}
     ends = {run: (noise(run.n), signal(run.n)) for run in courses}
-    made = order.tables(courses, origins, ends, GRID, COURSE)
+    made = dynamics.tables(courses, origins, ends, GRID, COURSE)
     format.write(made, tmp_path)
     text = {path.stem: path.read_text() for path in tmp_path.glob("*.md")}
     assert set(text) == {f"dynamics-{x}" for x in ("times", "order", "grokking", "origin")}
@@ -207,7 +207,7 @@ def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):
 def test_two_courses_of_a_modulus_are_refused():
     courses = {Run(13, seed): steps(13, {1: 20}) for seed in (1, 2)}
     with pytest.raises(InputError, match="n13-s1, n13-s2: must be of one run for each n"):
-        order.tables(courses, {}, {}, GRID, COURSE)
+        dynamics.tables(courses, {}, {}, GRID, COURSE)
 
 
 def test_what_the_whole_model_does_is_found_at_its_epoch():
@@ -219,7 +219,7 @@ def test_what_the_whole_model_does_is_found_at_its_epoch():
         for e in EPOCHS.tolist()
     ]
     course = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
-    [row] = order.of_wholes({Run(15, 1): course}).to_dict("records")
+    [row] = dynamics.of_wholes({Run(15, 1): course}).to_dict("records")
     assert (row["epoch_known"], row["epoch_class"], row["epoch_answer"]) == (10, 20, 70)
     assert row["class_chance"] == chance and pd.isna(row["epoch_between"])
 
@@ -232,7 +232,7 @@ def test_the_commonest_class_of_a_product(n):
 
 
 def test_one_modulus_alone_has_one_row_a_measure():
-    frame = order.order({165: order.times(steps(165, ASCENDING), 165)}, LINE, GRID)
+    frame = dynamics.of_order({165: order.times(steps(165, ASCENDING), 165)}, LINE, GRID)
     assert set(frame["measure"]) == {*order.MEASURES.values(), order.LINE}
     assert len(frame) == len(order.MEASURES) + 1
     assert set(frame["n"]) == {165}

@@ -22,7 +22,7 @@ from strata.interventions import suite
 from strata.pipeline import notebook
 from strata.plots import base
 from strata.run import Run, Settings
-from strata.tables import moduli
+from strata.tables import dynamics, moduli
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -114,7 +114,7 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     observed = trajectory.observe(weights, dealt(n), n, final, PARAMS.dynamics)
     courses.write(made["course"], {0: observed, 1: observed})
     times = {n: order.times(courses.read(made["course"]), n)}
-    store.write_text(made["times"], order.of_times(times).to_csv(index=False))
+    store.write_text(made["times"], dynamics.of_times(times).to_csv(index=False))
     few = PARAMS.interventions.model_copy(update={"draws": 2, "swaps": 1})
     store.write_json(made["interventions"], suite.intervene(run, weights, few, 0.5))
     stored.write_forward(made["activations"], weights, n)

@@ -8,25 +8,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import gcd
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
-from scipy.stats import binomtest
 from sympy.ntheory import factorint
 
 from strata.analysis import fourier
-from strata.dynamics.checkpoints import Receipt
-from strata.dynamics.courses import curve
 from strata.interventions import projections
 from strata.monoid import JClass, axes, classes
-from strata.params import DynamicsParams, GridParams
-from strata.run import InputError, Run
-from strata.tables.headline import Table
-from strata.training.environment import Environment
+from strata.params import GridParams
 
-Json = dict[str, Any]
 Times = dict[int, int]  # the epoch of each class that has one, by d
 Pair = tuple[int, int]  # a composite class and an atomic one
 Ends = tuple[np.ndarray, np.ndarray]  # embeddings of all residues, before training and after
@@ -41,39 +33,6 @@ MEASURES = {
 }
 LINE = "FVE above uniform, one rate"
 STEPS = 100  # of the straight line
-WHOLE = ["n", "class_chance", "epoch_known", "epoch_class", "epoch_answer", "epoch_between"]
-ORDER = ["n", "measure", "pairs", "agree", "disagree", "tie", "p_sign", "p_shuffle"]
-ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control_disagree"]
-
-
-def tables(
-    courses: Mapping[Run, pd.DataFrame],
-    origins: Mapping[Run, tuple[Receipt, Environment]],
-    ends: Mapping[Run, Ends],
-    params: GridParams,
-    measured: DynamicsParams,
-) -> tuple[Table, ...]:
-    """All tables of some runs; an origin is the receipt of the checkpoints and the environment of
-    the run, ends are its first and last embeddings.
-
-    Raises InputError for two runs of one modulus, which the tables could not tell apart.
-    """
-    if len({run.n for run in courses}) < len(courses):
-        raise InputError(
-            f"courses of {', '.join(map(str, courses))}: must be of one run for each n"
-        )
-    found = {run.n: times(course, run.n) for run, course in courses.items()}
-    line = {run.n: one_rate(*ends[run], run.n, measured.key_threshold) for run in courses}
-    names = ", ".join(str(n) for n in found)
-    whole = "Epoch from which the whole model stays at half of its final value or above"
-    half = "Epoch from which each class stays at half of its final value or above"
-    pair = "Composite classes against the atomic classes that their groups are made of, in time"
-    return (
-        Table("dynamics-times", f"{half}, n = {names}.", of_times(found)),
-        Table("dynamics-order", f"{pair}, n = {names}.", order(found, line, params)),
-        Table("dynamics-grokking", f"{whole}, n = {names}.", of_wholes(courses)),
-        Table("dynamics-origin", "Where the courses were trained.", of_origins(origins)),
-    )
 
 
 def factors(J: JClass) -> tuple[int, ...]:
@@ -187,38 +146,6 @@ def settled(
     return int(epochs[below[-1] + 1 if len(below) else 0])
 
 
-def of_times(found: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
-    """One row for each class of two elements or more; composite classes name their factors."""
-    rows = []
-    for n, by_measure in found.items():
-        for J in (J for J in classes(n) if len(J) > 1):
-            row: Json = {"n": n, "d": J.d, "size": len(J)}
-            row["made_of"] = " x ".join(f"J{d}" for d in factors(J))
-            rows.append(row | {measure: own.get(J.d) for measure, own in by_measure.items()})
-    frame = pd.DataFrame(rows, columns=["n", "d", "size", "made_of", *MEASURES])
-    return frame.astype(dict.fromkeys(MEASURES, "Int64"))
-
-
-def of_wholes(courses: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
-    """When training pairs are answered, when mirror-free ones fall into the right class, above the
-    share of pairs that the commonest class has, when they are answered, and when classes part in
-    the embedding, more than labels dealt at random."""
-    rows = []
-    for run, course in courses.items():
-        # Labels dealt at random to the residues have as much of the variance between their means.
-        chance, apart = commonest(run.n), (len(classes(run.n)) - 1) / (run.n - 1)
-        whole = {
-            "epoch_known": curve(course, "train_accuracy"),
-            "epoch_class": (curve(course, "mirror_free_class_accuracy") - chance) / (1 - chance),
-            "epoch_answer": curve(course, "mirror_free_accuracy"),
-            "epoch_between": (curve(course, "class_share") - apart) / (1 - apart),
-        }
-        times = {k: settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
-        rows.append({"n": run.n, "class_chance": chance} | times)
-    frame = pd.DataFrame(rows, columns=WHOLE)
-    return frame.astype(dict.fromkeys(WHOLE[2:], "Int64"))
-
-
 def commonest(n: int) -> float:
     """The share of all ordered pairs that has its product in the commonest class.
 
@@ -231,45 +158,6 @@ def commonest(n: int) -> float:
     for one, two in product(classes(n), repeat=2):
         pairs[gcd(one.d * two.d, n)] += len(one) * len(two)
     return max(pairs.values()) / n**2
-
-
-def order(
-    found: Mapping[int, Mapping[str, Times]], line: Mapping[int, Times], params: GridParams
-) -> pd.DataFrame:
-    """For each measure how many pairs of a composite class and a factor are in that order of time,
-    modulus by modulus and (n missing) over all; those of the control beside them. ``line`` are the
-    times of ``one_rate``."""
-    at: dict[str, Mapping[int, Times]] = {}
-    for name, label in MEASURES.items():
-        at[label] = {n: own[name] for n, own in found.items()}
-        if name == "epoch_fve_above":
-            at[LINE] = line
-    rows = []
-    for label, times in at.items():
-        for some in [*([n] for n in found), list(found)]:
-            row = _order({n: times[n] for n in some}, params)
-            rows.append({"n": some[0] if len(some) == 1 else None, "measure": label} | row)
-    if len(found) == 1:
-        rows = rows[::2]  # one modulus is all of them
-    return pd.DataFrame(rows, columns=ORDER).astype({"n": "Int64"})
-
-
-def _order(by_modulus: Mapping[int, Times], params: GridParams) -> Json:
-    own, control, last = ([] for _ in range(3))
-    for n, time in by_modulus.items():
-        of_factors, of_others = pairs(n)
-        own += signs(time, of_factors)
-        control += signs(time, of_others)
-        last += lasts(time, n)
-    agree, disagree = own.count(1), own.count(-1)
-    strict = agree + disagree
-    return {
-        "pairs": len(own), "agree": agree, "disagree": disagree, "tie": own.count(0),
-        "p_sign": binomtest(agree, strict, alternative="greater").pvalue if strict else None,
-        "p_shuffle": shuffled(by_modulus, params) if own else None,
-        "composites": len(last), "after_last": last.count(1), "control_pairs": len(control),
-        "control_agree": control.count(1), "control_disagree": control.count(-1),
-    }  # fmt: skip
 
 
 def signs(time: Times, some: Sequence[Pair]) -> list[int]:
@@ -301,18 +189,3 @@ def shuffled(by_modulus: Mapping[int, Times], params: GridParams) -> float:
             real += int(np.sign(values[at[:, 0]] - values[at[:, 1]]).sum())
             drawn += np.sign(dealt[:, at[:, 0]] - dealt[:, at[:, 1]]).sum(axis=1)
     return float((1 + (drawn >= real).sum()) / (1 + len(drawn)))
-
-
-def of_origins(origins: Mapping[Run, tuple[Receipt, Environment]]) -> pd.DataFrame:
-    """The machine of each course and of its run, and whether both ended in the same bytes."""
-    rows = [
-        {
-            "run": str(run),
-            "moments": len(origin.epochs),
-            "course_machine": origin.environment.words(),
-            "train_machine": environment.words(),
-            "identical": origin.identical,
-        }
-        for run, (origin, environment) in origins.items()
-    ]
-    return pd.DataFrame(rows)

@@ -1,5 +1,4 @@
-"""Loss and gradient of both architectures, by hand: the forward and backward pass of
-``model.forward``.
+"""Loss and gradient of both architectures by hand: the passes of ``network.forward`` and back.
 
 Written out because on a CPU autograd on the same chunks takes about a tenth longer
 (benchmarks/training.md): here products are accumulated into the gradient in place, and no large
@@ -31,8 +30,7 @@ class Batch(NamedTuple):
 
 @runtime_checkable
 class Network(Protocol):
-    """Forward and backward over chunks of rows; ``begin`` and ``end`` hold what is done once an
-    epoch."""
+    """Forward and backward over chunks; ``begin`` and ``end`` hold what is done once an epoch."""
 
     def begin(self) -> None: ...
     def forward(self, a: Tensor, b: Tensor) -> Tensor: ...
@@ -75,8 +73,7 @@ def chunks(batch: Batch) -> list[Batch]:
 
 
 def loss_gradient(logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
-    """Weighted cross-entropy, its gradient, and the weight of the rows whose label has the largest
-    logit.
+    """Weighted cross-entropy, its gradient, the weight of the rows whose largest logit is right.
 
     float32 throughout, as in the paper. CHANGELOG.md says what a float64 log-softmax would change.
     """
@@ -96,8 +93,7 @@ def by_token(tokens: Tensor, values: Tensor, count: int) -> Tensor:
 
 
 def _ones(like: Tensor, rows: int, width: int) -> Tensor:
-    """A buffer for a layer's input: width columns and one of ones. Padded rows keep it aligned for
-    the products."""
+    """A buffer for a layer's input: width columns and one of ones; padded, to align products."""
     return like.new_ones(rows, -(-(width + 1) // 16) * 16)[:, : width + 1]
 
 

@@ -1,0 +1,143 @@
+"""The tables over the training of some runs: when each class comes, in which order, trained where.
+
+Definitions: docs/dynamics.md. A course is the frame that ``dynamics.courses`` describes, an origin
+the receipt of the checkpoints beside the record of the run's own training.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from scipy.stats import binomtest
+
+from strata.dynamics import order
+from strata.dynamics.checkpoints import Receipt
+from strata.dynamics.courses import curve
+from strata.dynamics.order import LINE, MEASURES, Ends, Times
+from strata.monoid import classes
+from strata.params import DynamicsParams, GridParams
+from strata.run import InputError, Run
+from strata.tables.headline import Table
+from strata.training.environment import Environment
+
+Json = dict[str, Any]
+
+WHOLE = ["n", "class_chance", "epoch_known", "epoch_class", "epoch_answer", "epoch_between"]
+ORDER = ["n", "measure", "pairs", "agree", "disagree", "tie", "p_sign", "p_shuffle"]
+ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control_disagree"]
+
+
+def tables(
+    courses: Mapping[Run, pd.DataFrame],
+    origins: Mapping[Run, tuple[Receipt, Environment]],
+    ends: Mapping[Run, Ends],
+    params: GridParams,
+    measured: DynamicsParams,
+) -> tuple[Table, ...]:
+    """All tables of some runs; an origin is the receipt of the checkpoints and the environment of
+    the run, ends are its first and last embeddings.
+
+    Raises InputError for two runs of one modulus, which the tables could not tell apart.
+    """
+    if len({run.n for run in courses}) < len(courses):
+        raise InputError(
+            f"courses of {', '.join(map(str, courses))}: must be of one run for each n"
+        )
+    found = {run.n: order.times(course, run.n) for run, course in courses.items()}
+    line = {run.n: order.one_rate(*ends[run], run.n, measured.key_threshold) for run in courses}
+    names = ", ".join(str(n) for n in found)
+    whole = "Epoch from which the whole model stays at half of its final value or above"
+    half = "Epoch from which each class stays at half of its final value or above"
+    pair = "Composite classes against the atomic classes that their groups are made of, in time"
+    return (
+        Table("dynamics-times", f"{half}, n = {names}.", of_times(found)),
+        Table("dynamics-order", f"{pair}, n = {names}.", of_order(found, line, params)),
+        Table("dynamics-grokking", f"{whole}, n = {names}.", of_wholes(courses)),
+        Table("dynamics-origin", "Where the courses were trained.", of_origins(origins)),
+    )
+
+
+def of_times(found: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
+    """One row for each class of two elements or more; composite classes name their factors."""
+    rows = []
+    for n, by_measure in found.items():
+        for J in (J for J in classes(n) if len(J) > 1):
+            row: Json = {"n": n, "d": J.d, "size": len(J)}
+            row["made_of"] = " x ".join(f"J{d}" for d in order.factors(J))
+            rows.append(row | {measure: own.get(J.d) for measure, own in by_measure.items()})
+    frame = pd.DataFrame(rows, columns=["n", "d", "size", "made_of", *MEASURES])
+    return frame.astype(dict.fromkeys(MEASURES, "Int64"))
+
+
+def of_wholes(courses: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
+    """When training pairs are answered, when mirror-free ones fall into the right class, above the
+    share of pairs that the commonest class has, when they are answered, and when classes part in
+    the embedding, more than labels dealt at random."""
+    rows = []
+    for run, course in courses.items():
+        # Labels dealt at random to the residues have as much of the variance between their means.
+        chance, apart = order.commonest(run.n), (len(classes(run.n)) - 1) / (run.n - 1)
+        whole = {
+            "epoch_known": curve(course, "train_accuracy"),
+            "epoch_class": (curve(course, "mirror_free_class_accuracy") - chance) / (1 - chance),
+            "epoch_answer": curve(course, "mirror_free_accuracy"),
+            "epoch_between": (curve(course, "class_share") - apart) / (1 - apart),
+        }
+        times = {k: order.settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
+        rows.append({"n": run.n, "class_chance": chance} | times)
+    frame = pd.DataFrame(rows, columns=WHOLE)
+    return frame.astype(dict.fromkeys(WHOLE[2:], "Int64"))
+
+
+def of_order(
+    found: Mapping[int, Mapping[str, Times]], line: Mapping[int, Times], params: GridParams
+) -> pd.DataFrame:
+    """For each measure how many pairs of a composite class and a factor are in that order of time,
+    modulus by modulus and (n missing) over all; those of the control beside them. ``line`` are the
+    times of ``one_rate``."""
+    at: dict[str, Mapping[int, Times]] = {}
+    for name, label in MEASURES.items():
+        at[label] = {n: own[name] for n, own in found.items()}
+        if name == "epoch_fve_above":
+            at[LINE] = line
+    rows = []
+    for label, times in at.items():
+        for some in [*([n] for n in found), list(found)]:
+            row = _order({n: times[n] for n in some}, params)
+            rows.append({"n": some[0] if len(some) == 1 else None, "measure": label} | row)
+    if len(found) == 1:
+        rows = rows[::2]  # one modulus is all of them
+    return pd.DataFrame(rows, columns=ORDER).astype({"n": "Int64"})
+
+
+def _order(by_modulus: Mapping[int, Times], params: GridParams) -> Json:
+    own, control, last = ([] for _ in range(3))
+    for n, time in by_modulus.items():
+        of_factors, of_others = order.pairs(n)
+        own += order.signs(time, of_factors)
+        control += order.signs(time, of_others)
+        last += order.lasts(time, n)
+    agree, disagree = own.count(1), own.count(-1)
+    strict = agree + disagree
+    return {
+        "pairs": len(own), "agree": agree, "disagree": disagree, "tie": own.count(0),
+        "p_sign": binomtest(agree, strict, alternative="greater").pvalue if strict else None,
+        "p_shuffle": order.shuffled(by_modulus, params) if own else None,
+        "composites": len(last), "after_last": last.count(1), "control_pairs": len(control),
+        "control_agree": control.count(1), "control_disagree": control.count(-1),
+    }  # fmt: skip
+
+
+def of_origins(origins: Mapping[Run, tuple[Receipt, Environment]]) -> pd.DataFrame:
+    """The machine of each course and of its run, and whether both ended in the same bytes."""
+    rows = [
+        {
+            "run": str(run),
+            "moments": len(origin.epochs),
+            "course_machine": origin.environment.words(),
+            "train_machine": environment.words(),
+            "identical": origin.identical,
+        }
+        for run, (origin, environment) in origins.items()
+    ]
+    return pd.DataFrame(rows)
