@@ -12,6 +12,8 @@ from strata.tables.headline import Table
 
 Json = dict[str, Any]
 
+Frames = tuple[pd.DataFrame | None, pd.DataFrame | None]
+
 
 def of_published(
     published: Json,
@@ -27,27 +29,32 @@ def of_published(
     of the text and of Tables 2 and 3. Our run stands there where modulus and seed are the same, the
     seeds where they are of that modulus.
     """
-    same = all(published[key] == ours[key] for key in ("n", "seed", "architecture"))
-    typical = (params.grid.moduli[0], "transformer") == (published["n"], published["architecture"])
-
-    def beside(theirs: pd.DataFrame, own: pd.DataFrame, over: pd.DataFrame) -> pd.DataFrame:
-        changed = {"ours": "published", "difference": "published_difference"}
-        frame = theirs.rename(columns=changed)
-        if same:
-            names = ["claim", *(name for name in changed if name in own)]
-            frame = frame.merge(own[names], on="claim", how="left", validate="one_to_one")
-        if typical:
-            names = ["claim", "runs", "mean", "low", "high", "verdict"]
-            frame = frame.merge(over[names], on="claim", how="left", validate="one_to_one")
-        return frame
-
     *others, text = headline.tables(published, printed, params)  # the claims come last
-    of_text = beside(text.frame, claims.of_text(ours, printed, params), seeds)
     by_class = headline.class_claims(published, printed)
-    mine = headline.class_claims(ours, printed)
+    own: Frames = (None, None)
+    if all(published[key] == ours[key] for key in ("n", "seed", "architecture")):
+        own = claims.of_text(ours, printed, params), headline.class_claims(ours, printed)
+    typical = (params.grid.moduli[0], "transformer") == (published["n"], published["architecture"])
+    over: Frames = (seeds, classes) if typical else (None, None)
     about = f"Tables 2 and 3 (n = {published['n']}, seed {published['seed']})."
     return (
         *others,
-        replace(text, frame=of_text),
-        Table("classes-verdict", about, beside(by_class, mine, classes)),
+        replace(text, frame=beside(text.frame, own[0], over[0])),
+        Table("classes-verdict", about, beside(by_class, own[1], over[1])),
     )
+
+
+def beside(
+    theirs: pd.DataFrame, own: pd.DataFrame | None, over: pd.DataFrame | None
+) -> pd.DataFrame:
+    """Claims about published weights, and beside them those of our run and over our seeds, where
+    there are any."""
+    changed = {"ours": "published", "difference": "published_difference"}
+    frame = theirs.rename(columns=changed)
+    if own is not None:
+        names = ["claim", *(name for name in changed if name in own)]
+        frame = frame.merge(own[names], on="claim", how="left", validate="one_to_one")
+    if over is not None:
+        names = ["claim", "runs", "mean", "low", "high", "verdict"]
+        frame = frame.merge(over[names], on="claim", how="left", validate="one_to_one")
+    return frame
