@@ -58,8 +58,10 @@ def tasks(claim: Claim, folder: Path) -> dict[str, Task]:
     for run, path in sorted(claim.runs.items()):
         settings = claim.params.settings(run)
         given = (run, settings.split, settings.train)
-        table = folder / next(x.path for x in claim.outs.values() if x.stage == f"split@{run}")
-        found[f"{END}{run}"] = Task(verify.ending, (folder / path, table, *given))
+        split = f"split@{run}"
+        table = folder / next(x.path for x in claim.outs.values() if x.stage == split)
+        end = Task(verify.ending, (folder / path, table, *given), frozenset({split}))
+        found[f"{END}{run}"] = end
         found[f"{FIRST}{run}"] = Task(first_epochs.compared, (folder / path, *given))
     return found
 

@@ -73,8 +73,8 @@ class Claim:
         everything is and its training is the same on every machine."""
         script = re.findall(r"stages/\w+\.py", cmd)[0]
         repeats = everything and "MKL_CBWR=COMPATIBLE" in cmd
-        modules = {x.module for x in self.code.reached(Path(script))}
-        return "strata.training.trainer" in modules and not repeats
+        reached = {(x.module, x.name) for x in self.code.reached(Path(script))}
+        return ("strata.training.trainer", "Trainer") in reached and not repeats
 
     def _sample(self) -> set[Run | None]:
         """The headline run and some others; None stands for the stages of no run."""
