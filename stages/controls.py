@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from strata import store, task
+from strata.params import MetricsParams
 from strata.run import InputError, Run, Settings, command, section
-from strata.thresholds import MetricsParams
 from strata.training import loop
 from strata.training.trainer import Trainer
 

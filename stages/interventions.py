@@ -8,8 +8,8 @@ import sys
 
 from strata import store
 from strata.interventions import suite
+from strata.params import InterventionsParams, MetricsParams
 from strata.run import Run, command, section
-from strata.thresholds import InterventionsParams, MetricsParams
 
 
 def main() -> None:

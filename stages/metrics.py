@@ -9,8 +9,8 @@ from pathlib import Path
 
 from strata import store
 from strata.analysis import metrics, stored
+from strata.params import MetricsParams
 from strata.run import Run, command, section
-from strata.thresholds import MetricsParams
 
 
 def main() -> None:

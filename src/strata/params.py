@@ -22,8 +22,8 @@ from strata.run import (
     read_yaml,
     validated,
 )
-from strata.thresholds import InterventionsParams, MetricsParams, Share
 
+Share = Annotated[float, allowed("a number above 0 and at most 1", gt=0, le=1)]
 Number = Annotated[float, allowed("a number")]
 Head = Annotated[int, allowed("an integer of at least 0", ge=0)]
 Variants = Annotated[
@@ -33,6 +33,28 @@ Prefix = Annotated[
     str,
     allowed("empty, or the name of a variant and a dash: mlp-", pattern=r"^([a-z0-9]+-)?$"),
 ]
+
+
+class MetricsParams(Section):
+    """Thresholds and draws of the analysis of one run."""
+
+    key_threshold: Above0  # key: at least this times the uniform share
+    variance: Fraction  # components are counted until this share of the variance
+    random_subsets: Positive  # draws of the baseline of random residue subsets
+    top_directions: Positive  # singular directions of W_OV held against a class
+    aligned_cosine: Share  # a direction counts as aligned from this cosine on
+    top_singular: Positive  # singular values whose share is reported
+    shuffles: Positive  # draws of the baseline of shuffled class labels
+    accuracy: Fraction  # a run has generalised from this validation accuracy on
+    seed: Seed  # of the random subsets and shuffles
+
+
+class InterventionsParams(Section):
+    """How often the interventions draw."""
+
+    draws: Positive  # of every control
+    swaps: Positive  # random partners of an element in an interchange
+    seed: Seed
 
 
 class CheckpointsParams(Section):

@@ -21,10 +21,10 @@ from strata.interventions import (
     suite,
 )
 from strata.monoid import JClass, classes, position
+from strata.params import InterventionsParams
 from strata.run import Run, TrainParams
 from strata.schema import HeadChange, Interventions, Measures, OperandScores, Range
 from strata.tables import evidence, format, interventions
-from strata.thresholds import InterventionsParams
 from strata.training import network
 
 PARAMS = InterventionsParams(draws=2, swaps=1, seed=0)

@@ -11,11 +11,11 @@ from strata import monoid
 from strata.analysis import readout
 from strata.analysis.activations import blocks
 from strata.interventions import suite
+from strata.params import InterventionsParams
 from strata.pipeline import provenance
 from strata.report import run_data
 from strata.run import Run
 from strata.schema import Interventions, Metrics
-from strata.thresholds import InterventionsParams
 
 NUMBERS = st.floats(-1e6, 1e6, width=32)
 

@@ -15,11 +15,10 @@ from sympy.ntheory import factorint
 
 from strata import monoid
 from strata.analysis.token_fourier import bands
-from strata.params import Params, TablesParams
+from strata.params import MetricsParams, Params, TablesParams
 from strata.run import SplitParams, TrainParams
 from strata.tables import format, headline
 from strata.tables.claims import of_text, square_free_density
-from strata.thresholds import MetricsParams
 
 ROOT = Path(__file__).parents[2]
 PRINTED = json.loads((ROOT / "paper" / "printed_values.json").read_text())

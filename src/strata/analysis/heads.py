@@ -6,6 +6,7 @@ from jaxtyping import Float
 from strata.analysis import subspaces
 from strata.analysis.variance import block_eta_squared
 from strata.monoid import classes
+from strata.params import MetricsParams
 from strata.schema import (
     Alignment,
     BlockScoreByKind,
@@ -16,7 +17,6 @@ from strata.schema import (
     Spread,
 )
 from strata.store import Arrays
-from strata.thresholds import MetricsParams
 
 Spans = dict[int, list[Float[np.ndarray, "count d_model"]]]
 

@@ -16,10 +16,10 @@ from strata.analysis.all_pairs import AllPairs, Prompts
 from strata.analysis.variance import eta_squared
 from strata.architecture import architecture_of
 from strata.monoid import JClass, classes
+from strata.params import MetricsParams
 from strata.run import Run
 from strata.schema import ClassMetrics, ClassPca, EmbeddingPca, Metrics, Readout, ShownPca
 from strata.store import Arrays
-from strata.thresholds import MetricsParams
 
 
 def measure(

@@ -14,10 +14,10 @@ from strata.interventions import ablations, interchange, projections, routing, s
 from strata.interventions.ablations import Subject
 from strata.interventions.scores import measures
 from strata.monoid import JClass, classes, frequencies
+from strata.params import InterventionsParams
 from strata.run import Run
 from strata.schema import Interventions, KeyFrequencies
 from strata.store import Arrays
-from strata.thresholds import InterventionsParams
 
 
 def intervene(

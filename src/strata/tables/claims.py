@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from strata.params import Params
-from strata.thresholds import MetricsParams
+from strata.params import MetricsParams, Params
 
 Json = dict[str, Any]
 # claim, where, unit, relation, paper, ours
