@@ -12,16 +12,18 @@ ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "strata"
 CORE = "core"
 RESULTS = "schema"  # the core's one package: what stages write
+BELOW = {"training", "analysis", "interventions", "accounts", "dynamics"}
 # What a wing may import beside itself and the core. The core imports no wing.
 WINGS = {
     "training": set(),
     "analysis": {"training"},
     "interventions": {"training", "analysis"},
+    "accounts": {"training", "analysis", "interventions"},
     "dynamics": {"training", "analysis", "interventions"},
-    "pipeline": {"training", "analysis", "interventions", "dynamics"},
-    "plots": {"training", "analysis", "interventions", "dynamics", "pipeline"},
-    "tables": {"training", "analysis", "interventions", "dynamics", "pipeline", "plots"},
-    "report": {"training", "analysis", "interventions", "dynamics", "pipeline", "plots", "tables"},
+    "pipeline": BELOW,
+    "plots": BELOW | {"pipeline"},
+    "tables": BELOW | {"pipeline", "plots"},
+    "report": BELOW | {"pipeline", "plots", "tables"},
     CORE: set(),
 }
 # The split is drawn by torch's generator; published checkpoints are torch's; `verify` trains.

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import model_validator
 
+from strata.levels import AccountsParams
 from strata.run import (
     Above0,
     Fraction,
@@ -175,6 +176,7 @@ class Params(Section):
     variants: Variants
     metrics: MetricsParams
     interventions: InterventionsParams
+    accounts: AccountsParams
     checkpoints: CheckpointsParams
     dynamics: DynamicsParams
     figures: FiguresParams

@@ -1,0 +1,41 @@
+"""The section accounts of params.yaml: what the study of the two accounts, strata and primes, rests
+on. docs/strata-or-primes.md has each level and its reason."""
+
+from typing import Annotated
+
+from strata.run import Above0, Fraction, Section, Seed, allowed
+
+Level = Annotated[float, allowed("a number from 0 to 1", ge=0, le=1)]
+
+
+class LogitsParams(Section):
+    """How the two accounts of the logits are measured. The first key threshold is that of metrics;
+    fold seeds beside the first, and the other key thresholds, tell what a choice changes."""
+
+    folds: Annotated[int, allowed("an integer from 2 to 100", ge=2, le=100)]  # of held-out products
+    seed: Seed  # of the dealing into folds
+    other_seeds: Annotated[list[Seed], allowed("a list of seeds")]
+    other_key_thresholds: Annotated[list[Above0], allowed("a list of numbers above 0")]
+
+
+class LevelsParams(Section):
+    """The levels of the verdicts on the logits."""
+
+    strata: Fraction  # gating at most this agrees with strata
+    primes: Fraction  # gating at least this agrees with primes
+    smallest: Level  # a character counts from this share of what all same-class parts explain on
+    delta: Fraction  # a difference of R² of at least this decides
+    described: Fraction  # an account describes a run from this share of the ceiling on
+    key_share: Level  # and where at most this share of all frequencies is key
+    tau_strata: Fraction
+    tau_primes: Fraction
+    cost_primes: Fraction  # a cost of sharing of at most this speaks against no account
+    cost_strata: Fraction  # a cost of at least this speaks against primes
+    mixing: Fraction  # R²(C+) − R²(C) from which a run mixes primes
+
+
+class AccountsParams(Section):
+    """What the study of the two accounts, strata and primes, rests on."""
+
+    logits: LogitsParams
+    levels: LevelsParams
