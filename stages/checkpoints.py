@@ -9,14 +9,12 @@ nothing is trained. STRATA_DEVICE and STRATA_THREADS hold as in train.
 import sys
 from pathlib import Path
 
-from strata import architecture, store, task
+from strata import store
 from strata.dynamics import checkpoints
 from strata.dynamics.schedule import moments
 from strata.params import CheckpointsParams
 from strata.run import Run, Settings, command, section
-from strata.training import gradients, loop, network, snapshots, trainer
-
-CODE = [Path(str(x.__file__)) for x in (architecture, gradients, loop, network, task, trainer)]
+from strata.training import snapshots
 
 
 def main() -> None:
@@ -26,11 +24,11 @@ def main() -> None:
     split = store.read_split(split_path, run.n)["split"]
     epochs = moments(store.read_history(Path(folder, "history.parquet")), count)
     inputs = {"run": name} | settings.model_dump()
-    key = snapshots.fingerprint(inputs, [*CODE, Path(split_path)])
+    key = snapshots.fingerprint(inputs, [snapshots.CODE, Path(split_path)])
     kept = checkpoints.Kept(checkpoints.FOLDER, run, key)
-    environment = checkpoints.ensure(kept, epochs, settings, split)
-    found = checkpoints.receipt(kept, epochs, environment, Path(folder))
-    store.write_json(out, found.model_dump(mode="json"))
+    index = checkpoints.ensure(kept, epochs, settings, split)
+    found = checkpoints.receipt(run, index, epochs, Path(folder))
+    store.write_json(out, found)
 
 
 if __name__ == "__main__":

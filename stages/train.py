@@ -11,11 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-from strata import architecture, store, task
+from strata import store
 from strata.run import InputError, Run, Settings, command
-from strata.training import gradients, loop, machine, network, snapshots, trainer
-
-CODE = [Path(str(x.__file__)) for x in (architecture, gradients, loop, network, task, trainer)]
+from strata.training import loop, machine, snapshots, trainer
 
 
 def resume(training: trainer.Trainer, snapshot: snapshots.Snapshot) -> float:
@@ -48,7 +46,7 @@ def main() -> None:
     split, device = store.read_split(split_path, run.n)["split"], machine.prepare()
     environment = machine.describe(device)
     inputs = {"run": name} | settings.model_dump() | environment.model_dump()
-    key = snapshots.fingerprint(inputs, [*CODE, split_path])
+    key = snapshots.fingerprint(inputs, [snapshots.CODE, split_path])
     snapshot = snapshots.Snapshot(".snapshots", name, key)
     snapshots.prune(".snapshots", snapshots.LOCK)
     with snapshot.locked():

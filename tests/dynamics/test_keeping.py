@@ -96,10 +96,12 @@ def receipt_of(folder) -> checkpoints.Receipt:
     """Of all epochs, for a run whose own training was the same."""
     own = folder / "own"
     own.mkdir(exist_ok=True)
-    last = kept(folder).path(EPOCHS[-1]).read_bytes()
+    last = checkpoints.weights_file(RUN, EPOCHS[-1], folder).read_bytes()
     (own / "weights.safetensors").write_bytes(last)
     store.write_json(own / "environment.json", HERE.model_dump(mode="json"))
-    return checkpoints.receipt(kept(folder), EPOCHS, HERE, own)
+    index = kept(folder).whole(EPOCHS)
+    assert index
+    return checkpoints.receipt(RUN, index, EPOCHS, own)
 
 
 def same(one: dict, other: dict) -> bool:
@@ -118,7 +120,7 @@ def through() -> dict[int, dict[str, np.ndarray]]:
 
 def test_keeping_weights_changes_none_of_them(tmp_path, through):
     checkpoints.train(Trainer(RUN, PARAMS, SPLIT), kept(tmp_path), EPOCHS, SETTINGS, HERE)
-    assert kept(tmp_path).environment(EPOCHS) == HERE
+    assert receipt_of(tmp_path).environment == HERE
     found = dict(checkpoints.each(receipt_of(tmp_path), tmp_path))
     assert list(found) == EPOCHS
     assert all(same(found[epoch], through[epoch]) for epoch in EPOCHS)
@@ -143,7 +145,7 @@ def test_a_killed_training_goes_on_and_gives_the_same_weights(dies, tmp_path, th
     killed.dies = dies
     with pytest.raises(KeyboardInterrupt):
         checkpoints.train(killed, kept(tmp_path), EPOCHS, SETTINGS, HERE)
-    assert kept(tmp_path).environment(EPOCHS) is None
+    assert kept(tmp_path).whole(EPOCHS) is None
     trainer = Trainer(RUN, PARAMS, SPLIT)
     checkpoints.resume(trainer, kept(tmp_path), EPOCHS, HERE)
     assert trainer.epoch in {dies - 1, dies - 2}  # nothing is saved where weights are kept
@@ -165,15 +167,15 @@ def test_a_training_elsewhere_starts_over_so_that_all_weights_are_of_one_place(
     checkpoints.resume(trainer, kept(tmp_path), EPOCHS, elsewhere)
     assert trainer.epoch == 0
     checkpoints.train(trainer, kept(tmp_path), EPOCHS, SETTINGS, elsewhere)
-    assert kept(tmp_path).environment(EPOCHS) == elsewhere
-    content = store.tensors_bytes(trainer.weights(), SETTINGS.record(RUN))
-    kept(tmp_path).save(3, content, HERE)
-    assert kept(tmp_path).environment(EPOCHS) is None
+    assert receipt_of(tmp_path).environment == elsewhere
+    with pytest.raises(KeyboardInterrupt):
+        checkpoints.train(killed, kept(tmp_path), EPOCHS, SETTINGS, HERE)
+    assert kept(tmp_path).whole(EPOCHS) is None
 
 
 def test_kept_weights_count_for_their_own_key_alone_and_torn_ones_not_at_all(tmp_path):
     checkpoints.train(Trainer(RUN, PARAMS, SPLIT), kept(tmp_path), EPOCHS, SETTINGS, HERE)
-    assert kept(tmp_path, "another").environment(EPOCHS) is None
+    assert kept(tmp_path, "another").whole(EPOCHS) is None
     path = tmp_path / str(RUN) / "00017.safetensors"
     found = receipt_of(tmp_path)
     assert found.identical
@@ -181,7 +183,7 @@ def test_kept_weights_count_for_their_own_key_alone_and_torn_ones_not_at_all(tmp
     unknown = found.model_copy(update={"md5": None})
     assert checkpoints.missing(unknown, tmp_path) == EPOCHS
     path.write_bytes(path.read_bytes()[:-1])
-    assert kept(tmp_path).environment(EPOCHS) is None
+    assert kept(tmp_path).whole(EPOCHS) is None
     assert checkpoints.missing(found, tmp_path) == [17]
 
 

@@ -101,9 +101,10 @@ class Nursery:
 
 
 def prepared(folder: Path, **changes: object) -> Path:
-    """A folder with the settings and the split of a run of n = 13."""
+    """A folder with the settings and the split of a run of n = 13, and a key for code."""
     settings = {"split": SPLIT, "train": TRAIN | changes}
     store.write_json(folder / "settings.json", settings)
+    store.write_text(folder / snapshots.CODE, "as it is\n")
     split = task.split(13, 1, 0.3, 0.3)
     columns = {"split": split, "mirror_in_train": task.mirrored(split, 13)}
     store.write_table(folder / "split.parquet", task.pair_table(13) | columns, store.SPLIT)
@@ -186,6 +187,8 @@ def test_a_torn_snapshot_or_one_of_another_configuration_is_refused_and_training
     assert "made with another configuration" in said
     assert "training starts over" in said
     assert nursery.outputs() != expected
+    store.write_text(nursery.folder / snapshots.CODE, "another\n")
+    assert "made with another configuration, code or device" in nursery.finish()
     prepared(nursery.folder, epochs=50)
     nursery.snapshot().write_bytes(whole)
     assert "goes on from epoch 50" in nursery.finish()

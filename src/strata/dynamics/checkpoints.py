@@ -48,62 +48,60 @@ class Index(Result):
 
 
 class Kept:
-    """The kept weights of one run: FOLDER/RUN/EPOCH.safetensors, each a weights file as that of a
-    run; index.json beside them, and FOLDER/RUN.safetensors, the state of their training.
+    """The kept weights of one run, with index.json beside them, and FOLDER/RUN.safetensors, the
+    state of their training.
 
     ``key`` is a fingerprint of all that decides the weights but where they are trained.
     """
 
     def __init__(self, folder: Path, run: Run, key: str):
-        self.folder, self.run, self.key = folder / str(run), run, key
+        self.folder, self.run, self.key = folder, run, key
         self.state = Snapshot(folder, str(run), key)
-
-    def path(self, epoch: int) -> Path:
-        """Where the weights after that many epochs lie."""
-        return self.folder / f"{epoch:05}.safetensors"
 
     def index(self) -> Index | None:
         """What lies here, if it counts for the key."""
         try:
-            found = store.read_model(self.folder / "index.json", Index)
+            found = store.read_model(self.folder / str(self.run) / "index.json", Index)
         except InputError:
             return None
         return found if found.key == self.key else None
 
-    def save(self, epoch: int, content: bytes, environment: Environment) -> None:
-        """Keep a weights file. What was trained elsewhere counts no longer."""
-        before = self.index()
-        known = before.md5 if before and before.environment == environment else {}
-        found = known | {epoch: md5(content).hexdigest()}
-        store.write_bytes(self.path(epoch), content)
-        index = Index(key=self.key, environment=environment, md5=found)
-        store.write_json(self.folder / "index.json", index.model_dump(mode="json"))
-
-    def environment(self, epochs: Sequence[int]) -> Environment | None:
-        """Where all of these were trained; None where some lack or are damaged."""
+    def whole(self, epochs: Sequence[int]) -> Index | None:
+        """The same, if the weights at all of these epochs are in it, undamaged."""
         index = self.index()
-        if index is None or any(
-            epoch not in index.md5 or file_md5(self.path(epoch)) != index.md5[epoch]
-            for epoch in epochs
+        if index and all(
+            has(weights_file(self.run, x, self.folder), index.md5.get(x)) for x in epochs
         ):
-            return None
-        return index.environment
+            return index
+        return None
+
+    def save(self, epoch: int, content: bytes, index: Index) -> None:
+        """Keep a weights file, and name it in the index."""
+        path = weights_file(self.run, epoch, self.folder)
+        store.write_bytes(path, content)
+        index.md5[epoch] = md5(content).hexdigest()
+        store.write_json(path.with_name("index.json"), index)
 
 
-def file_md5(path: Path) -> str | None:
-    """The md5 of a file; None where there is none."""
-    return md5(path.read_bytes()).hexdigest() if path.is_file() else None
+def weights_file(run: Run, epoch: int, folder: Path = FOLDER) -> Path:
+    """Where the weights of a run after that many epochs lie: a file as that of the run itself."""
+    return folder / str(run) / f"{epoch:05}.safetensors"
 
 
-def ensure(kept: Kept, epochs: Sequence[int], settings: Settings, split: np.ndarray) -> Environment:
-    """Train the run once more, here, unless its weights at the epochs are all kept; where they were
-    trained."""
+def has(path: Path, digest: str | None) -> bool:
+    """Whether a file is there and has that md5."""
+    return path.is_file() and md5(path.read_bytes()).hexdigest() == digest
+
+
+def ensure(kept: Kept, epochs: Sequence[int], settings: Settings, split: np.ndarray) -> Index:
+    """Train the run once more, here, unless its weights at the epochs are all kept; what is
+    kept."""
     with kept.state.locked():
-        found = kept.environment(epochs)
+        found = kept.whole(epochs)
         if found is None:
             device = machine.prepare()
-            found = machine.describe(device)
-            train(Trainer(kept.run, settings.train, split, device), kept, epochs, settings, found)
+            trainer = Trainer(kept.run, settings.train, split, device)
+            found = train(trainer, kept, epochs, settings, machine.describe(device))
         return found
 
 
@@ -115,7 +113,8 @@ def resume(trainer: Trainer, kept: Kept, epochs: Sequence[int], environment: Env
         return
     done = [epoch for epoch in epochs if epoch <= int(state["row"][0])]
     here = environment.model_dump(mode="json")
-    if notes["environment"] == here and environment == kept.environment(done):
+    found = kept.whole(done)
+    if notes["environment"] == here and found and found.environment == environment:
         trainer.resume(state)
         print(f"{kept.run}: goes on from epoch {trainer.epoch}", flush=True)
 
@@ -126,31 +125,35 @@ def train(
     epochs: Sequence[int],
     settings: Settings,
     environment: Environment,
-) -> None:
-    """Train up to the last of the epochs and keep the weights at each, from epoch 0 on. Raises
-    InputError where the loss is not finite."""
+) -> Index:
+    """Train up to the last of the epochs and keep the weights at each, from epoch 0 on; what was
+    trained elsewhere counts no longer. Raises InputError where the loss is not finite."""
     resume(trainer, kept, epochs, environment)
+    index = kept.index()
+    if index is None or index.environment != environment:
+        index = Index(key=kept.key, environment=environment, md5={})
     left = [epoch for epoch in epochs if epoch >= trainer.epoch]
     notes = {"environment": environment.model_dump(mode="json")}
     name = f"checkpoints of {kept.run}"
     for epoch in loop.through(trainer, left, name, kept.state, lambda: notes):
         content = store.tensors_bytes(trainer.weights(), settings.record(kept.run))
-        kept.save(epoch, content, environment)
+        kept.save(epoch, content, index)
     if trainer.diverged:
         raise InputError(
             f"{kept.run}: its loss is not finite at epoch {trainer.epoch}: "
             "a run that diverges has no training dynamics; leave it out of the pipeline"
         )
     kept.state.path.unlink(missing_ok=True)
+    return index
 
 
-def receipt(kept: Kept, epochs: Sequence[int], environment: Environment, trained: Path) -> Receipt:
-    """The receipt for these kept weights; ``trained`` is the folder of the run's own training."""
-    found = [str(file_md5(kept.path(epoch))) for epoch in epochs]
+def receipt(run: Run, index: Index, epochs: Sequence[int], trained: Path) -> Receipt:
+    """The receipt for the kept weights; ``trained`` is the folder of the run's own training."""
     own = md5(store.read_bytes(trained / "weights.safetensors")).hexdigest()
     seconds = read(trained / "environment.json").seconds
+    found = tuple(index.md5[epoch] for epoch in epochs)
     return Receipt(
-        run=str(kept.run), epochs=tuple(epochs), md5=tuple(found), environment=environment,
+        run=str(run), epochs=tuple(epochs), md5=found, environment=index.environment,
         hours=seconds and round(seconds / 3600, 1), train_md5=own, identical=found[-1] == own,
     )  # fmt: skip
 
@@ -159,13 +162,12 @@ def missing(receipt: Receipt, folder: Path = FOLDER) -> list[int]:
     """The epochs whose weights are not here as the receipt has them."""
     if receipt.md5 is None:
         return list(receipt.epochs)
-    kept = Kept(folder, Run.parse(receipt.run), "")
-    known = zip(receipt.epochs, receipt.md5, strict=True)
-    return [epoch for epoch, own in known if file_md5(kept.path(epoch)) != own]
+    run, known = Run.parse(receipt.run), zip(receipt.epochs, receipt.md5, strict=True)
+    return [epoch for epoch, own in known if not has(weights_file(run, epoch, folder), own)]
 
 
 def each(receipt: Receipt, folder: Path = FOLDER) -> Iterator[tuple[int, Arrays]]:
     """Epoch and weights, one after the other."""
     run = Run.parse(receipt.run)
     for epoch in receipt.epochs:
-        yield epoch, store.read_weights(Kept(folder, run, "").path(epoch), run)
+        yield epoch, store.read_weights(weights_file(run, epoch, folder), run)

@@ -19,6 +19,8 @@ from strata.run import InputError
 from strata.store import Arrays, read_tensors, tensors_bytes, write_bytes
 
 LOCK = Path("pipelines", "runs", "dvc.lock")  # where DVC records what was trained
+# The key for the code of training, which the stage code writes: a comment costs no snapshot.
+CODE = Path("data", "code", "train.txt")
 
 
 def fingerprint(inputs: Mapping[str, Any], files: list[Path]) -> str:
