@@ -3,7 +3,7 @@
 Definitions and criteria: docs/interventions.md, section 3.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import gcd
 from typing import NamedTuple
 
@@ -83,18 +83,32 @@ def axis_hybrids(
     cases = [(J, p) for J in known for p in sorted({*projections.axis_primes(J)})]
     for J, p in cases:
         sources = [J] if within else [K for K in known if _same_axis(J, K, p)]
-        parts = {
-            K.d: _part(subject, K, projections.atomic_key(K, subject.masks[K.d], p))
-            for K in [J, *sources]
-        }
+        parts = axis_parts(subject, [J, *sources], p)
         if not sources or not parts[J.d].any():
             continue
         pool = np.concatenate([K.elements for K in sources])
         for _ in range(partners):
-            other = rng.choice(pool, len(J))
-            rows = np.array([parts[gcd(int(x), n)][position(n)[x]] for x in other])
-            table = subject.rows_of_W_E[J.elements] - parts[J.d] + rows
-            yield Hybrids(table, J.elements, moved(J, other, p), np.full(len(J), J.d))
+            yield exchanged(subject, J, rng.choice(pool, len(J)), p, parts)
+
+
+def axis_parts(subject: Subject, of: Iterable[JClass], p: int) -> dict[int, np.ndarray]:
+    """The part of the rows of each class on the axis of p, in atomic key characters."""
+    keys = {J: projections.atomic_key(J, subject.masks[J.d], p) for J in of}
+    return {J.d: _part(subject, J, mask) for J, mask in keys.items()}
+
+
+def exchanged(
+    subject: Subject,
+    J: JClass,
+    other: Int[np.ndarray, " size"],
+    p: int,
+    parts: dict[int, np.ndarray],
+) -> Hybrids:
+    """Each element of J_d with its part on the axis of p replaced by that of another residue."""
+    n = subject.rig.n
+    rows = np.array([parts[gcd(int(x), n)][position(n)[x]] for x in other])
+    table = subject.rows_of_W_E[J.elements] - parts[J.d] + rows
+    return Hybrids(table, J.elements, moved(J, other, p), np.full(len(J), J.d))
 
 
 def _same_axis(J: JClass, K: JClass, p: int) -> bool:

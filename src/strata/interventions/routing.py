@@ -90,11 +90,17 @@ def to_first(rig: Rig, pattern: Float[np.ndarray, "rows 3"]) -> Float[np.ndarray
 
 def ablated(subject: Subject, heads: Heads) -> Outcome:
     """What these heads write replaced by its mean over all ordered pairs."""
-    rig = subject.rig
-    mix, weight = rig.mixed(subject.state.attention), rig.count / rig.count.sum()
+    mix = subject.rig.mixed(subject.state.attention)
     for h in heads:
-        mix[:, h] = weight @ mix[:, h].astype(np.float64)
-    return rig.with_heads(mix)
+        mix[:, h] = mean_mix(subject.rig, mix, h)
+    return subject.rig.with_heads(mix)
+
+
+def mean_mix(
+    rig: Rig, mix: Float[np.ndarray, "rows n_heads d_head"], h: int
+) -> Float[np.ndarray, " d_head"]:
+    """The mean over all ordered pairs of what a head mixes."""
+    return (rig.count / rig.count.sum()) @ mix[:, h].astype(np.float64)
 
 
 def W_OV(rig: Rig, h: int) -> Float[np.ndarray, "d_model d_model"]:

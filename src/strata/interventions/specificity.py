@@ -49,11 +49,18 @@ def directions(subject: Subject, d: int, p: int | None = None) -> Float[np.ndarr
     return row_space(key_part(subject, J, on_axis))
 
 
-def without(subject: Subject, basis: Float[np.ndarray, "k d_model"]) -> Outcome:
-    """The outcome with these directions removed from every residue, within its own class."""
+def removed(
+    subject: Subject, basis: Float[np.ndarray, "k d_model"]
+) -> Float[np.ndarray, "n d_model"]:
+    """The embedding with these directions removed from every residue, within its own class."""
     W_E = subject.rows_of_W_E
     less = deviations(W_E, subject.rig.n) @ basis.T @ basis
-    return with_embedding(subject.rig, W_E - less.astype(W_E.dtype))
+    return W_E - less.astype(W_E.dtype)
+
+
+def without(subject: Subject, basis: Float[np.ndarray, "k d_model"]) -> Outcome:
+    """The outcome with these directions removed from every residue."""
+    return with_embedding(subject.rig, removed(subject, basis))
 
 
 def specificity(subject: Subject, draws: int, rng: np.random.Generator) -> list[Specificity]:
