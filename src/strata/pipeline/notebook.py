@@ -9,12 +9,11 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from unittest.mock import patch
 
 import papermill
 from jupyter_core.utils import ensure_event_loop
@@ -51,8 +50,22 @@ def executed(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> Iterator[Noteboo
     """
     with TemporaryDirectory() as scratch:
         own = {"IPYTHONDIR": scratch, "JUPYTER_RUNTIME_DIR": scratch}
-        with patch.dict(os.environ, QUIET | own), ThreadPoolExecutor(os.cpu_count()) as pool:
+        with environment(QUIET | own), ThreadPoolExecutor(os.cpu_count()) as pool:
             yield from pool.map(_executed, *zip(*work, strict=True))
+
+
+@contextmanager
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Variables for this process and the kernels that it starts; as they were afterwards."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _executed(template: Path, values: Mapping[str, Any]) -> NotebookNode:
