@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 from strata import store
-from strata.dynamics import checkpoints
-from strata.dynamics.schedule import moments
+from strata.dynamics import checkpoints, schedule
 from strata.params import CheckpointsParams
 from strata.run import Run, Settings, command, section
 from strata.training import snapshots
@@ -22,7 +21,7 @@ def main() -> None:
     run, settings = Run.parse(name), store.read_model(config, Settings)
     count = section("params.yaml", "checkpoints", CheckpointsParams).count
     split = store.read_split(split_path, run.n)["split"]
-    epochs = moments(store.read_history(Path(folder, "history.parquet")), count)
+    epochs = schedule.checkpoints(store.read_history(Path(folder, "history.parquet")), count)
     inputs = {"run": name} | settings.model_dump()
     key = snapshots.fingerprint(inputs, [snapshots.CODE, Path(split_path)])
     kept = checkpoints.Kept(checkpoints.FOLDER, run, key)

@@ -1,14 +1,14 @@
 """The measures of one run over its training, on its kept weights.
 
 In: a run's name, the receipt of its checkpoints, its split. Out: Parquet, described in
-src/strata/dynamics/courses.py. It trains nothing: where the weights are not in
+src/strata/dynamics/table.py. It trains nothing: where the weights are not in
 .snapshots/checkpoints as the receipt has them, it says how to make them.
 """
 
 import sys
 
 from strata import store
-from strata.dynamics import checkpoints, courses, trajectory
+from strata.dynamics import checkpoints, table, trajectory
 from strata.params import DynamicsParams
 from strata.run import InputError, Run, command, section
 
@@ -25,14 +25,14 @@ def main() -> None:
             f"{name}: its checkpoints are not here; `make dynamics` trains them again, about "
             f"{hours}, and measures"
         )
-    table = store.read_split(split_path, run.n)
+    split = store.read_split(split_path, run.n)
     *_, (_, last) = checkpoints.each(receipt)
     final = trajectory.keys(last, run.n, params)
-    seen = {
-        epoch: trajectory.observe(weights, table, run.n, final, params)
+    measured = {
+        epoch: trajectory.observe(weights, split, run.n, final, params)
         for epoch, weights in checkpoints.each(receipt)
     }
-    courses.write(out, seen)
+    table.write(out, measured)
 
 
 if __name__ == "__main__":

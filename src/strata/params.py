@@ -42,7 +42,7 @@ class MetricsParams(Section):
     key_threshold: Above0  # key: at least this times the uniform share
     variance: Fraction  # components are counted until this share of the variance
     random_subsets: Positive  # draws of the baseline of random residue subsets
-    top_directions: Positive  # singular directions of W_OV held against a class
+    top_directions: Positive  # singular directions of W_OV compared with a class
     aligned_cosine: Share  # a direction counts as aligned from this cosine on
     top_singular: Positive  # singular values whose share is reported
     shuffles: Positive  # draws of the baseline of shuffled class labels

@@ -17,7 +17,7 @@ from nbformat import v4
 from strata import params, store, task
 from strata.analysis import all_pairs, metrics, stored
 from strata.architecture import architecture
-from strata.dynamics import courses, order, trajectory
+from strata.dynamics import order, table, trajectory
 from strata.interventions import suite
 from strata.pipeline import notebook
 from strata.plots import base
@@ -98,7 +98,7 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     """A run that has just been born, with all that a notebook may read of it."""
     n = run.n
     names = ("weights", "history", "metrics", "activations", "interventions", "classes")
-    names += ("course", "times")
+    names += ("measured", "times")
     made = {name: folder / name for name in names}
     weights = born(run, made["weights"])
     history = {name: np.array([0.5]) for name in store.HISTORY.names}
@@ -112,8 +112,8 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     store.write_text(made["classes"], rows.to_csv(index=False))
     final = trajectory.keys(weights, n, PARAMS.dynamics)
     observed = trajectory.observe(weights, dealt(n), n, final, PARAMS.dynamics)
-    courses.write(made["course"], {0: observed, 1: observed})
-    times = {n: order.times(courses.read(made["course"]), n)}
+    table.write(made["measured"], {0: observed, 1: observed})
+    times = {n: order.times(table.read(made["measured"]), n)}
     store.write_text(made["times"], dynamics.of_times(times).to_csv(index=False))
     few = PARAMS.interventions.model_copy(update={"draws": 2, "swaps": 1})
     store.write_json(made["interventions"], suite.intervene(run, weights, few, 0.5))

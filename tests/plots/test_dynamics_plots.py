@@ -1,4 +1,4 @@
-"""What is drawn of a course is what was measured."""
+"""What is drawn of training dynamics is what was measured."""
 
 import numpy as np
 import pandas as pd

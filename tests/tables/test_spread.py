@@ -143,7 +143,12 @@ def test_table_5_has_ten_seeds_of_four_moduli_beside_the_papers_numbers():
 
 def test_every_measure_over_seeds_is_there_with_its_baseline():
     ten = [planted(113, seed) for seed in range(1, 11)]
-    every = (measures.of_classes, measures.of_heads, measures.of_directions, measures.of_course)
+    every = (
+        measures.of_classes,
+        measures.of_heads,
+        measures.of_directions,
+        measures.of_generalisation,
+    )
     every += (measures.of_neurons,)
     over = {of: seeds.table(ten, of, GRID) for of in every}
     found = {f.__name__: set(frame["measure"]) for f, frame in over.items()}
@@ -162,16 +167,16 @@ def test_every_measure_over_seeds_is_there_with_its_baseline():
             "classes of a and b", "a and b modulo one prime power", "neurons with 11",
             "neurons with 13",
         },
-        "of_course": {
+        "of_generalisation": {
             "first epoch, train", "first epoch, validation", "first epoch, mirror-free",
             "epoch to stay, train", "epoch to stay, validation", "epoch to stay, mirror-free",
             "accuracy on all pairs",
         },
     }  # fmt: skip
-    course = over[measures.of_course].set_index("measure")
-    assert course.loc["epoch to stay, train", "mean"] == 550
-    assert course.loc["first epoch, train", "mean"] == 275
-    assert course.loc["epoch to stay, mirror-free", ["min", "max"]].tolist() == [300, 3000]
+    epochs = over[measures.of_generalisation].set_index("measure")
+    assert epochs.loc["epoch to stay, train", "mean"] == 550
+    assert epochs.loc["first epoch, train", "mean"] == 275
+    assert epochs.loc["epoch to stay, mirror-free", ["min", "max"]].tolist() == [300, 3000]
     assert {*over[measures.of_directions]["d"]} == {1}  # {0} has no direction
     followed = over[measures.of_neurons].set_index("measure")
     assert followed.loc["a and b modulo one prime power", "mean"] == pytest.approx(0.855)
@@ -204,7 +209,7 @@ def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
     for of, lacking in {
         measures.of_classes: "FVE",
         measures.of_heads: "block score",
-        measures.of_course: "first epoch, validation",
+        measures.of_generalisation: "first epoch, validation",
     }.items():
         rows = seeds.table(three, of, GRID).set_index("measure").loc[[lacking]]
         assert {*rows["runs"]} == {2} and {*rows["of"]} == {3}
@@ -214,8 +219,8 @@ def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
 def test_a_run_counts_among_those_of_its_modulus_and_model_alone():
     mlp = planted(113, 1, architecture="mlp", heads=[], pca=None)
     four = [planted(113, 1), planted(113, 2), planted(143, 1), mlp]
-    course = seeds.table(four, measures.of_course, GRID).set_index(["n", "architecture"])
-    of = {kind: set(course.loc[[kind], "of"]) for kind in course.index}
+    epochs = seeds.table(four, measures.of_generalisation, GRID).set_index(["n", "architecture"])
+    of = {kind: set(epochs.loc[[kind], "of"]) for kind in epochs.index}
     assert of == {(113, "transformer"): {2}, (143, "transformer"): {1}, (113, "mlp"): {1}}
 
 

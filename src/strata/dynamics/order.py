@@ -1,7 +1,7 @@
 """When each class comes in training, and whether composite classes follow their atomic factors.
 
-Definitions: docs/dynamics.md. A course is the frame that ``courses`` describes, an origin the
-JSON beside it.
+Definitions: docs/dynamics.md. ``frame`` is the table of a run that
+module ``table`` describes.
 """
 
 from collections import Counter
@@ -61,7 +61,7 @@ def pairs(n: int) -> tuple[list[Pair], list[Pair]]:
     return own, [(c, d) for c in composite for d in atoms if (c, d) not in own]
 
 
-def curves(course: pd.DataFrame, n: int) -> dict[str, pd.DataFrame]:
+def curves(frame: pd.DataFrame, n: int) -> dict[str, pd.DataFrame]:
     """For each of MEASURES a frame of epochs × classes (by d) with two elements or more.
 
     Accuracy is that over mirror-free pairs with their product in the class. Above chance: x becomes
@@ -70,7 +70,7 @@ def curves(course: pd.DataFrame, n: int) -> dict[str, pd.DataFrame]:
     """
     size = pd.Series({J.d: len(J) for J in classes(n) if len(J) > 1}, dtype=float)
     fve, r2, key, accuracy = (
-        _by_class(course, name).reindex(columns=size.index)
+        _by_class(frame, name).reindex(columns=size.index)
         for name in ("fve", "r2", "key_current", "mirror_free_accuracy")
     )
     uniform = key.iloc[-1] / (size - 1) if len(key) else size * np.nan
@@ -84,20 +84,20 @@ def curves(course: pd.DataFrame, n: int) -> dict[str, pd.DataFrame]:
     }
 
 
-def _by_class(course: pd.DataFrame, measure: str) -> pd.DataFrame:
-    own = course.loc[course["measure"] == measure]
-    d = [int(of[1:]) if of.startswith("J") else 0 for of in own["of"]]
-    frame = own.assign(d=d).pivot(index="epoch", columns="d", values="value")
-    return frame.drop(columns=0, errors="ignore")
+def _by_class(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
+    rows = frame.loc[frame["measure"] == measure]
+    d = [int(of[1:]) if of.startswith("J") else 0 for of in rows["of"]]
+    wide = rows.assign(d=d).pivot(index="epoch", columns="d", values="value")
+    return wide.drop(columns=0, errors="ignore")
 
 
-def times(course: pd.DataFrame, n: int) -> dict[str, Times]:
+def times(frame: pd.DataFrame, n: int) -> dict[str, Times]:
     """For each of MEASURES the epoch of each class that has one."""
-    return {measure: _settled(frame) for measure, frame in curves(course, n).items()}
+    return {measure: _settled(curve) for measure, curve in curves(frame, n).items()}
 
 
-def _settled(frame: pd.DataFrame) -> Times:
-    known = {int(d): column.dropna() for d, column in frame.items()}  # pyright: ignore
+def _settled(curves: pd.DataFrame) -> Times:
+    known = {int(d): column.dropna() for d, column in curves.items()}  # pyright: ignore
     reached = {d: settled(x.index.to_numpy(), x.to_numpy()) for d, x in known.items()}
     return {d: epoch for d, epoch in reached.items() if epoch is not None}
 
@@ -119,19 +119,19 @@ def one_rate(
             share = fourier.energy_share(W_E[J.elements], J.orders)
             rows.append((step, "fve", f"J{d}", fourier.fve(share, key)))
             rows.append((step, "key_current", f"J{d}", float(key.sum())))
-    course = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
-    return _settled(curves(course, n)["epoch_fve_above"])
+    frame = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
+    return _settled(curves(frame, n)["epoch_fve_above"])
 
 
 def settled(
-    epochs: Int[np.ndarray, " moments"], values: Float[np.ndarray, " moments"]
+    epochs: Int[np.ndarray, " checkpoints"], values: Float[np.ndarray, " checkpoints"]
 ) -> int | None:
     """The first of the epochs from which the values stay at half of the final one or above.
 
     Each value but that of the initial weights is replaced by the median of it and its two
-    neighbours, the last by its neighbour's, so that one moment at which training has left its
-    minimum counts neither as final nor as a fall. None where there is no value, or the final one is
-    not above 0.
+    neighbours, the last by its neighbour's, so that one checkpoint at which training has left its
+    minimum counts neither as final nor as a fall. None where there is no value, or the final one
+    is not above 0.
 
     >>> settled(np.array([0, 10, 20, 30, 40]), np.array([0.0, 0.2, 0.6, 0.9, 1.0]))
     20
@@ -161,7 +161,7 @@ def commonest(n: int) -> float:
 
 
 def signs(time: Times, some: Sequence[Pair]) -> list[int]:
-    """1 where the first of a pair comes later, 0 at the same moment, −1 earlier; of pairs whose
+    """1 where the first of a pair comes later, 0 at the same checkpoint, −1 earlier; of pairs whose
     times both exist."""
     known = [(time[c], time[d]) for c, d in some if c in time and d in time]
     return [(c > d) - (c < d) for c, d in known]
@@ -174,7 +174,7 @@ def lasts(time: Times, n: int) -> list[int]:
 
 
 def shuffled(by_modulus: Mapping[int, Times], params: GridParams) -> float:
-    """How often times dealt anew to the classes of each modulus agree as much as they do.
+    """The p-value of a permutation test: epochs shuffled among the classes of each modulus.
 
     The statistic is the number of pairs that agree less those that disagree; (1 + draws that reach
     it) / (1 + draws). Phipson and Smyth, Permutation P-values Should Never Be Zero, 2010.

@@ -1,4 +1,4 @@
-"""When to look at a run in training: epochs chosen from its history, dense where things change."""
+"""The checkpoints of a training: epochs chosen from its history, dense where things change."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from jaxtyping import Float
 SHIFTS = np.geomspace(1 / 1.2, 1.2, 25)
 
 
-def moments(history: pd.DataFrame, count: int) -> list[int]:
+def checkpoints(history: pd.DataFrame, count: int) -> list[int]:
     """At most `count` epochs, ascending, with 0, the initial weights, and the last among them.
 
     They lie evenly on ``clock``: epoch i is the first at which the clock shows i / (count − 1).
@@ -17,7 +17,7 @@ def moments(history: pd.DataFrame, count: int) -> list[int]:
     count < 2, or no epoch was trained.
     """
     if count < 2 or not len(history):
-        raise ValueError(f"{count} moments of {len(history)} epochs: must be 2 of 1 at least")
+        raise ValueError(f"{count} checkpoints of {len(history)} epochs: must be 2 of 1 at least")
     marks = np.arange(count) / (count - 1)
     found = np.searchsorted(clock(history), marks[:-1])
     return np.unique(np.append(found, len(history))).tolist()

@@ -1,7 +1,7 @@
-"""The measures of one moment in a run's training, for a long table over all of them.
+"""The measures of a run's weights at one checkpoint, for a long table over all of them.
 
 Definitions, and which are whose: docs/dynamics.md. Shares are fractions. What a class, a model or a
-moment does not have is no row.
+checkpoint does not have is no row.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 
 from strata.analysis import all_pairs, fourier, readout, subspaces, variance
 from strata.analysis.all_pairs import AllPairs
-from strata.dynamics.courses import Row
+from strata.dynamics.table import Row
 from strata.interventions import ablations, projections, specificity
 from strata.interventions.ablations import Subject
 from strata.interventions.patching import Rig

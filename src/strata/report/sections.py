@@ -143,7 +143,7 @@ SECTIONS = (
         "How many directions of a class a head reads, and writes.",
     ),
     Section(
-        "course-seeds", "Stability", "", "When a model generalises, over seeds",
+        "generalisation-seeds", "Stability", "", "When a model generalises, over seeds",
         "The first epoch with an accuracy at its level, and the epoch from which it stays there: "
         "a leap of the loss late in training moves the second alone.",
     ),
@@ -173,10 +173,11 @@ SECTIONS = (
         "mlp_stability_jclasses", "Stability", "Figure 19",
         "Neurons of the MLP over seeds, n = 113, 143, 154", template="neurons-seeds",
     ),
-    Section("progress-measures", "Emergence"),
-    Section("progress-order", "Emergence"),
+    Section("progress-measures", "Training dynamics"),
+    Section("progress-order", "Training dynamics"),
     Section(
-        "dynamics-order", "Emergence", "", "Pairs of a composite class and a factor, in time",
+        "dynamics-order", "Training dynamics", "",
+        "Pairs of a composite class and a factor, in time",
         "*Agree*: the composite class comes later. *p, signs*: sign test. *p, shuffled*: "
         "permutation test, epochs shuffled among the classes of each modulus. *Control*: atomic "
         "classes that the composite one is not made of. FVE and accuracy without a baseline "
@@ -184,19 +185,19 @@ SECTIONS = (
         "uniform gives on the straight line from the first embedding to the last.",
     ),
     Section(
-        "dynamics-grokking", "Emergence", "", "Strata and grokking",
+        "dynamics-grokking", "Training dynamics", "", "Strata and grokking",
         "The first checkpoint from which a measure stays at half of its final value. *Right "
         "class*: the answer lies in the class of the product, right or not, as a share above that "
         "of the commonest class. *Classes apart*: variance of the embedding between class means, "
         "above that of shuffled labels.",
     ),
     Section(
-        "dynamics-times", "Emergence", "", "When each class comes",
+        "dynamics-times", "Training dynamics", "", "When each class comes",
         "The first checkpoint from which a measure stays at half of its final value. At 0 it began "
         "there. Accuracy: over mirror-free pairs.",
     ),
     Section(
-        "dynamics-origin", "Emergence", "", "Where the checkpoints were trained",
+        "dynamics-origin", "Training dynamics", "", "Where the checkpoints were trained",
         "On a machine like the run’s own, with as many threads, the last checkpoint has the run’s "
         "weights, byte for byte.",
     ),

@@ -169,8 +169,8 @@ COLUMNS = {
     "control_pairs": Column("control pairs", "count"),
     "control_agree": Column("agree, control", "count"),
     "control_disagree": Column("disagree, control", "count"),
-    "moments": Column("moments", "count"),
-    "course_machine": Column("course trained on", "text", "l"),
+    "checkpoints": Column("checkpoints", "count"),
+    "checkpoints_machine": Column("checkpoints trained on", "text", "l"),
     "train_machine": Column("run trained on", "text", "l"),
     "identical": Column("same weights", "truth", "l"),
 }

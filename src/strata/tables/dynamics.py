@@ -1,7 +1,7 @@
 """The tables over the training of some runs: when each class comes, in which order, trained where.
 
-Definitions: docs/dynamics.md. A course is the frame that ``dynamics.courses`` describes, an origin
-the receipt of the checkpoints beside the record of the run's own training.
+Definitions: docs/dynamics.md. A frame is the table of a run that ``dynamics.table`` describes, an
+origin the receipt of the checkpoints beside the record of the run's own training.
 """
 
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ from scipy.stats import binomtest
 
 from strata.dynamics import order
 from strata.dynamics.checkpoints import Receipt
-from strata.dynamics.courses import curve
 from strata.dynamics.order import LINE, MEASURES, Ends, Times
+from strata.dynamics.table import curve
 from strata.monoid import classes
 from strata.params import DynamicsParams, GridParams
 from strata.run import InputError, Run
@@ -28,7 +28,7 @@ ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control
 
 
 def tables(
-    courses: Mapping[Run, pd.DataFrame],
+    frames: Mapping[Run, pd.DataFrame],
     origins: Mapping[Run, tuple[Receipt, Environment]],
     ends: Mapping[Run, Ends],
     params: GridParams,
@@ -39,12 +39,12 @@ def tables(
 
     Raises InputError for two runs of one modulus, which the tables could not tell apart.
     """
-    if len({run.n for run in courses}) < len(courses):
+    if len({run.n for run in frames}) < len(frames):
         raise InputError(
-            f"courses of {', '.join(map(str, courses))}: must be of one run for each n"
+            f"dynamics of {', '.join(map(str, frames))}: must be of one run for each n"
         )
-    found = {run.n: order.times(course, run.n) for run, course in courses.items()}
-    line = {run.n: order.one_rate(*ends[run], run.n, measured.key_threshold) for run in courses}
+    found = {run.n: order.times(frame, run.n) for run, frame in frames.items()}
+    line = {run.n: order.one_rate(*ends[run], run.n, measured.key_threshold) for run in frames}
     names = ", ".join(str(n) for n in found)
     whole = "Epoch from which the whole model stays at half of its final value or above"
     half = "Epoch from which each class stays at half of its final value or above"
@@ -52,8 +52,8 @@ def tables(
     return (
         Table("dynamics-times", f"{half}, n = {names}.", of_times(found)),
         Table("dynamics-order", f"{pair}, n = {names}.", of_order(found, line, params)),
-        Table("dynamics-grokking", f"{whole}, n = {names}.", of_wholes(courses)),
-        Table("dynamics-origin", "Where the courses were trained.", of_origins(origins)),
+        Table("dynamics-grokking", f"{whole}, n = {names}.", of_wholes(frames)),
+        Table("dynamics-origin", "Where the checkpoints were trained.", of_origins(origins)),
     )
 
 
@@ -69,24 +69,24 @@ def of_times(found: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(MEASURES, "Int64"))
 
 
-def of_wholes(courses: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
+def of_wholes(frames: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
     """When training pairs are answered, when mirror-free ones fall into the right class, above the
     share of pairs that the commonest class has, when they are answered, and when classes part in
-    the embedding, more than labels dealt at random."""
+    the embedding, more than labels assigned at random."""
     rows = []
-    for run, course in courses.items():
-        # Labels dealt at random to the residues have as much of the variance between their means.
+    for run, frame in frames.items():
+        # Labels assigned at random have as much of the variance between their means.
         chance, apart = order.commonest(run.n), (len(classes(run.n)) - 1) / (run.n - 1)
         whole = {
-            "epoch_known": curve(course, "train_accuracy"),
-            "epoch_class": (curve(course, "mirror_free_class_accuracy") - chance) / (1 - chance),
-            "epoch_answer": curve(course, "mirror_free_accuracy"),
-            "epoch_between": (curve(course, "class_share") - apart) / (1 - apart),
+            "epoch_known": curve(frame, "train_accuracy"),
+            "epoch_class": (curve(frame, "mirror_free_class_accuracy") - chance) / (1 - chance),
+            "epoch_answer": curve(frame, "mirror_free_accuracy"),
+            "epoch_between": (curve(frame, "class_share") - apart) / (1 - apart),
         }
         times = {k: order.settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
         rows.append({"n": run.n, "class_chance": chance} | times)
-    frame = pd.DataFrame(rows, columns=WHOLE)
-    return frame.astype(dict.fromkeys(WHOLE[2:], "Int64"))
+    found = pd.DataFrame(rows, columns=WHOLE)
+    return found.astype(dict.fromkeys(WHOLE[2:], "Int64"))
 
 
 def of_order(
@@ -129,12 +129,12 @@ def _order(by_modulus: Mapping[int, Times], params: GridParams) -> Json:
 
 
 def of_origins(origins: Mapping[Run, tuple[Receipt, Environment]]) -> pd.DataFrame:
-    """The machine of each course and of its run, and whether both ended in the same bytes."""
+    """The machines of the checkpoints and of the run, and whether both ended in the same bytes."""
     rows = [
         {
             "run": str(run),
-            "moments": len(origin.epochs),
-            "course_machine": origin.environment.words(),
+            "checkpoints": len(origin.epochs),
+            "checkpoints_machine": origin.environment.words(),
             "train_machine": environment.words(),
             "identical": origin.identical,
         }

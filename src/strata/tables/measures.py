@@ -70,7 +70,7 @@ def of_neurons(run: Json) -> Iterator[Measure]:
             yield about, "ratio", found["neurons"][q]
 
 
-def of_course(run: Json) -> Iterator[Measure]:
+def of_generalisation(run: Json) -> Iterator[Measure]:
     """When each accuracy came to its level, first and to stay, and the accuracy in the end."""
     about = {"n": run["n"], "architecture": run["architecture"]}
     for when, key in EPOCHS.items():

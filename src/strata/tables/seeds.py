@@ -22,8 +22,8 @@ from strata.tables.measures import (
     Measure,
     Value,
     of_classes,
-    of_course,
     of_directions,
+    of_generalisation,
     of_heads,
     of_neurons,
 )
@@ -219,7 +219,10 @@ def grid(runs: Sequence[Json], printed: Json, params: Params) -> tuple[Table, ..
             table(own, of_neurons, params.grid),
         ),
         "directions-seeds": (f"{aligned}, {means}.", table(own, of_directions, params.grid)),
-        "course-seeds": (f"{reached}, {means}.", table(runs, of_course, params.grid)),
+        "generalisation-seeds": (
+            f"{reached}, {means}.",
+            table(runs, of_generalisation, params.grid),
+        ),
         "architectures": (f"{reached}, transformer and MLP-only model.", architectures(runs)),
         "not-generalised": (
             f"Runs that end below {level} % validation accuracy, of {len(runs)}.",

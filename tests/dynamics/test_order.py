@@ -1,4 +1,4 @@
-"""When a class comes: the rule, the pairs it is applied to, the test of the paper's suspicion."""
+"""When a class is learned: the rule, the pairs it is applied to, the test."""
 
 from itertools import permutations
 
@@ -19,7 +19,7 @@ from strata.tables import dynamics, format
 from strata.training.environment import Environment
 
 PARAMS = params.load("params.yaml")
-GRID, COURSE = PARAMS.grid.model_copy(update={"resamples": 999}), PARAMS.dynamics
+GRID, THRESHOLDS = PARAMS.grid.model_copy(update={"resamples": 999}), PARAMS.dynamics
 EPOCHS = np.arange(0, 110, 10)
 LINE = {n: {} for n in (165, 154, 143, 113)}  # no class has a time on it
 HERE = Environment(
@@ -30,7 +30,7 @@ HERE = Environment(
 
 
 def steps(n: int, at: dict[int, int], to: float = 1.0) -> pd.DataFrame:
-    """A course in which every measure of J_d steps from chance to its final value at an epoch."""
+    """A table in which every measure of J_d steps from chance to its final value at an epoch."""
     rows = []
     for J in (J for J in classes(n) if len(J) > 1):
         key = min(2, len(J) - 1)
@@ -53,7 +53,7 @@ def test_a_step_is_found_at_its_epoch():
 
 
 @given(st.integers(2, 8), st.floats(0.1, 1), st.sets(st.integers(1, 10), max_size=1))
-def test_one_wrong_moment_moves_a_step_by_no_more_than_one_moment(step, height, wrong):
+def test_one_wrong_checkpoint_moves_a_step_by_no_more_than_one(step, height, wrong):
     values = np.where(np.arange(11) >= step, height, 0.0)
     for i in wrong:
         values[i] = height - values[i]
@@ -99,7 +99,7 @@ ASCENDING = {55: 10, 33: 20, 15: 30, 11: 40, 5: 50, 3: 60, 1: 70}
         (ASCENDING, 9, 0, 0),
         ({d: 80 - e for d, e in ASCENDING.items()}, 0, 9, 0),
         (dict.fromkeys(ASCENDING, 30), 0, 0, 9),
-        (ASCENDING | {15: 70}, 6, 2, 1),  # with J_1 at one moment, after J_3 and J_5
+        (ASCENDING | {15: 70}, 6, 2, 1),  # with J_1 at one checkpoint, after J_3 and J_5
     ],
 )
 def test_pairs_are_counted_as_they_were_planted(at, agree, disagree, tie):
@@ -137,11 +137,11 @@ def test_times_in_no_order_give_no_small_p():
 
 def test_small_classes_seem_to_come_first_where_all_come_at_one_rate():
     """Half of the final value favours classes that begin high; above chance nothing does."""
-    course = steps(165, dict.fromkeys(ASCENDING, 0))
+    frame = steps(165, dict.fromkeys(ASCENDING, 0))
     start = steps(165, dict.fromkeys(ASCENDING, 1000))
-    way = np.where(course["measure"] == "key_current", 0, course["epoch"] / 100)
-    course["value"] = (1 - way) * start["value"] + way * course["value"]
-    found = dynamics.of_order({165: order.times(course, 165)}, LINE, GRID).set_index("measure")
+    way = np.where(frame["measure"] == "key_current", 0, frame["epoch"] / 100)
+    frame["value"] = (1 - way) * start["value"] + way * frame["value"]
+    found = dynamics.of_order({165: order.times(frame, 165)}, LINE, GRID).set_index("measure")
     assert found.loc["FVE", ["agree", "disagree"]].tolist() == [8, 0]
     assert found.loc["accuracy above chance", ["agree", "disagree", "tie"]].tolist() == [0, 0, 9]
     above = found.loc["FVE above uniform", ["pairs", "agree", "disagree", "tie"]].tolist()
@@ -166,7 +166,7 @@ def signal(n: int) -> np.ndarray:
 @pytest.mark.parametrize("n", [165, 154, 143])
 def test_in_the_embedding_composites_come_first_where_every_axis_comes_at_one_rate(n):
     """Their axes add up over the same noise, so the order says nothing against composition."""
-    times = order.one_rate(noise(n), signal(n), n, COURSE.key_threshold)
+    times = order.one_rate(noise(n), signal(n), n, THRESHOLDS.key_threshold)
     own = [x for x in order.signs(times, order.pairs(n)[0]) if x]
     assert own.count(-1) >= max(2, 3 * own.count(1))
     assert all(0 < step < order.STEPS for step in times.values())
@@ -187,14 +187,14 @@ def test_moduli_add_up_and_a_prime_adds_nothing():
 
 
 def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):
-    courses = {Run(165, 1): steps(165, ASCENDING), Run(113, 1): steps(113, {1: 20}, to=0.0)}
+    frames = {Run(165, 1): steps(165, ASCENDING), Run(113, 1): steps(113, {1: 20}, to=0.0)}
     origin = Receipt(
         run="n165-s1", epochs=tuple(EPOCHS.tolist()), md5=("x",) * len(EPOCHS), environment=HERE,
         hours=None, train_md5="y", identical=False,
     )  # fmt: skip
-    origins = {run: (origin, HERE.model_copy(update={"threads": 2})) for run in courses}
-    ends = {run: (noise(run.n), signal(run.n)) for run in courses}
-    made = dynamics.tables(courses, origins, ends, GRID, COURSE)
+    origins = {run: (origin, HERE.model_copy(update={"threads": 2})) for run in frames}
+    ends = {run: (noise(run.n), signal(run.n)) for run in frames}
+    made = dynamics.tables(frames, origins, ends, GRID, THRESHOLDS)
     format.write(made, tmp_path)
     text = {path.stem: path.read_text() for path in tmp_path.glob("*.md")}
     assert set(text) == {f"dynamics-{x}" for x in ("times", "order", "grokking", "origin")}
@@ -204,10 +204,10 @@ def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):
     assert "AMD, AVX2, 2 threads" in text["dynamics-origin"]
 
 
-def test_two_courses_of_a_modulus_are_refused():
-    courses = {Run(13, seed): steps(13, {1: 20}) for seed in (1, 2)}
+def test_two_runs_of_a_modulus_are_refused():
+    frames = {Run(13, seed): steps(13, {1: 20}) for seed in (1, 2)}
     with pytest.raises(InputError, match="n13-s1, n13-s2: must be of one run for each n"):
-        dynamics.tables(courses, {}, {}, GRID, COURSE)
+        dynamics.tables(frames, {}, {}, GRID, THRESHOLDS)
 
 
 def test_what_the_whole_model_does_is_found_at_its_epoch():
@@ -218,8 +218,8 @@ def test_what_the_whole_model_does_is_found_at_its_epoch():
         for m, x in at.items()
         for e in EPOCHS.tolist()
     ]
-    course = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
-    [row] = dynamics.of_wholes({Run(15, 1): course}).to_dict("records")
+    frame = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
+    [row] = dynamics.of_wholes({Run(15, 1): frame}).to_dict("records")
     assert (row["epoch_known"], row["epoch_class"], row["epoch_answer"]) == (10, 20, 70)
     assert row["class_chance"] == chance and pd.isna(row["epoch_between"])
 

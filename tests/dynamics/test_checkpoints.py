@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from strata import store, task
-from strata.dynamics import checkpoints
+from strata.dynamics import checkpoints, schedule
 from strata.dynamics.checkpoints import Kept
-from strata.dynamics.schedule import clock, moments
+from strata.dynamics.schedule import clock
 from strata.run import InputError, Run, Settings, SplitParams, TrainParams
 from strata.training import loop
 from strata.training.environment import Environment
@@ -40,9 +40,9 @@ def history(epochs: int, learns: int = 0, generalises: int = 0) -> pd.DataFrame:
     })  # fmt: skip
 
 
-def test_the_first_and_the_last_weights_are_among_the_moments():
+def test_the_first_and_the_last_weights_are_among_the_checkpoints():
     for count in (2, 7, 120):
-        found = moments(history(5000, 100, 3000), count)
+        found = schedule.checkpoints(history(5000, 100, 3000), count)
         assert found[0] == 0
         assert found[-1] == 5000
         assert found == sorted(set(found))
@@ -56,14 +56,14 @@ def test_the_clock_rises_from_0_to_1_with_every_epoch():
     assert (np.diff(shown) > 0).all()
 
 
-def test_where_nothing_changes_the_moments_lie_evenly():
-    assert moments(history(1000, 0, 0).assign(loss=1.0, mirror_free_accuracy=np.nan), 11) == [
-        *range(0, 1001, 100)
-    ]
+def test_where_nothing_changes_the_checkpoints_lie_evenly():
+    assert schedule.checkpoints(
+        history(1000, 0, 0).assign(loss=1.0, mirror_free_accuracy=np.nan), 11
+    ) == [*range(0, 1001, 100)]
 
 
-def test_the_moments_are_dense_where_the_run_learns_and_where_it_generalises():
-    found = np.array(moments(history(20_000, 1000, 8000), 120))
+def test_checkpoints_are_dense_where_the_run_learns_and_where_it_generalises():
+    found = np.array(schedule.checkpoints(history(20_000, 1000, 8000), 120))
 
     def density(low: float, high: float) -> float:
         return ((found > low) & (found < high)).sum() / (high - low)
@@ -74,18 +74,18 @@ def test_the_moments_are_dense_where_the_run_learns_and_where_it_generalises():
     assert plain >= 0.9 * 119 / 4 / 20_000  # a quarter of the clock is the share of epochs gone
 
 
-def test_a_leap_out_of_the_minimum_draws_no_moments():
+def test_a_leap_out_of_the_minimum_draws_no_checkpoints():
     calm = history(10_000, 100, 3000)
     leaps = calm.copy()
     leaps.loc[7000:7050, ["loss", "train_accuracy"]] = [3.0, 0.1]
-    assert moments(leaps, 120) == moments(calm, 120)
+    assert schedule.checkpoints(leaps, 120) == schedule.checkpoints(calm, 120)
 
 
-def test_moments_of_nothing_are_refused():
+def test_checkpoints_of_nothing_are_refused():
     with pytest.raises(ValueError, match="must be 2 of 1 at least"):
-        moments(history(10), 1)
+        schedule.checkpoints(history(10), 1)
     with pytest.raises(ValueError, match="must be 2 of 1 at least"):
-        moments(history(0), 5)
+        schedule.checkpoints(history(0), 5)
 
 
 def kept(folder, key: str = "key") -> Kept:

@@ -1,4 +1,4 @@
-"""The measures of a moment, on a planted course: weights between random and a hand-made model."""
+"""The measures at a checkpoint, on planted weights: from random ones to a hand-made model."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from planted import planted
 
 from strata import task
 from strata.analysis import fourier
-from strata.dynamics import courses, order, trajectory
+from strata.dynamics import order, table, trajectory
 from strata.monoid import classes
 from strata.params import DynamicsParams
 from strata.run import InputError, Run, TrainParams
@@ -31,16 +31,16 @@ def random_weights(scale: float = 0.1) -> dict[str, np.ndarray]:
     return {k: (rng.normal(size=x.shape) * scale).astype(np.float32) for k, x in MADE.items()}
 
 
-def observed(moments: dict[int, dict[str, np.ndarray]]) -> pd.DataFrame:
-    """The course through these weights, by epoch, the last of which decide the keys."""
-    final = trajectory.keys(moments[max(moments)], N, PARAMS)
+def observed(checkpoints: dict[int, dict[str, np.ndarray]]) -> pd.DataFrame:
+    """The table of these weights, by epoch, the last of which decide the keys."""
+    final = trajectory.keys(checkpoints[max(checkpoints)], N, PARAMS)
     split = pair_table(N)
     rows = [
         (epoch, *row)
-        for epoch, weights in moments.items()
+        for epoch, weights in checkpoints.items()
         for row in trajectory.observe(weights, split, N, final, PARAMS)
     ]
-    return pd.DataFrame(rows, columns=courses.SCHEMA.names)
+    return pd.DataFrame(rows, columns=table.SCHEMA.names)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def between() -> pd.DataFrame:
 
 
 def at(frame: pd.DataFrame, measure: str, of: str = "") -> list[float]:
-    return courses.curve(frame, measure, of).tolist()
+    return table.curve(frame, measure, of).tolist()
 
 
 def rises(values: list[float]) -> bool:
@@ -126,7 +126,7 @@ def test_norms_are_those_of_the_weights(between):
     assert at(between, "sum_of_squared_weights")[-1] == pytest.approx(sum(squares.values()))
 
 
-def test_all_measures_of_the_last_moment_take_its_own_keys_as_final(between):
+def test_all_measures_of_the_last_checkpoint_take_its_own_keys_as_final(between):
     for J in classes(N)[:-1]:
         of = f"J{J.d}"
         for final, current in (("fve", "fve_current"), ("r2", "r2_current")):
@@ -134,17 +134,17 @@ def test_all_measures_of_the_last_moment_take_its_own_keys_as_final(between):
         assert at(between, "key_common", of)[-1] == at(between, "key_current", of)[-1]
 
 
-def test_a_class_that_is_planted_at_a_moment_is_found_at_that_moment():
-    """Rows of each class become those of the hand-made model at a moment of their own."""
+def test_a_class_that_is_planted_at_a_checkpoint_is_found_there():
+    """Rows of each class become those of the hand-made model at a checkpoint of their own."""
     planted_at = {1: 60, 5: 20, 7: 40}
-    random, moments = random_weights(0.5)["W_E"], {}
+    random, checkpoints = random_weights(0.5)["W_E"], {}
     for step in STEPS:
         W_E = MADE["W_E"].copy()
         for J in classes(N)[:-1]:
             if step < planted_at[J.d]:
                 W_E[J.elements] = random[J.elements]
-        moments[step] = MADE | {"W_E": W_E}
-    found = order.times(observed(moments), N)
+        checkpoints[step] = MADE | {"W_E": W_E}
+    found = order.times(observed(checkpoints), N)
     assert found["epoch_fve_above"] == {1: 60, 5: 20}  # every frequency of J_7 is key
     assert found["epoch_fve"][7] == 0
     # An answer in J_1 needs J_1 alone, one in another class needs J_1 and its own.
@@ -152,7 +152,7 @@ def test_a_class_that_is_planted_at_a_moment_is_found_at_that_moment():
     assert order.signs(found["epoch_fve_above"], order.pairs(N)[0]) == [1]
 
 
-def test_the_model_without_attention_has_a_course_without_heads():
+def test_the_model_without_attention_has_no_measures_of_heads():
     run = Run(6, 1, "mlp")
     train = TrainParams(
         d_model=8, n_heads=2, d_mlp=16, epochs=1, lr=0.1, weight_decay=0.0, beta1=0.9, beta2=0.9,
@@ -179,15 +179,15 @@ def test_fourier_norms_keep_the_energy():
     assert len(trajectory.norms(x, (3, 4))) == fourier.energy(x, (3, 4)).size - 1
 
 
-def test_a_course_is_read_as_it_was_written_with_the_same_bytes(tmp_path):
-    rows = {0: [courses.Row("fve", "J1", 0.5)], 10: [courses.Row("norm", "W_E", 2.0)]}
-    courses.write(tmp_path / "a", rows)
-    courses.write(tmp_path / "b", rows)
+def test_a_table_is_read_as_it_was_written_with_the_same_bytes(tmp_path):
+    rows = {0: [table.Row("fve", "J1", 0.5)], 10: [table.Row("norm", "W_E", 2.0)]}
+    table.write(tmp_path / "a", rows)
+    table.write(tmp_path / "b", rows)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert courses.read(tmp_path / "a").to_numpy().tolist() == [
+    assert table.read(tmp_path / "a").to_numpy().tolist() == [
         [0, "fve", "J1", 0.5],
         [10, "norm", "W_E", 2.0],
     ]
     (tmp_path / "b").write_bytes((tmp_path / "a").read_bytes()[:-3])
     with pytest.raises(InputError, match="b: not a whole Parquet file"):
-        courses.read(tmp_path / "b")
+        table.read(tmp_path / "b")

@@ -1,4 +1,5 @@
-"""The tables over the courses of some runs: when each class comes, in which order, trained where.
+"""The tables over the training dynamics of some runs: when each class is learned, in which order,
+and where the checkpoints were trained.
 
 In: a folder, the folders of dynamics, checkpoints and train, the names of the runs. Out: NAME.csv,
 NAME.tex and NAME.md for each table.
@@ -8,7 +9,7 @@ import sys
 from pathlib import Path
 
 from strata import store
-from strata.dynamics import courses
+from strata.dynamics import table
 from strata.dynamics.checkpoints import Receipt
 from strata.params import DynamicsParams, GridParams
 from strata.run import Run, command, section
@@ -20,8 +21,8 @@ def main() -> None:
     folder, measured, kept, trained, *names = sys.argv[1:]
     runs = [Run.parse(name) for name in names]
     params = section("params.yaml", "grid", GridParams)
-    course = section("params.yaml", "dynamics", DynamicsParams)
-    frames = {run: courses.read(Path(measured, f"{run}.parquet")) for run in runs}
+    thresholds = section("params.yaml", "dynamics", DynamicsParams)
+    frames = {run: table.read(Path(measured, f"{run}.parquet")) for run in runs}
     origins = {
         run: (
             store.read_model(Path(kept, f"{run}.json"), Receipt),
@@ -37,7 +38,7 @@ def main() -> None:
         for run in runs
         for weights, train in [store.read_trained(Path(trained, f"{run}/weights.safetensors"), run)]
     }
-    format.write(dynamics.tables(frames, origins, ends, params, course), folder)
+    format.write(dynamics.tables(frames, origins, ends, params, thresholds), folder)
 
 
 if __name__ == "__main__":

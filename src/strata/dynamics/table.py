@@ -1,6 +1,7 @@
-"""The table of a course: one row for each moment, measure, and what the measure is of.
+"""The table of a run's training dynamics: one row for each checkpoint, measure, and what the
+measure is of.
 
-The measures are those of module ``course``; docs/dynamics.md defines them. ``of`` is empty for the
+The measures are those of ``trajectory``; docs/dynamics.md defines them. ``of`` is empty for the
 whole model or all pairs, else J15 for a class, head 0 for a head, W_E for a tensor.
 """
 
@@ -20,31 +21,31 @@ SCHEMA = pa.schema(
 
 
 class Row(NamedTuple):
-    """One number of one moment."""
+    """One number at one checkpoint."""
 
     measure: str
     of: str
     value: float
 
 
-def write(path: Path | str, moments: Mapping[int, Sequence[Row]]) -> None:
+def write(path: Path | str, rows: Mapping[int, Sequence[Row]]) -> None:
     """Write the rows of each epoch, in that order."""
-    flat = [(epoch, *row) for epoch, rows in moments.items() for row in rows]
+    flat = [(epoch, *row) for epoch, measured in rows.items() for row in measured]
     columns = {name: [row[i] for row in flat] for i, name in enumerate(SCHEMA.names)}
     store.write_table(path, columns, SCHEMA)
 
 
 def read(path: Path | str) -> pd.DataFrame:
-    """The rows of a course. Raises InputError where it is no table of this kind."""
+    """The rows of a run. Raises InputError where it is no table of this kind."""
     return pd.DataFrame(store.read_table(path, SCHEMA))
 
 
-def curve(course: pd.DataFrame, measure: str, of: str = "") -> pd.Series:
+def curve(frame: pd.DataFrame, measure: str, of: str = "") -> pd.Series:
     """One measure over the epochs; empty where there is none of it."""
-    own = course.loc[(course["measure"] == measure) & (course["of"] == of)]
-    return own.set_index("epoch")["value"]
+    of_one = frame.loc[(frame["measure"] == measure) & (frame["of"] == of)]
+    return of_one.set_index("epoch")["value"]
 
 
-def mean(course: pd.DataFrame, measure: str) -> pd.Series:
+def mean(frame: pd.DataFrame, measure: str) -> pd.Series:
     """The mean of a measure over all that it is of, classes or heads, at each epoch."""
-    return course.loc[course["measure"] == measure].groupby("epoch")["value"].mean()
+    return frame.loc[frame["measure"] == measure].groupby("epoch")["value"].mean()
