@@ -31,11 +31,13 @@ EVERY |= {
     "interventions-runs",
     "collect@metrics",
     "collect@interventions",
+    f"logits@{RUN}",
+    "collect@logits",
 }
 EVERY |= {f"interventions@{RUN}", "interventions-tables", "grid", f"page@{RUN}", "report"}
 EVERY |= FIGURES
 # Studies of runs that are named in pipelines/studies itself.
-STUDIES = {"controls", "interventions-controls", "controls-tables"}
+STUDIES = {"controls", "interventions-controls", "logits-controls", "controls-tables"}
 STUDIES |= {"extension", "checkpoints", "dynamics", "dynamics-tables"}
 
 

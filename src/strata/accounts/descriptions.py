@@ -8,10 +8,8 @@ over every block and are orthogonal to one another. So weighted least squares, o
 mean for each cell of a table and one inner product for each character, and the rank is a count.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -21,9 +19,8 @@ from strata.accounts import characters
 from strata.accounts.characters import Characters, valuations
 from strata.interventions.projections import Masks
 from strata.monoid import classes
+from strata.schema.logits import Description as Name
 
-Name = Literal["S", "C", "C+", "CS"]
-NAMES: tuple[Name, ...] = get_args(Name)
 Indicators = tuple[Float[np.ndarray, "n _"], ...]  # a partition each: 1 in the block, else 0
 ZERO = 1e-10  # singular values below this times the largest count as 0
 
@@ -152,10 +149,3 @@ def held_out(
         here = fold == i
         predicted[here] = fit(y, np.where(here, 0, weight), description, bias)[here]
     return predicted
-
-
-def error(
-    y: Float[np.ndarray, "n n"], predicted: Float[np.ndarray, "n n"], over: Sequence[int]
-) -> Float[np.ndarray, " some"]:
-    """Σ_c (y − prediction)² of each of some products."""
-    return ((y - predicted)[np.array(over, dtype=np.int64)] ** 2).sum(axis=1)

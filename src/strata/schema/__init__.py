@@ -25,6 +25,7 @@ from strata.schema.interventions import (
     Specificity,
     TargetScores,
 )
+from strata.schema.logits import Logits
 from strata.schema.metrics import (
     Accuracy,
     ClassMetrics,
@@ -57,6 +58,7 @@ __all__ = [
     "KeepRemove",
     "KeyFrequencies",
     "KindScore",
+    "Logits",
     "Measures",
     "Metrics",
     "NeuronMetrics",

@@ -1,0 +1,28 @@
+"""The logits of a run described by strata and by primes.
+
+In: a run's name, its weights, and where to write; with a fourth argument, weights whose key
+frequencies are used. Out: JSON, ``schema.Logits``; docs/strata-or-primes.md defines it.
+"""
+
+import sys
+
+from strata import store
+from strata.accounts import logits
+from strata.levels import AccountsParams
+from strata.params import MetricsParams
+from strata.run import Run, command, section
+
+
+def main() -> None:
+    name, weights_path, out, *others = sys.argv[1:]
+    run = Run.parse(name)
+    params = section("params.yaml", "accounts", AccountsParams).logits
+    threshold = section("params.yaml", "metrics", MetricsParams).key_threshold
+    weights = store.read_weights(weights_path, run)
+    key = store.read_weights(others[0], run) if others else None
+    # One line: the matrices of coefficients indented would be half as large again.
+    store.write_json(out, logits.measure(run, weights, params, threshold, key), indent=None)
+
+
+if __name__ == "__main__":
+    command(main)
