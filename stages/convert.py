@@ -10,12 +10,13 @@ from pathlib import Path
 
 from strata import interop, store, task
 from strata.run import command
+from strata.schema import Printed
 
 
 def main() -> None:
-    path, printed, folder = sys.argv[1], store.read_json(sys.argv[2]), Path(sys.argv[3])
-    found = interop.convert(store.read_bytes(path), path, printed["training"])
-    n, shares = found.run.n, found.split
+    path, printed, folder = sys.argv[1], store.read_model(sys.argv[2], Printed), Path(sys.argv[3])
+    found = interop.convert(store.read_bytes(path), path, printed.training)
+    n, shares = found.run.n, printed.training
     split = task.split(n, found.run.seed, shares.train_fraction, shares.validation_fraction)
     pairs = task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
     content = store.tensors_bytes(found.weights, found.metadata)

@@ -9,13 +9,14 @@ import sys
 from strata import store
 from strata.params import GridParams
 from strata.run import command, section
+from strata.schema import Metrics
 from strata.tables import format, moduli
 
 
 def main() -> None:
     folder, metrics = sys.argv[1:]
     grid = section("params.yaml", "grid", GridParams)
-    runs = [x for x in store.read_json(metrics) if grid.extends(x["run"])]
+    runs = [x for x in store.read_models(metrics, Metrics) if grid.extends(x.run)]
     format.write(moduli.tables(runs), folder)
 
 

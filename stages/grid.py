@@ -9,14 +9,15 @@ import sys
 from strata import store
 from strata.params import load
 from strata.run import command
+from strata.schema import Metrics, Printed
 from strata.tables import format, seeds
 
 
 def main() -> None:
-    printed, metrics, folder = sys.argv[1:]
-    params = load("params.yaml")
-    runs = [x for x in store.read_json(metrics) if params.grid.compares(x["run"])]
-    format.write(seeds.grid(runs, store.read_json(printed), params), folder)
+    paper, metrics, folder = sys.argv[1:]
+    params, printed = load("params.yaml"), store.read_model(paper, Printed)
+    runs = [x for x in store.read_models(metrics, Metrics) if params.grid.compares(x.run)]
+    format.write(seeds.grid(runs, printed, params), folder)
 
 
 if __name__ == "__main__":

@@ -13,17 +13,19 @@ import pandas as pd
 from strata import store
 from strata.params import load
 from strata.run import InputError, command
+from strata.schema import Metrics, Printed
 from strata.tables import format, headline, published
 
 
 def main() -> None:
     metrics_path, printed_path, folder, summary_path, *others = sys.argv[1:]
     params = load("params.yaml")
-    metrics, printed = store.read_json(metrics_path), store.read_json(printed_path)
-    if (metrics["n"], metrics["seed"]) != (params.n, params.seed):
+    metrics = store.read_model(metrics_path, Metrics)
+    printed = store.read_model(printed_path, Printed)
+    if (metrics.n, metrics.seed) != (params.n, params.seed):
         raise InputError(f"{metrics_path}: is not of n = {params.n}, seed = {params.seed}")
     if others:
-        ours, metrics = metrics, store.read_json(others[0])
+        ours, metrics = metrics, store.read_model(others[0], Metrics)
         seeds, classes = (pd.read_csv(path) for path in others[1:])
         made = published.of_published(metrics, ours, seeds, classes, printed, params)
     else:

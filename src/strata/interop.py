@@ -30,6 +30,7 @@ from strata.run import (
     TrainParams,
     validated,
 )
+from strata.schema import PrintedTraining
 from strata.store import Arrays
 
 LARGEST = float(np.finfo(np.float32).max)
@@ -63,7 +64,6 @@ class Published(NamedTuple):
     """A run that was not trained here, in the form of those that were."""
 
     run: Run
-    split: SplitParams
     metadata: dict[str, Any]
     weights: Arrays
     history: Arrays
@@ -88,7 +88,7 @@ def expected(config: Config) -> dict[str, str]:
     return {k: f"float32 {size}" for k, size in sizes.items()} | {"causal_mask": "bool (3, 3)"}
 
 
-def convert(content: bytes, origin: str, printed: dict[str, Any]) -> Published:
+def convert(content: bytes, origin: str, printed: PrintedTraining) -> Published:
     """The run in a published file; how it was trained is what the paper prints of its training.
 
     Epochs are numbered as the file numbers them; a validation at epoch 0 comes before our first
@@ -100,14 +100,14 @@ def convert(content: bytes, origin: str, printed: dict[str, Any]) -> Published:
     state, history = found.get("model_state_dict"), _history(found, origin)
     run, config = Run(header.config.P, header.seed), header.config
     theirs = {"d_model": config.embed_dim, "n_heads": config.num_heads, "d_mlp": config.mlp_dim}
-    theirs |= {"epochs": len(history["epoch"]), "validate_every": printed["validate_every"]}
-    theirs |= {"lr": printed["learning_rate"], "weight_decay": printed["weight_decay"], "eps": EPS}
-    theirs |= {"beta1": printed["betas"][0], "beta2": printed["betas"][1]}
+    theirs |= {"epochs": len(history["epoch"]), "validate_every": printed.validate_every}
+    theirs |= {"lr": printed.learning_rate, "weight_decay": printed.weight_decay, "eps": EPS}
+    theirs |= {"beta1": printed.betas[0], "beta2": printed.betas[1]}
     train = validated(TrainParams, theirs, f"{origin}: config")
-    shares = {name: printed[name] for name in ("train_fraction", "validation_fraction")}
-    split, arrays = SplitParams(**shares), _arrays(state, config, origin)
-    metadata = Settings(split=split, train=train).record(run)
-    return Published(run, split, metadata, _ours(arrays, config.num_heads), history)
+    shares = printed.model_dump(include={"train_fraction", "validation_fraction"})
+    metadata = Settings(split=SplitParams(**shares), train=train).record(run)
+    weights = _ours(_arrays(state, config, origin), config.num_heads)
+    return Published(run, metadata, weights, history)
 
 
 def load(content: bytes, origin: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from handmade import changed
 from small import exact_mlp
 from tiny import PROJECT, TINY, Project, copied
 from torch import Tensor, nn
@@ -23,10 +24,11 @@ from strata.analysis.activations import forward
 from strata.architecture import architecture
 from strata.params import load
 from strata.run import InputError, Run, Settings, TrainParams
+from strata.schema import Metrics, Printed
 from strata.tables import format, published, seeds
 
 ROOT = Path(__file__).parents[2]
-PRINTED = store.read_json(ROOT / "paper" / "printed_values.json")
+PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
 SIZES = [(2, 4, 1, 3), (6, 16, 4, 32), (12, 12, 3, 5), (15, 8, 8, 40)]  # P, widths, heads
 
 
@@ -77,7 +79,7 @@ def saved(value: object) -> bytes:
 
 
 def converted(value: object) -> interop.Published:
-    return interop.convert(saved(value), "x.pt", PRINTED["training"])
+    return interop.convert(saved(value), "x.pt", PRINTED.training)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -143,7 +145,7 @@ def test_export_undoes_convert_and_convert_undoes_export(size):
     assert state.keys() == dictionary["model_state_dict"].keys()
     for name, tensor in dictionary["model_state_dict"].items():
         assert state[name].dtype == tensor.dtype and torch.equal(state[name], tensor)
-    again = interop.convert(content, "y.pt", PRINTED["training"])
+    again = interop.convert(content, "y.pt", PRINTED.training)
     assert again.metadata == found.metadata
     assert all(np.array_equal(again.weights[k], x) for k, x in found.weights.items())
     assert interop.export(again.metadata, again.weights, pd.DataFrame(again.history)) == content
@@ -260,12 +262,12 @@ def test_a_truncated_file_is_refused(keep):
 
 def test_a_wrong_byte_is_refused_in_one_line_or_changes_nothing():
     content, rng = saved(checkpoint(SIZES[1])[1]), np.random.default_rng(0)
-    whole, said = interop.convert(content, "x.pt", PRINTED["training"]), []
+    whole, said = interop.convert(content, "x.pt", PRINTED.training), []
     for place in rng.integers(len(content), size=200):
         damaged = bytearray(content)
         damaged[place] ^= 0xFF
         try:
-            found = interop.convert(bytes(damaged), "x.pt", PRINTED["training"])
+            found = interop.convert(bytes(damaged), "x.pt", PRINTED.training)
         except InputError as fault:
             said.append(str(fault))
             continue
@@ -330,7 +332,7 @@ def test_a_missing_or_wrong_checkpoint_gets_one_line_and_changes_nothing(project
 
 
 @pytest.fixture(scope="module")
-def metrics(project) -> dict:
+def metrics(project) -> Metrics:
     """Those of a published file, by the first two stages."""
     _, dictionary = checkpoint((6, 16, 2, 32))
     store.write_bytes(project.folder / "published/checkpoint.pt", saved(dictionary))
@@ -340,7 +342,7 @@ def metrics(project) -> dict:
         "activations",
         "metrics",
     }
-    return store.read_json(project.folder / "published/data/metrics.json")
+    return store.read_model(project.folder / "published/data/metrics.json", Metrics)
 
 
 def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(project, metrics):
@@ -369,18 +371,22 @@ def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(
 
 def test_ours_stands_beside_only_where_it_is_the_same_run(project, metrics):
     params = load(project.folder / "params.yaml")
-    ours = copy.deepcopy(metrics)
-    ours["accuracy"]["all"] = 0.75
     names = ["published", "ours"]
 
-    def claims(beside: dict, name: str = "claims") -> pd.DataFrame:
+    def claims(beside: Metrics, name: str = "claims") -> pd.DataFrame:
         over, classes = (x.frame for x in seeds.of_seeds([beside], PRINTED, params))
         made = published.of_published(metrics, beside, over, classes, PRINTED, params)
         return next(table.frame for table in made if table.name == name).set_index("claim")
 
-    ours["classes"][0]["fve"] = 0.25
+    first, *others = metrics.classes
+    ours = changed(
+        metrics,
+        accuracy=changed(metrics.accuracy, all=0.75),
+        classes=(changed(first, fve=0.25), *others),
+    )
     row = claims(ours, "classes-verdict").loc["J1: energy at key frequencies"]
-    assert row[names].tolist() == [metrics["classes"][0]["fve"], 0.25]
+    assert row[names].tolist() == [first.fve, 0.25]
     row = claims(ours).loc["accuracy on all pairs"]
-    assert row[names].tolist() == [metrics["accuracy"]["all"], 0.75]
-    assert names[0] in claims(ours | {"seed": 2}) and names[1] not in claims(ours | {"seed": 2})
+    assert row[names].tolist() == [metrics.accuracy.all, 0.75]
+    other = claims(changed(ours, seed=2))
+    assert names[0] in other and names[1] not in other

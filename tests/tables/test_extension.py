@@ -4,21 +4,23 @@ from math import gcd
 
 import numpy as np
 import pytest
+from handmade import changed
 from small import TRAIN, history_of, measured, split_of, weights_of
 
 from strata.run import InputError, Run
+from strata.schema import Metrics
 from strata.tables import format, moduli
 
 
-def untrained(n: int, variant: str = "", **changes) -> dict:
+def untrained(n: int, variant: str = "", **changes) -> Metrics:
     run = Run(n, 1, variant)
     weights = weights_of(run) | changes
-    found = measured(run, weights, split_of(n), history_of([0.5])).model_dump(mode="json")
-    return found | {"generalised": True}  # all but what a test says of it
+    found = measured(run, weights, split_of(n), history_of([0.5]))
+    return changed(found, generalised=True)  # all but what a test says of it
 
 
 @pytest.fixture(scope="module")
-def runs() -> list[dict]:
+def runs() -> list[Metrics]:
     return [untrained(n) for n in (27, 36)]
 
 
@@ -49,38 +51,39 @@ def test_means_are_those_of_the_classes_and_all_moduli_come_last(runs):
 
 
 def test_a_run_that_did_not_generalise_counts_for_its_modulus_alone(runs):
-    some = [runs[0] | {"generalised": False}, runs[1]]
+    some = [changed(runs[0], generalised=False), runs[1]]
     rows = moduli.kinds(some, moduli.classes(some)).to_dict("records")
     assert [str(row["n"]) for row in rows] == ["27", "27", "36", "36", "None", "None"]
     assert [row["fve"] for row in rows[4:]] == [row["fve"] for row in rows[2:4]]
 
 
 def test_a_share_above_chance_is_its_way_from_chance_to_all(runs):
-    [units] = [c for c in runs[0]["classes"] if c["d"] == 1]
+    [units] = [c for c in runs[0].classes if c.d == 1]
     shares = [(0.9, 0.5), (0.5, 0.5), (0.4, 0.5), (1.0, 1.0)]  # of energy, and by chance
-    own = [units | {"fve": fve, "fve_uniform": uniform} for fve, uniform in shares]
-    run = runs[0] | {"classes": own}
+    own = tuple(changed(units, fve=fve, fve_uniform=uniform) for fve, uniform in shares)
+    run = changed(runs[0], classes=own)
     frame = moduli.classes([run])
     assert frame["fve_above"].tolist() == pytest.approx([0.8, 0, -0.2, np.nan], nan_ok=True)
     assert moduli.kinds([run], frame)["fve_above"].tolist() == pytest.approx([0.2, 0.2])
 
 
 def test_fits_of_every_frequency_are_not_held_against_as_many_at_random(runs):
-    [units] = [c for c in runs[0]["classes"] if c["d"] == 1]
-    fit = units["readout"] | {"r2": 0.75, "r2_uniform": 0.5}
-    own = [units | {"readout": fit, "key": key, "total": 8} for key in (4, 8)]
-    frame = moduli.classes([runs[0] | {"classes": own}])
+    [units] = [c for c in runs[0].classes if c.d == 1]
+    fit = changed(units.readout, r2=0.75, r2_uniform=0.5)
+    own = tuple(changed(units, readout=fit, key=key, total=8) for key in (4, 8))
+    frame = moduli.classes([changed(runs[0], classes=own)])
     assert frame["r2_above"].tolist() == pytest.approx([0.5, np.nan], nan_ok=True)
 
 
 def test_block_scores_are_means_over_the_heads(runs):
     rows = moduli.kinds(runs, moduli.classes(runs)).to_dict("records")
     for run in runs:
-        for regular, kind in moduli.KINDS.items():
-            [row] = [r for r in rows if str(r["n"]) == str(run["n"]) and r["regular"] == regular]
-            scores = [head["block_score_by_kind"][kind] for head in run["heads"]]
-            assert row["block"] == pytest.approx(np.mean([s["score"] for s in scores]))
-            assert row["block_shuffled"] == pytest.approx(np.mean([s["mean"] for s in scores]))
+        by_kind = [head.block_score_by_kind for head in run.heads]
+        kinds = {True: [x.regular for x in by_kind], False: [x.non_regular for x in by_kind]}
+        for regular, scores in kinds.items():
+            [row] = [r for r in rows if str(r["n"]) == str(run.n) and r["regular"] == regular]
+            assert row["block"] == pytest.approx(np.mean([s.score for s in scores]))
+            assert row["block_shuffled"] == pytest.approx(np.mean([s.mean for s in scores]))
 
 
 def test_an_untrained_model_is_as_chance_has_it(runs):

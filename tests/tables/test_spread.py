@@ -1,34 +1,45 @@
 """Tables over seeds: each statistic that of the values, each run where it belongs."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from handmade import changed, run_metrics
 from hypothesis import given
 from hypothesis import strategies as st
 from small import history_of, measured, split_of, weights_of
 
-from strata import params
+from strata import params, store
 from strata.run import InputError, Run, validated
+from strata.schema import (
+    Accuracy,
+    Epochs,
+    Metrics,
+    Printed,
+    PrintedFit,
+    PrintedSeeds,
+    PrintedSpectrum,
+    Spread,
+    StayingEpochs,
+)
 from strata.tables import format, measures, seeds
 
 ROOT = Path(__file__).parents[2]
-PRINTED = json.loads((ROOT / "paper" / "printed_values.json").read_text())
+PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
 ALL = params.load(ROOT / "params.yaml")
 GRID = ALL.grid.model_copy(update={"resamples": 200})
 ALL = ALL.model_copy(update={"grid": GRID})
 
 
-def untrained(name: str, validation: float = 0.5) -> dict:
+def untrained(name: str, validation: float = 0.5) -> Metrics:
     run = Run.parse(name)
     split, history = split_of(run.n, run.seed), history_of([validation])
-    return measured(run, weights_of(run), split, history).model_dump(mode="json")
+    return measured(run, weights_of(run), split, history)
 
 
 @pytest.fixture(scope="module")
-def runs() -> list[dict]:
+def runs() -> list[Metrics]:
     names = ("n15-s1", "n10-s1", "n15-s2", "n15-s3", "mlp-n15-s1", "mlp-n10-s2")
     return [untrained(name) for name in names]
 
@@ -77,51 +88,57 @@ def test_every_value_of_every_run_is_in_its_row(measure, runs):
 def test_classes_and_moduli_keep_their_numbers_apart(runs):
     rows = seeds.table(runs, measures.of_classes, GRID).to_dict("records")
     for run in runs:
-        for c in (c for c in run["classes"] if c["size"] > 1):
-            [row] = [r for r in rows if (r["n"], r["d"], r["measure"]) == (run["n"], c["d"], "FVE")]
-            assert row["min"] <= c["fve"] <= row["max"]
+        for c in (c for c in run.classes if c.size > 1):
+            [row] = [r for r in rows if (r["n"], r["d"], r["measure"]) == (run.n, c.d, "FVE")]
+            assert row["min"] <= c.fve <= row["max"]
 
 
 def test_components_stand_beside_the_paper_where_it_prints_them(runs):
-    paper = {"table_pca_across_10_seeds": {"15": {"mean": 10.0, "std": 0.6, "min": 9, "max": 11}}}
+    theirs = {15: PrintedSeeds(mean=10.0, std=0.6, min=9, max=11, mean_fve_percent=96.0)}
+    paper = PRINTED.model_copy(update={"table_pca_across_10_seeds": theirs})
     ten, fifteen = seeds.pca(runs, paper, GRID).to_dict("records")
     assert (ten["n"], fifteen["n"]) == (10, 15)
     assert (fifteen["paper_mean"], fifteen["paper_max"]) == (10.0, 11)
     assert pd.isna(ten["paper_mean"])
-    own = [r["pca"] for r in runs if r["n"] == 15]
-    assert fifteen["mean"] == np.mean([x["components"] for x in own])
-    assert fifteen["fve"] == pytest.approx(np.mean([x["fve"] for x in own]))
+    own = [r.pca for r in runs if r.n == 15]
+    assert fifteen["mean"] == np.mean([x.components for x in own])
+    assert fifteen["fve"] == pytest.approx(np.mean([x.fve for x in own]))
 
 
-NONE_ALIGNED = {f"{side}_{of}": 0 for side in ("read", "write") for of in ("above", "random")}
+def planted(n: int, seed: int, **values: object) -> Metrics:
+    """The metrics of a run that generalised, with numbers that follow its seed."""
+    run = run_metrics(n, seed)
+    assert run.pca and run.neurons
+    units, *others = run.classes
+    heads = tuple(
+        changed(
+            head,
+            ov=changed(head.ov, components=4 + seed % 2),
+            block_score=seed / 100,
+            block_score_shuffled=Spread(mean=0.04, std=0.01),
+        )
+        for head in run.heads
+    )
+    followed = {
+        "classes": (changed(units, fve=0.9 + seed / 1000), *others),
+        "pca": changed(run.pca, components=9 + seed % 3, fve=0.95 + seed / 1000),
+        "neurons": changed(run.neurons, one_power=0.8 + seed / 100),
+        "first_099": Epochs(train=50 * seed, validation=100 * seed, mirror_free=150 * seed),
+        "epoch_099": StayingEpochs(
+            train=100 * seed, validation=200 * seed, mirror_free=300 * seed, train_relapses=0
+        ),
+        "heads": heads,
+    }
+    return changed(run, **(followed | values))
 
 
-def planted(n: int, seed: int, **changed: object) -> dict:
-    """The metrics of a run that generalised, with numbers that are easy to follow."""
-    head = {"ov": {"components": 4 + seed % 2}, "self_attention": {"mean": 0.01}}
-    head |= {"block_score": seed / 100, "block_score_shuffled": {"mean": 0.04, "std": 0.01}}
-    aligned = NONE_ALIGNED | {"read_above": 8, "write_above": seed}
-    head["alignment"] = {"1": aligned, str(n): NONE_ALIGNED}
-    readout = {"r2": 0.7, "r2_all": 0.6, "r2_product": 0.9}
-    trivial = {"d": n, "size": 1, "fve": None, "fve_uniform": None, "readout": None}
-    units = {"d": 1, "size": 8, "fve": 0.9 + seed / 1000, "fve_uniform": 0.1, "readout": readout}
-    atomic = {"atomic_share": 0.8, "atomic_uniform": 0.2}
-    epochs = {"train": 100 * seed, "validation": 200 * seed, "mirror_free": 300 * seed}
-    run = {"run": f"n{n}-s{seed}", "n": n, "seed": seed, "architecture": "transformer"}
-    run |= {"finite": True, "generalised": True, "accuracy": {"all": 1.0, "validation": 1.0}}
-    powers = {"modulo": {"11": 0.4, "13": 0.5}, "neurons": {"11": 300, "13": 212 - seed}}
-    run |= {"neurons": powers | {"classes": 0.1, "one_power": 0.8 + seed / 100}}
-    run |= {"pca": {"components": 9 + seed % 3, "fve": 0.95 + seed / 1000}}
-    run |= {"classes": [units | atomic, trivial | dict.fromkeys(atomic)]}
-    run |= {"first_099": {name: epoch // 2 for name, epoch in epochs.items()}}
-    return run | {"epoch_099": epochs, "heads": [head | {"head": i} for i in range(4)]} | changed
-
-
+NEVER = Epochs(train=None, validation=None, mirror_free=None)
 DIVERGED = {
-    "finite": False, "generalised": False, "pca": None, "heads": [], "neurons": None,
-    "accuracy": {"all": 0.01, "validation": 0.01},
-    "first_099": {"train": None, "validation": None, "mirror_free": None},
-    "epoch_099": {"train": None, "validation": None, "mirror_free": None},
+    "finite": False, "generalised": False, "pca": None, "token_order": None, "neurons": None,
+    "heads": (), "first_099": NEVER, "epoch_099": StayingEpochs(**dict(NEVER), train_relapses=None),
+    "accuracy": Accuracy(
+        all=0.01, train=0.01, validation=0.01, mirror_free=0.01, by_target={}, by_operands={}
+    ),
 }  # fmt: skip
 
 
@@ -135,14 +152,14 @@ def test_table_5_has_ten_seeds_of_four_moduli_beside_the_papers_numbers():
         assert row["std"] == pytest.approx(np.std(components, ddof=1))
         assert 9 < row["low"] < 10 < row["high"] < 11
         assert row["fve"] == pytest.approx(0.9555)
-        paper = PRINTED["table_pca_across_10_seeds"][str(row["n"])]
+        paper = PRINTED.table_pca_across_10_seeds[row["n"]]
         theirs = [row[f"paper_{name}"] for name in ("mean", "std", "min", "max")]
-        assert theirs == [paper[name] for name in ("mean", "std", "min", "max")]
-        assert row["paper_fve"] == pytest.approx(paper["mean_fve_percent"] / 100)
+        assert theirs == [paper.mean, paper.std, paper.min, paper.max]
+        assert row["paper_fve"] == pytest.approx(paper.mean_fve_percent / 100)
 
 
 def test_every_measure_over_seeds_is_there_with_its_baseline():
-    ten = [planted(113, seed) for seed in range(1, 11)]
+    ten = [planted(143, seed) for seed in range(1, 11)]
     every = (
         measures.of_classes,
         measures.of_heads,
@@ -177,7 +194,7 @@ def test_every_measure_over_seeds_is_there_with_its_baseline():
     assert epochs.loc["epoch to stay, train", "mean"] == 550
     assert epochs.loc["first epoch, train", "mean"] == 275
     assert epochs.loc["epoch to stay, mirror-free", ["min", "max"]].tolist() == [300, 3000]
-    assert {*over[measures.of_directions]["d"]} == {1}  # {0} has no direction
+    assert {*over[measures.of_directions]["d"]} == {1, 11, 13}  # {0} has no direction
     followed = over[measures.of_neurons].set_index("measure")
     assert followed.loc["a and b modulo one prime power", "mean"] == pytest.approx(0.855)
     heads = over[measures.of_heads].set_index(["measure", "head"])
@@ -192,8 +209,8 @@ def test_every_measure_over_seeds_is_there_with_its_baseline():
 
 def test_a_head_has_blocks_where_its_score_is_above_what_shuffled_classes_give():
     run = planted(143, 5)  # every head scores 5 %: within two deviations of 4 %
-    for head, score in zip(run["heads"], (0.2, 0.061, 0.059, 0.001), strict=True):
-        head["block_score"] = score
+    scores = zip(run.heads, (0.2, 0.061, 0.059, 0.001), strict=True)
+    run = changed(run, heads=tuple(changed(head, block_score=score) for head, score in scores))
     rows = seeds.blocks([planted(143, 7), planted(165, 5), run, planted(113, 2, **DIVERGED)])
     assert rows[["n", "seed", "above"]].to_numpy().tolist() == [
         [165, 5, "0 of 4"], [143, 5, "2 of 4"], [143, 7, "4 of 4"],
@@ -203,7 +220,7 @@ def test_a_head_has_blocks_where_its_score_is_above_what_shuffled_classes_give()
 
 def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
     lost = planted(113, 3, **DIVERGED)
-    lost["classes"] = [c | {"fve": None, "readout": None} for c in lost["classes"]]
+    lost = changed(lost, classes=tuple(changed(c, fve=None, readout=None) for c in lost.classes))
     three = [planted(113, 1), planted(113, 2), lost]
     assert seeds.pca(three, PRINTED, GRID)[["runs", "of"]].to_numpy().tolist() == [[2, 3]]
     for of, lacking in {
@@ -217,7 +234,7 @@ def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
 
 
 def test_a_run_counts_among_those_of_its_modulus_and_model_alone():
-    mlp = planted(113, 1, architecture="mlp", heads=[], pca=None)
+    mlp = planted(113, 1, architecture="mlp", heads=(), pca=None)
     four = [planted(113, 1), planted(113, 2), planted(143, 1), mlp]
     epochs = seeds.table(four, measures.of_generalisation, GRID).set_index(["n", "architecture"])
     of = {kind: set(epochs.loc[[kind], "of"]) for kind in epochs.index}
@@ -227,7 +244,7 @@ def test_a_run_counts_among_those_of_its_modulus_and_model_alone():
 def test_diverged_weights_go_through_every_table(runs):
     run = Run.parse("n15-s4")
     broken = {name: np.full_like(x, np.nan) for name, x in weights_of(run).items()}
-    lost = measured(run, broken, split_of(15, 4), history_of([0.5], np.nan)).model_dump(mode="json")
+    lost = measured(run, broken, split_of(15, 4), history_of([0.5], np.nan))
     made = {table.name: table.frame for table in seeds.grid([*runs, lost], PRINTED, ALL)}
     assert "n15-s4" in made["not-generalised"]["run"].tolist()
     assert not made["not-generalised"].set_index("run").loc["n15-s4", "finite"]
@@ -245,39 +262,40 @@ def test_architectures_are_compared_where_both_have_the_seed(runs):
 
 
 def test_a_run_that_failed_is_listed(runs):
-    assert seeds.failed(runs)["run"].tolist() == [run["run"] for run in runs]
-    done = [run | {"generalised": True} for run in runs]
+    assert seeds.failed(runs)["run"].tolist() == [run.run for run in runs]
+    done = [changed(run, generalised=True) for run in runs]
     assert seeds.failed(done).empty
-    broken = [*done, done[0] | {"finite": False}]
+    broken = [*done, changed(done[0], finite=False)]
     assert seeds.failed(broken)["run"].tolist() == ["n15-s1"]
 
 
 def test_the_verdict_is_about_the_seeds_of_the_first_run(runs):
     frame = seeds.of_seeds(runs, PRINTED, ALL)[0].frame
     rows = {row["claim"]: row for row in frame.to_dict("records")}
-    accuracy, own = rows["accuracy on all pairs"], [r for r in runs[:4] if r["n"] == 15]
+    accuracy, own = rows["accuracy on all pairs"], [r for r in runs[:4] if r.n == 15]
     assert accuracy["runs"] == len(own) == 3
-    assert accuracy["ours"] == runs[0]["accuracy"]["all"]
-    assert accuracy["mean"] == pytest.approx(np.mean([r["accuracy"]["all"] for r in own]))
+    assert accuracy["ours"] == runs[0].accuracy.all
+    assert accuracy["mean"] == pytest.approx(np.mean([r.accuracy.all for r in own]))
     assert accuracy["verdict"] == ""  # the paper prints nothing for n = 15
 
 
 def test_tables_2_and_3_stand_among_the_seeds_class_by_class(runs):
-    paper = {
-        "table_key_frequencies_n15_seed1": {"1": {"key": 99, "fve_percent": 0.1}},
-        "table_character_fit_n15_seed1": {"1": {"pairs": [1, 1], "r2_percent": 100.0}},
+    theirs = {
+        "n": 15,
+        "table_key_frequencies": {1: PrintedSpectrum(key=99, total=99, fve_percent=0.1)},
+        "table_character_fit": {1: PrintedFit(pairs=(1, 1), r2_percent=100.0)},
     }
-    frame = seeds.of_seeds(runs, PRINTED | paper, ALL)[1].frame
+    frame = seeds.of_seeds(runs, PRINTED.model_copy(update=theirs), ALL)[1].frame
     rows = {row["claim"]: row for row in frame.to_dict("records")}
-    own = [next(c for c in r["classes"] if c["d"] == 1) for r in runs[:4] if r["n"] == 15]
+    own = [r.of_class(1) for r in runs[:4] if r.n == 15]
     key, fve = rows["J1: key frequencies"], rows["J1: energy at key frequencies"]
     fit = rows["J1: R² of the character fit"]
     assert [row["runs"] for row in (key, fve, fit)] == [3, 3, 3]
     assert (key["paper"], key["verdict"]) == (99, "above every seed")
     assert (fve["paper"], fve["verdict"]) == (0.001, "below every seed")
     assert (fit["paper"], fit["verdict"]) == (1.0, "above every seed")
-    assert fve["mean"] == pytest.approx(np.mean([c["fve"] for c in own]))
-    assert fit["ours"] == own[0]["readout"]["r2"]
+    assert fve["mean"] == pytest.approx(np.mean([c.fve for c in own]))
+    assert fit["ours"] == own[0].readout.r2
     other = rows["J3: key frequencies"]
     assert np.isnan(other["paper"]) and other["verdict"] == ""
 

@@ -2,92 +2,35 @@
 
 import csv
 import io
-import json
 from math import gcd
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from handmade import changed, run_metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.ntheory import factorint
 
-from strata import monoid
-from strata.analysis.token_fourier import bands
+from strata import monoid, store
 from strata.params import MetricsParams, Params, TablesParams
 from strata.run import SplitParams, TrainParams
+from strata.schema import ClassMetrics, Metrics, Printed
 from strata.tables import format, headline
 from strata.tables.claims import of_text, square_free_density
 
-ROOT = Path(__file__).parents[2]
-PRINTED = json.loads((ROOT / "paper" / "printed_values.json").read_text())
-PAIRS = {d: v["pairs"] for d, v in PRINTED["table_character_fit_n165_seed1"].items()}
+PRINTED = store.read_model(Path(__file__).parents[2] / "paper" / "printed_values.json", Printed)
 METRICS_PARAMS = MetricsParams(
     key_threshold=0.5, variance=0.95, random_subsets=10, top_directions=16, aligned_cosine=0.8,
     top_singular=8, shuffles=10, accuracy=0.99, seed=0,
 )  # fmt: skip
 
 
-def class_metrics(J: monoid.JClass) -> dict[str, Any]:
-    """Measures that differ from class to class; none for a class of one element."""
-    known = {"d": J.d, "m": J.m, "size": len(J), "regular": J.regular, "orders": list(J.orders)}
-    if len(J) == 1:
-        names = "key total fve fve_uniform enrichment atomic_share atomic_uniform pca readout"
-        return known | dict.fromkeys(names.split())
-    readout = {"pair": PAIRS.get(str(J.d), [1, J.d]), "prompts": 10 * J.d, "r2": 1 / (1 + J.d)}
-    readout |= {"r2_ceiling": 1 / (1 + J.d), "r2_product": 2 / (2 + J.d)}
-    return known | {
-        "key": 2,
-        "total": len(J) - 1,
-        "fve": 1 - 1 / (2 * len(J)),
-        "fve_uniform": min(1.0, 2 / (len(J) - 1)),
-        "enrichment": None if J.d == 1 else 4.5,
-        "atomic_share": 0.25,
-        "atomic_uniform": 0.125,
-        "pca": {"components": min(10, len(J) - 1), "random_mean": 9.0, "random_std": 0.5},
-        "readout": readout | {"prompts_all": 30 * J.d, "r2_all": 1 / (2 + J.d)},
-    }
-
-
-def head_metrics(head: int, n: int) -> dict[str, Any]:
-    above = {"read_above": 8 - head, "write_above": 2, "read_random": 6.5, "write_random": 0.5}
-    return {
-        "head": head,
-        "ov": {"components": 5 + head, "of": 32, "top": 0.9996},
-        "self_attention": {"mean": 0.0001 * head, "max": 0.02},
-        "block_score": 0.1 + 0.01 * head,
-        "block_score_shuffled": {"mean": 0.04 - 0.001 * head, "std": 0.01},
-        "alignment": {str(J.d): above for J in monoid.classes(n)},
-    }
-
-
-EPOCHS = ("train", "validation", "mirror_free", "train_relapses")
-
-
-def run_metrics(n: int = 165, seed: int = 1, **changes: Any) -> dict[str, Any]:
-    accuracy = {"all": 0.9999, "train": 1.0, "validation": 0.999, "mirror_free": 0.998}
-    return {
-        "n": n,
-        "seed": seed,
-        "architecture": "transformer",
-        "accuracy": accuracy,
-        "first_099": dict(zip(EPOCHS, (300, 6500, 7000), strict=False)),
-        "epoch_099": dict(zip(EPOCHS, (400, 6700, None, 3), strict=True)),
-        "pairs": {"validation_mirrored_share": 0.296},
-        "classes": [class_metrics(J) for J in monoid.classes(n)],
-        "pca": {"components": 9, "of": min(n, 128), "fve": 0.96, "share": 9 / min(n, 128)}
-        | {"shown": {"classes": 0.01, "modulo": {str(q): q / n for q in bands(n)}}},
-        "token_order": {"share": 0.96, "uniform": 0.1},
-        "neurons": {"classes": 0.28, "one_power": 0.92, "modulo": {str(q): 0.3 for q in bands(n)}},
-        "heads": [head_metrics(h, n) for h in range(4)],
-    } | changes
-
-
-def run_params(metrics: dict[str, Any], **thresholds: Any) -> Params:
+def run_params(metrics: Metrics, **thresholds: Any) -> Params:
     return Params.model_construct(
-        n=metrics["n"],
-        seed=metrics["seed"],
+        n=metrics.n,
+        seed=metrics.seed,
         split=SplitParams.model_construct(),
         train=TrainParams.model_construct(),
         metrics=METRICS_PARAMS.model_copy(update=thresholds),
@@ -95,11 +38,11 @@ def run_params(metrics: dict[str, Any], **thresholds: Any) -> Params:
     )
 
 
-def all_tables(metrics: dict[str, Any]) -> dict[str, headline.Table]:
+def all_tables(metrics: Metrics) -> dict[str, headline.Table]:
     return {t.name: t for t in headline.tables(metrics, PRINTED, run_params(metrics))}
 
 
-def claims(metrics: dict[str, Any], **thresholds: Any) -> pd.DataFrame:
+def claims(metrics: Metrics, **thresholds: Any) -> pd.DataFrame:
     return of_text(metrics, PRINTED, run_params(metrics, **thresholds)).set_index("claim")
 
 
@@ -108,27 +51,26 @@ def without_paper(frame: pd.DataFrame) -> bool:
 
 
 def test_moduli_are_those_of_table_1():
-    frame = headline.moduli(165, PRINTED).set_index("n")
-    printed = pd.DataFrame(PRINTED["table_moduli"]).T.set_index(frame.index)
-    assert list(frame.index) == [int(n) for n in PRINTED["table_moduli"]]
-    assert (frame == printed).to_numpy().all()
+    frame = headline.moduli(165, PRINTED.table_moduli).set_index("n")
+    printed = {n: tuple(row.model_dump().values()) for n, row in PRINTED.table_moduli.items()}
+    assert dict(zip(frame.index, frame.itertuples(index=False, name=None), strict=True)) == printed
 
 
 def test_moduli_gain_the_headline_modulus():
-    frame = headline.moduli(180, PRINTED)
+    frame = headline.moduli(180, PRINTED.table_moduli)
     assert frame.iloc[-1].tolist() == [180, "2^2 x 3^2 x 5", 3, False]
 
 
 def test_every_printed_key_frequency_stands_beside_ours():
     frame = headline.key_freqs(run_metrics(), PRINTED).set_index("d")
-    printed = PRINTED["table_key_frequencies_n165_seed1"]
+    printed = PRINTED.table_key_frequencies
     for d, row in printed.items():
-        ours = frame.loc[int(d)].to_dict()
-        assert (ours["paper_key"], ours["total"]) == (row["key"], row["total"])
-        assert ours["key_difference"] == ours["key"] - row["key"]
-        assert ours["paper_fve"] == pytest.approx(row["fve_percent"] / 100, abs=1e-12)
+        ours = frame.loc[d].to_dict()
+        assert (ours["paper_key"], ours["total"]) == (row.key, row.total)
+        assert ours["key_difference"] == ours["key"] - row.key
+        assert ours["paper_fve"] == pytest.approx(row.fve_percent / 100, abs=1e-12)
         assert ours["fve_difference"] == ours["fve"] - ours["paper_fve"]
-    others = frame.drop(index=[int(d) for d in printed])
+    others = frame.drop(index=list(printed))
     assert list(others.index) == [33, 55]
     beside = ["paper_key", "key_difference", "paper_fve", "fve_difference"]
     assert others[beside].isna().to_numpy().all()
@@ -136,24 +78,25 @@ def test_every_printed_key_frequency_stands_beside_ours():
 
 def test_every_printed_character_fit_stands_beside_ours():
     frame = headline.character_fit(run_metrics(), PRINTED).set_index("d")
-    printed = PRINTED["table_character_fit_n165_seed1"]
-    assert sorted(frame.index) == sorted(map(int, printed))
+    printed = PRINTED.table_character_fit
+    assert sorted(frame.index) == sorted(printed)
     for d, row in printed.items():
-        ours = frame.loc[int(d)].to_dict()
-        assert ours["pair"] == "{} x {}".format(*row["pairs"])
-        assert ours["paper_r2"] == pytest.approx(row["r2_percent"] / 100, abs=1e-12)
+        ours = frame.loc[d].to_dict()
+        assert ours["pair"] == "{} x {}".format(*row.pairs)
+        assert ours["paper_r2"] == pytest.approx(row.r2_percent / 100, abs=1e-12)
         assert ours["r2_difference"] == ours["r2"] - ours["paper_r2"]
 
 
 def test_a_fit_of_other_operands_is_not_held_against_the_paper():
-    metrics = run_metrics()
-    metrics["classes"][0]["readout"]["pair"] = [1, 3]
-    frame = headline.character_fit(metrics, PRINTED)
+    first, *others = run_metrics().classes
+    assert first.readout
+    first = changed(first, readout=changed(first.readout, pair=(1, 3)))
+    frame = headline.character_fit(run_metrics(classes=(first, *others)), PRINTED)
     assert frame["paper_r2"].isna().tolist() == [True] + [False] * 6
 
 
 @pytest.mark.parametrize(
-    "changes", [{"n": 154}, {"n": 180}, {"seed": 2}, {"architecture": "mlp", "heads": []}]
+    "changes", [{"n": 154}, {"n": 180}, {"seed": 2}, {"architecture": "mlp", "heads": ()}]
 )
 def test_the_paper_stands_beside_its_own_run_alone(changes: dict[str, Any]):
     metrics = run_metrics(**changes)
@@ -165,14 +108,14 @@ def test_the_paper_stands_beside_its_own_run_alone(changes: dict[str, Any]):
 
 def test_jclasses_of_165_are_the_paper_s():
     frame = headline.jclasses(165).set_index("d")
-    printed = PRINTED["table_j_classes_165"]
-    assert list(frame.index) == [int(d) for d in printed]
+    printed = PRINTED.table_j_classes
+    assert list(frame.index) == list(printed)
     ours_by_class = frame.to_dict("index")
     for d, row in printed.items():
-        ours = ours_by_class[int(d)]
-        assert (ours["size"], ours["idempotent"]) == (row["size"], row["idempotent"])
-        assert ours["group"] == (" x ".join(f"Z{q}" for q in row["group"]) or "trivial")
-        assert ours["generators"] == ", ".join(map(str, row["generators"]))
+        ours = ours_by_class[d]
+        assert (ours["size"], ours["idempotent"]) == (row.size, row.idempotent)
+        assert ours["group"] == (" x ".join(f"Z{q}" for q in row.group) or "trivial")
+        assert ours["generators"] == ", ".join(map(str, row.generators))
     assert all(frame["regular"])
 
 
@@ -253,9 +196,12 @@ def test_attention_to_itself_is_given_for_every_head():
 
 
 def test_a_diverged_run_still_has_its_tables():
-    one_element = class_metrics(monoid.jclass(165, 165))
-    classes = [one_element | {"d": J.d, "size": len(J)} for J in monoid.classes(165)]
-    for table in all_tables(run_metrics(classes=classes, pca=None, heads=[])).values():
+    classes = tuple(
+        ClassMetrics(d=J.d, m=J.m, size=len(J), regular=J.regular, orders=J.orders)
+        for J in monoid.classes(165)
+    )
+    lost = {"classes": classes, "pca": None, "token_order": None, "neurons": None, "heads": ()}
+    for table in all_tables(run_metrics(**lost)).values():
         assert format.markdown(table)
         assert format.latex(table)
 
@@ -274,7 +220,7 @@ def test_summary_holds_what_the_run_has():
     assert found["epoch_099"] == {"train": 400, "validation": 6700, "train_relapses": 3}
     assert set(found["fve"]) == set(found["r2"]) == {f"J{d}" for d in (1, 3, 5, 11, 15, 33, 55)}
     assert (found["pca_components"], found["ov_head0_components"]) == (9, 5)
-    assert "ov_head0_components" not in headline.summary(run_metrics(architecture="mlp", heads=[]))
+    assert "ov_head0_components" not in headline.summary(run_metrics(architecture="mlp", heads=()))
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,13 @@ from strata.schema.metrics import (
     StayingEpochs,
     TokenOrder,
 )
+from strata.schema.printed import (
+    Printed,
+    PrintedFit,
+    PrintedSeeds,
+    PrintedSpectrum,
+    PrintedTraining,
+)
 
 __all__ = [
     "Accuracy",
@@ -65,6 +72,11 @@ __all__ = [
     "OperandScores",
     "OvCircuit",
     "Pairs",
+    "Printed",
+    "PrintedFit",
+    "PrintedSeeds",
+    "PrintedSpectrum",
+    "PrintedTraining",
     "Range",
     "Readout",
     "ScoreRanges",

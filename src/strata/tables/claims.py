@@ -1,38 +1,38 @@
 """The numbers of the paper's text, and those of ours that belong beside them.
 
-`metrics` is the metrics file of a run, `printed` paper/printed_values.json. Nothing is rounded
-here: shares are fractions, what the paper does not print is missing, a difference is ours − paper.
+Nothing is rounded here: shares are fractions, what the paper does not print is missing, a
+difference is ours − paper.
 """
 
 import math
 import operator
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
 from strata.params import MetricsParams, Params
+from strata.schema import HeadMetrics, Metrics, NeuronMetrics, Printed
+from strata.tables.measures import by_pairs
 
-Json = dict[str, Any]
 # claim, where, unit, relation, paper, ours
 Claim = tuple[str, str, str, str, float | None, float | None]
 BOUNDS = {"<": operator.lt, ">": operator.gt}  # relations of a claim: ours to the paper’s
 
 
-def of_text(metrics: Json, printed: Json, params: Params) -> pd.DataFrame:
+def of_text(metrics: Metrics, printed: Printed, params: Params) -> pd.DataFrame:
     """The numbers of the paper's text, and those of ours that belong beside them, one row each."""
-    limit, heads = params.tables.square_free_up_to, metrics["heads"]
-    density = square_free_density(limit)
+    limit, heads = params.tables.square_free_up_to, metrics.heads
+    density, paper = square_free_density(limit), of_run(printed, metrics)
     square_free = f"square-free integers up to {limit:,}, and 6/π²"
     rows: list[Claim] = [
-        *_accuracy_claims(metrics, printed, params.metrics),
-        *_embedding_claims(metrics, printed, params.metrics),
-        *(claim for h in heads[:1] for claim in _ov_claims(h, metrics, printed, params.metrics)),
+        *_accuracy_claims(metrics, paper, params.metrics),
+        *_embedding_claims(metrics, paper, params.metrics),
+        *(claim for h in heads[:1] for claim in _ov_claims(h, paper, params.metrics)),
         *(claim for h in heads for claim in _attention_claims(h)),
         *_block_claims(heads),
-        *_neuron_claims(metrics["neurons"]),
+        *_neuron_claims(metrics.neurons),
         (square_free, "Table 1, appendix D.2", "share", "=", 6 / math.pi**2, density),
     ]
     frame = pd.DataFrame(rows, columns=["claim", "where", "unit", "relation", "paper", "ours"])
@@ -40,97 +40,100 @@ def of_text(metrics: Json, printed: Json, params: Params) -> pd.DataFrame:
     return frame.assign(difference=frame["ours"] - frame["paper"])
 
 
-def _accuracy_claims(metrics: Json, printed: Json, params: MetricsParams) -> Iterator[Claim]:
-    squares, accuracy, new = metrics["n"] ** 2, metrics["accuracy"], "beyond the paper"
+def _accuracy_claims(
+    metrics: Metrics, paper: Printed | None, params: MetricsParams
+) -> Iterator[Claim]:
+    squares, accuracy, new = metrics.n**2, metrics.accuracy, "beyond the paper"
     # The paper says complete mastery of the whole table, of the run that its numbers are about.
-    known = of_run(printed, "table_key_frequencies", metrics)
-    theirs = printed["training"]["final_accuracy_on_all_pairs"] if known else None
+    theirs = paper.training.final_accuracy_on_all_pairs if paper else None
     wrong = None if theirs is None else round((1 - theirs) * squares)
-    yield "accuracy on all pairs", "3.1", "share", "=", theirs, accuracy["all"]
-    ours = round((1 - accuracy["all"]) * squares)
+    yield "accuracy on all pairs", "3.1", "share", "=", theirs, accuracy.all
+    ours = round((1 - accuracy.all) * squares)
     yield f"wrong answers among all {squares:,} pairs", "3.1", "count", "=", wrong, ours
     validation = "accuracy on the validation pairs"
-    yield validation, "appendix B", "share", "", None, accuracy["validation"]
-    free, leak = accuracy["mirror_free"], metrics["pairs"]["validation_mirrored_share"]
+    yield validation, "appendix B", "share", "", None, accuracy.validation
+    free, leak = accuracy.mirror_free, metrics.pairs.validation_mirrored_share
     yield f"{validation} without a mirror in training", new, "share", "", None, free
     yield "validation pairs with their mirror in training", new, "share", "", None, leak
-    first, stays = metrics["first_099"], metrics["epoch_099"]
-    level = f"{percent(params.accuracy)} %"
-    for name, where in ("train", "appendix B"), ("validation", "appendix B"), ("mirror_free", new):
+    yield from _epoch_claims(metrics, f"{percent(params.accuracy)} %")
+
+
+def _epoch_claims(metrics: Metrics, level: str) -> Iterator[Claim]:
+    first, stays = by_pairs(metrics.first_099), by_pairs(metrics.epoch_099)
+    for name in first:
         accuracy = f"{name.replace('_', '-')} accuracy"
+        where = "beyond the paper" if name == "mirror_free" else "appendix B"
         claim = f"first epoch at which the {accuracy} is {level} or more"
         yield claim, where, "count", "", None, first[name]
         claim = f"epoch from which the {accuracy} stays at {level} or more"
         yield claim, where, "count", "", None, stays[name]
     claim = f"epochs whose train accuracy falls below {level} again"
-    yield claim, new, "count", "", None, stays["train_relapses"]
+    yield claim, "beyond the paper", "count", "", None, metrics.epoch_099.train_relapses
 
 
-def _embedding_claims(metrics: Json, printed: Json, params: MetricsParams) -> Iterator[Claim]:
-    pca, share = metrics["pca"], percent(params.variance)
+def _embedding_claims(
+    metrics: Metrics, paper: Printed | None, params: MetricsParams
+) -> Iterator[Claim]:
+    pca, share = metrics.pca, percent(params.variance)
     if not pca:
         return
-    paper = of_run(printed, "embedding_pca", metrics) or {}
-    bound = paper.get(f"share_of_components_for_{share}_percent_less_than")
-    largest = max((c["pca"]["components"] for c in metrics["classes"] if c["pca"]), default=0)
-    claim = f"share of the {pca['of']} principal components for {share} % of the variance"
-    yield f"{claim}, largest over the classes", "5.1", "share", "<", bound, largest / pca["of"]
-    yield f"{claim}, all residues", "5.1", "share", "", None, pca["share"]
-    if order := metrics["token_order"]:
+    bound = paper.embedding_pca.share(params.variance) if paper else None
+    largest = max((c.pca.components for c in metrics.classes if c.pca), default=0)
+    claim = f"share of the {pca.of} principal components for {share} % of the variance"
+    yield f"{claim}, largest over the classes", "5.1", "share", "<", bound, largest / pca.of
+    yield f"{claim}, all residues", "5.1", "share", "", None, pca.share
+    if order := metrics.token_order:
         claim = "energy of the plain Fourier transform where the period is a prime power"
-        yield claim, "Figure 7", "share", "", None, order["share"]
-        yield f"{claim}, if even", "Figure 7", "share", "", None, order["uniform"]
-    claim, shown = "variance of the first three principal components", pca["shown"]
-    yield f"{claim}: classes explain", "Figure 10", "share", "", None, shown["classes"]
-    for q, explained in shown["modulo"].items() if len(shown["modulo"]) > 1 else ():
+        yield claim, "Figure 7", "share", "", None, order.share
+        yield f"{claim}, if even", "Figure 7", "share", "", None, order.uniform
+    claim, shown = "variance of the first three principal components", pca.shown
+    yield f"{claim}: classes explain", "Figure 10", "share", "", None, shown.classes
+    for q, explained in shown.modulo.items() if len(shown.modulo) > 1 else ():
         yield f"{claim}: a modulo {q} explains", "Figure 10", "share", "", None, explained
 
 
-def _ov_claims(head: Json, metrics: Json, printed: Json, params: MetricsParams) -> Iterator[Claim]:
-    paper, ov = of_run(printed, "ov_circuit_head_0", metrics) or {}, head["ov"]
+def _ov_claims(head: HeadMetrics, paper: Printed | None, params: MetricsParams) -> Iterator[Claim]:
+    ov, theirs = head.ov, paper.ov_circuit_head_0 if paper else None
     share, top = percent(params.variance), params.top_singular
-    claim = f"head {head['head']}, {ov['of']} singular values of OV"
-    theirs = paper.get(f"components_for_{share}_percent")
-    yield f"{claim}: needed for {share} %", "5.2", "count", "=", theirs, ov["components"]
-    [theirs] = fractions([paper.get(f"top_{top}_variance_percent_more_than")])
-    yield f"{claim}: share of the top {top}", "5.2", "share", ">", theirs, ov["top"]
-    angles = of_run(printed, "principal_angles_head_0", metrics) or {"threshold": None}
-    above = angles["directions_above"] if angles["threshold"] == params.aligned_cosine else {}
-    for d in sorted(map(int, head["alignment"]))[:2]:  # the paper names J_1 and J_3, its first two
-        claim = f"head {head['head']}, directions of J{d} with a cosine ≥ {params.aligned_cosine:g}"
-        ours = head["alignment"][str(d)]
+    claim = f"head {head.head}, {ov.of} singular values of OV"
+    count = theirs.components(params.variance) if theirs else None
+    yield f"{claim}: needed for {share} %", "5.2", "count", "=", count, ov.components
+    [least] = fractions([theirs.top_percent(top) if theirs else None])
+    yield f"{claim}: share of the top {top}", "5.2", "share", ">", least, ov.top
+    cosine, new = params.aligned_cosine, "beyond the paper"
+    for d in sorted(head.alignment)[:2]:  # the paper names J_1 and J_3, its first two
+        claim = f"head {head.head}, directions of J{d} with a cosine ≥ {cosine:g}"
+        where, ours = "5.2, Figure 4", head.alignment[d]
         # The paper's count is that of the read side, though its text speaks of the output.
-        theirs = above.get(str(d))
-        where = "5.2, Figure 4"
-        yield f"{claim}: read", where, "count", "=", theirs, ours["read_above"]
-        beside = f"{claim}: read, by as many random residues"
-        yield beside, "beyond the paper", "ratio", "", None, ours["read_random"]
-        yield f"{claim}: written", where, "count", "", None, ours["write_above"]
+        count = paper.principal_angles_head_0.above(cosine, d) if paper else None
+        yield f"{claim}: read", where, "count", "=", count, ours.read_above
+        random = f"{claim}: read, by as many random residues"
+        yield random, new, "ratio", "", None, ours.read_random
+        yield f"{claim}: written", where, "count", "", None, ours.write_above
 
 
-def _attention_claims(head: Json) -> Iterator[Claim]:
-    for name in ("mean", "max"):
-        claim = f"head {head['head']}, attention of ‘=’ to itself, {name}"
-        yield claim, "appendix B.3", "share", "", None, head["self_attention"][name]
+def _attention_claims(head: HeadMetrics) -> Iterator[Claim]:
+    claim, where = f"head {head.head}, attention of ‘=’ to itself", "appendix B.3"
+    yield f"{claim}, mean", where, "share", "", None, head.self_attention.mean
+    yield f"{claim}, max", where, "share", "", None, head.self_attention.max
 
 
-def _block_claims(heads: list[Json]) -> Iterator[Claim]:
+def _block_claims(heads: tuple[HeadMetrics, ...]) -> Iterator[Claim]:
     claim, new = "variance of the attention to a that class blocks explain", "beyond the paper"
     for head in heads:
-        yield f"head {head['head']}, {claim}", new, "share", "", None, head["block_score"]
+        yield f"head {head.head}, {claim}", new, "share", "", None, head.block_score
     if heads:
-        shuffled = max(head["block_score_shuffled"]["mean"] for head in heads)
+        shuffled = max(head.block_score_shuffled.mean for head in heads)
         yield f"{claim}, shuffled classes, largest over heads", new, "share", "", None, shuffled
 
 
-def _neuron_claims(neurons: Json | None) -> Iterator[Claim]:
+def _neuron_claims(neurons: NeuronMetrics | None) -> Iterator[Claim]:
     if neurons:
-        claim = "variance of the MLP’s activations that"
-        classes, one = neurons["classes"], neurons["one_power"]
-        yield f"{claim} the classes of a and b explain", "Figure 11", "share", "", None, classes
-        if len(neurons["modulo"]) > 1:
+        claim, where = "variance of the MLP’s activations that", "Figure 11"
+        yield f"{claim} the classes of a and b explain", where, "share", "", None, neurons.classes
+        if len(neurons.modulo) > 1:
             claim += " a and b explain modulo one prime power for each neuron"
-            yield claim, "Figure 11", "share", "", None, one
+            yield claim, where, "share", "", None, neurons.one_power
 
 
 def square_free_density(limit: int) -> float:
@@ -145,11 +148,10 @@ def square_free_density(limit: int) -> float:
     return float(free.mean())
 
 
-def of_run(printed: Json, name: str, metrics: Json) -> Json | None:
-    """What the paper prints under this name for the run's modulus and seed, if anything."""
-    if metrics["architecture"] != "transformer":
-        return None
-    return printed.get(f"{name}_n{metrics['n']}_seed{metrics['seed']}")
+def of_run(printed: Printed, metrics: Metrics) -> Printed | None:
+    """What the paper prints, if the run is the one that its numbers are about."""
+    theirs = (printed.n, printed.seed, "transformer")
+    return printed if (metrics.n, metrics.seed, metrics.architecture) == theirs else None
 
 
 def percent(share: float) -> str:

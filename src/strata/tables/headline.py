@@ -1,10 +1,10 @@
 """The tables of one run as data frames, ours beside the paper's.
 
-`metrics` is the metrics file of a run, `printed` paper/printed_values.json. Nothing is rounded
-here: shares are fractions, what the paper does not print is missing, a difference is ours − paper.
-Module `typeset` makes the frames readable.
+Nothing is rounded here: shares are fractions, what the paper does not print is missing, a
+difference is ours − paper. Module `format` makes the frames readable.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,9 @@ from sympy import factorint
 
 from strata import monoid
 from strata.params import Params
+from strata.run import Run
+from strata.schema import Interventions, Metrics, Printed
 from strata.tables.claims import fractions, of_run, of_text
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,21 @@ class Table:
     frame: pd.DataFrame
 
 
-def tables(metrics: Json, printed: Json, params: Params) -> tuple[Table, ...]:
+def about(result: Metrics | Interventions) -> str:
+    """The run that a table is about, as its caption ends."""
+    return f"({Run.parse(result.run).caption})"
+
+
+def tables(metrics: Metrics, printed: Printed, params: Params) -> tuple[Table, ...]:
     """Every table of one run, its metrics made with these parameters."""
-    n, run = metrics["n"], f"(n = {metrics['n']}, seed {metrics['seed']})"
+    n, run = metrics.n, about(metrics)
     fve = f"Share of the Fourier energy of each class’s embedding at its key frequencies {run}."
     fit = f"Share of the centred logit variance that key-frequency characters explain {run}."
     classes = f"Classes of the integers modulo {n} under multiplication."
     if not all(J.regular for J in monoid.classes(n)):
         classes += " One without idempotent is a torsor of its group, with generators mod n/d."
     return (
-        Table("moduli", "Moduli and their factorisation.", moduli(n, printed)),
+        Table("moduli", "Moduli and their factorisation.", moduli(n, printed.table_moduli)),
         Table("key-freqs", fve, key_freqs(metrics, printed)),
         Table("character-fit", fit, character_fit(metrics, printed)),
         Table("jclasses", classes, jclasses(n)),
@@ -45,49 +50,55 @@ def tables(metrics: Json, printed: Json, params: Params) -> tuple[Table, ...]:
     )
 
 
-def moduli(n: int, printed: Json) -> pd.DataFrame:
+def moduli(n: int, theirs: Iterable[int]) -> pd.DataFrame:
     """Factorisation, number of primes, square-freeness of n and of the paper's moduli (Table 1).
 
-    >>> moduli(12, {"table_moduli": {"143": {}}}).to_numpy().tolist()
+    >>> moduli(12, [143]).to_numpy().tolist()
     [[12, '2^2 x 3', 2, False], [143, '11 x 13', 2, True]]
     """
     rows = []
-    for modulus in sorted({n, *map(int, printed["table_moduli"])}):
+    for modulus in sorted({n, *theirs}):
         powers = factorint(modulus)
         factors = " x ".join(f"{p}^{k}" if k > 1 else str(p) for p, k in powers.items())
         rows.append((modulus, factors, len(powers), max(powers.values()) == 1))
     return pd.DataFrame(rows, columns=["n", "factors", "omega", "square_free"])
 
 
-def key_freqs(metrics: Json, printed: Json) -> pd.DataFrame:
+def key_freqs(metrics: Metrics, printed: Printed) -> pd.DataFrame:
     """Key frequencies and their share of the energy, classes of one element left out (Table 2)."""
     names = ["d", "regular", "key", "total", "fve", "fve_uniform", "enrichment"]
     names += ["atomic_share", "atomic_uniform"]
-    rows = [[c[name] for name in names] for c in metrics["classes"] if c["fve"] is not None]
+    rows = [
+        (c.d, c.regular, c.key, c.total, c.fve, c.fve_uniform, c.enrichment, c.atomic_share,
+         c.atomic_uniform)
+        for c in metrics.classes
+        if c.fve is not None
+    ]  # fmt: skip
     frame = _marked(pd.DataFrame(rows, columns=names).astype({"enrichment": float}))
-    if paper := of_run(printed, "table_key_frequencies", metrics):
-        theirs = [paper.get(str(d), {}) for d in frame["d"]]
-        frame["paper_key"] = pd.array([p.get("key") for p in theirs], dtype="Int64")
+    if paper := of_run(printed, metrics):
+        theirs = [paper.table_key_frequencies.get(d) for d in frame["d"]]
+        frame["paper_key"] = pd.array([p and p.key for p in theirs], dtype="Int64")
         frame["key_difference"] = frame["key"] - frame["paper_key"]
-        frame["paper_fve"] = fractions(p.get("fve_percent") for p in theirs)
+        frame["paper_fve"] = fractions(p and p.fve_percent for p in theirs)
         frame["fve_difference"] = frame["fve"] - frame["paper_fve"]
     return frame
 
 
-def character_fit(metrics: Json, printed: Json) -> pd.DataFrame:
+def character_fit(metrics: Metrics, printed: Printed) -> pd.DataFrame:
     """R² of the character fit for one pair of operand classes, and for all prompts (Table 3)."""
-    names = ["prompts", "r2", "r2_ceiling", "r2_product", "prompts_all", "r2_all"]
-    fits = [((c["d"], c["regular"]), c["readout"]) for c in metrics["classes"] if c["readout"]]
-    rows = [(*c, " x ".join(map(str, fit["pair"])), *(fit[k] for k in names)) for c, fit in fits]
-    frame = _marked(pd.DataFrame(rows, columns=["d", "regular", "pair", *names]))
-    if paper := of_run(printed, "table_character_fit", metrics):
-        theirs = [paper.get(str(d), {}) for (d, _), _ in fits]
+    names = ["d", "regular", "pair", "prompts", "r2", "r2_ceiling", "r2_product", "prompts_all"]
+    fits = [(c, c.readout) for c in metrics.classes if c.readout]
+    rows = [
+        (c.d, c.regular, " x ".join(map(str, fit.pair)), fit.prompts, fit.r2, fit.r2_ceiling,
+         fit.r2_product, fit.prompts_all, fit.r2_all)
+        for c, fit in fits
+    ]  # fmt: skip
+    frame = _marked(pd.DataFrame(rows, columns=[*names, "r2_all"]))
+    if paper := of_run(printed, metrics):
+        theirs = [(paper.table_character_fit.get(c.d), fit.pair) for c, fit in fits]
         # The paper's value is comparable only where the operands are the same classes.
-        percent = [
-            p.get("r2_percent") if p.get("pairs") == list(fit["pair"]) else None
-            for p, (_, fit) in zip(theirs, fits, strict=True)
-        ]
-        frame.insert(4, "paper_r2", fractions(percent))
+        percents = [p.r2_percent if p and p.pairs == pair else None for p, pair in theirs]
+        frame.insert(4, "paper_r2", fractions(percents))
         frame.insert(5, "r2_difference", frame["r2"] - frame["paper_r2"])
     return frame
 
@@ -107,7 +118,7 @@ def jclasses(n: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names).astype({"idempotent": "Int64"})
 
 
-def class_claims(metrics: Json, printed: Json) -> pd.DataFrame:
+def class_claims(metrics: Metrics, printed: Printed) -> pd.DataFrame:
     """The numbers of Tables 2 and 3, one row for each class, as `claims` has those of the text."""
     spectra, fits = key_freqs(metrics, printed), character_fit(metrics, printed)
     shown = (
@@ -124,21 +135,25 @@ def class_claims(metrics: Json, printed: Json) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True)
 
 
-def summary(metrics: Json) -> Json:
+def summary(metrics: Metrics) -> dict[str, Any]:
     """The few numbers that tell runs apart; what a run lacks is left out."""
-    named = {f"J{c['d']}": c for c in metrics["classes"]}
-    groups = {
-        "accuracy": {k: metrics["accuracy"][k] for k in ("all", "validation", "mirror_free")},
-        "first_099": metrics["first_099"],
-        "epoch_099": metrics["epoch_099"],
-        "fve": {name: c["fve"] for name, c in named.items()},
-        "r2": {name: c["readout"]["r2"] for name, c in named.items() if c["readout"]},
+    shown, named = metrics.accuracy, {f"J{c.d}": c for c in metrics.classes}
+    groups: dict[str, dict[str, float | None]] = {
+        "accuracy": {
+            "all": shown.all, "validation": shown.validation, "mirror_free": shown.mirror_free
+        },
+        "first_099": metrics.first_099.model_dump(),
+        "epoch_099": metrics.epoch_099.model_dump(),
+        "fve": {name: c.fve for name, c in named.items()},
+        "r2": {name: c.readout.r2 for name, c in named.items() if c.readout},
+    }  # fmt: skip
+    numbers: dict[str, Any] = {
+        name: {k: x for k, x in group.items() if x is not None} for name, group in groups.items()
     }
-    numbers: Json = {k: {i: x for i, x in v.items() if x is not None} for k, v in groups.items()}
-    if metrics["pca"]:
-        numbers["pca_components"] = metrics["pca"]["components"]
-    if metrics["heads"]:
-        numbers["ov_head0_components"] = metrics["heads"][0]["ov"]["components"]
+    if metrics.pca:
+        numbers["pca_components"] = metrics.pca.components
+    if metrics.heads:
+        numbers["ov_head0_components"] = metrics.heads[0].ov.components
     return numbers
 
 

@@ -11,27 +11,27 @@ import pandas as pd
 from strata.schema import Interventions, Measures, Range
 from strata.schema.interventions import Region, Subspace
 from strata.tables.evidence import evidence
-from strata.tables.headline import Table
+from strata.tables.headline import Table, about
 
 SCORES = ["skill", "accuracy", "loss", "class_accuracy"]
 
 
 def of_run(run: Interventions) -> tuple[Table, ...]:
     """Every table of one run."""
-    about = f"(n = {run.n}, seed {run.seed})"
-    kept = f"Skill with key characters alone (keep) and without them (remove) {about}."
-    spared = f"Skill without the directions of a class {about}."
-    axis = f"Skill without one axis of the directions of a class {about}."
-    changed = f"Patterns and OV circuits of attention heads changed {about}."
-    success = f"Answers to operands made of two {about}."
+    of = about(run)
+    kept = f"Skill with key characters alone (keep) and without them (remove) {of}."
+    spared = f"Skill without the directions of a class {of}."
+    axis = f"Skill without one axis of the directions of a class {of}."
+    changed = f"Patterns and OV circuits of attention heads changed {of}."
+    success = f"Answers to operands made of two {of}."
     return (
-        Table("evidence", f"The criteria of docs/interventions.md {about}.", evidence(run)),
+        Table("evidence", f"The criteria of docs/interventions.md {of}.", evidence(run)),
         Table("keep-remove-skill", kept, keep_remove(run)),
         Table("specificity-skill", spared, specificity(run)),
         Table("axes", axis, axes(run)),
         Table("interchange-success", success, interchange(run)),
         Table("routing-skill", changed, routing(run)),
-        Table("ablated-heads", f"Without what some heads write {about}.", ablated(run)),
+        Table("ablated-heads", f"Without what some heads write {of}.", ablated(run)),
     )
 
 

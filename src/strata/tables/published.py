@@ -2,41 +2,40 @@
 published weights."""
 
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
 from strata.params import Params
+from strata.schema import Metrics, Printed
 from strata.tables import claims, headline
 from strata.tables.headline import Table
-
-Json = dict[str, Any]
 
 Frames = tuple[pd.DataFrame | None, pd.DataFrame | None]
 
 
 def of_published(
-    published: Json,
-    ours: Json,
+    published: Metrics,
+    ours: Metrics,
     seeds: pd.DataFrame,
     classes: pd.DataFrame,
-    printed: Json,
+    printed: Printed,
     params: Params,
 ) -> tuple[Table, ...]:
     """The tables of a run with published weights; its claims stand beside those of our runs.
 
-    `published` and `ours` are metrics files, `seeds` and `classes` the tables of claims over seeds,
-    of the text and of Tables 2 and 3. Our run stands there where modulus and seed are the same, the
-    seeds where they are of that modulus.
+    `seeds` and `classes` are the tables of claims over seeds, of the text and of Tables 2 and 3.
+    Our run stands there where modulus and seed are the same, the seeds where they are of that
+    modulus.
     """
     *others, text = headline.tables(published, printed, params)  # the claims come last
     by_class = headline.class_claims(published, printed)
     own: Frames = (None, None)
-    if all(published[key] == ours[key] for key in ("n", "seed", "architecture")):
+    named = [(run.n, run.seed, run.architecture) for run in (published, ours)]
+    if named[0] == named[1]:
         own = claims.of_text(ours, printed, params), headline.class_claims(ours, printed)
-    typical = (params.grid.moduli[0], "transformer") == (published["n"], published["architecture"])
+    typical = (params.grid.moduli[0], "transformer") == (published.n, published.architecture)
     over: Frames = (seeds, classes) if typical else (None, None)
-    about = f"Tables 2 and 3 (n = {published['n']}, seed {published['seed']})."
+    about = f"Tables 2 and 3 {headline.about(published)}."
     return (
         *others,
         replace(text, frame=beside(text.frame, own[0], over[0])),

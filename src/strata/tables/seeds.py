@@ -15,12 +15,13 @@ from jaxtyping import Float
 from scipy.stats import bootstrap
 
 from strata.params import GridParams, Params
+from strata.schema import Metrics, Printed
 from strata.tables import claims, headline
 from strata.tables.headline import Table
 from strata.tables.measures import (
-    ACCURACIES,
     Measure,
     Value,
+    by_pairs,
     of_classes,
     of_directions,
     of_generalisation,
@@ -28,11 +29,11 @@ from strata.tables.measures import (
     of_neurons,
 )
 
-Json = dict[str, Any]
+Row = dict[str, Any]
 STATISTICS = ["runs", "mean", "std", "low", "high", "min", "max"]
 
 
-def spread(values: Iterable[Value], params: GridParams) -> Json:
+def spread(values: Iterable[Value], params: GridParams) -> Row:
     """Mean, sample standard deviation, percentile bootstrap interval of the mean, least, largest.
 
     Without a value all are missing; with one, so are deviation and interval. With few values the
@@ -55,7 +56,7 @@ def spread(values: Iterable[Value], params: GridParams) -> Json:
 
 
 def table(
-    runs: Sequence[Json], measures: Callable[[Json], Iterable[Measure]], params: GridParams
+    runs: Sequence[Metrics], measures: Callable[[Metrics], Iterable[Measure]], params: GridParams
 ) -> pd.DataFrame:
     """One row for each thing measured, in the order in which the runs bring them."""
     values: dict[tuple[Any, ...], list[Value]] = {}
@@ -73,80 +74,82 @@ def table(
     return frame
 
 
-def _is_of(run: Json, row: dict[Any, Any]) -> bool:
+def _is_of(run: Metrics, row: dict[Any, Any]) -> bool:
     """Whether a run is of the kind that a row is about."""
-    return all(run[name] == row[name] for name in ("n", "architecture") if name in row)
+    return (run.n, run.architecture) == (row["n"], row.get("architecture", run.architecture))
 
 
-def pca(runs: Sequence[Json], printed: Json, params: GridParams) -> pd.DataFrame:
+def pca(runs: Sequence[Metrics], printed: Printed, params: GridParams) -> pd.DataFrame:
     """Components of all residues over the seeds, and the variance they reach (Table 5)."""
     rows = []
-    for n in sorted({run["n"] for run in runs}):
-        own = [run["pca"] for run in runs if run["n"] == n]
+    for n in sorted({run.n for run in runs}):
+        own = [run.pca for run in runs if run.n == n]
         found = [x for x in own if x]
-        over = spread((x["components"] for x in found), params)
-        row = {"n": n, "unit": "ratio", "runs": over["runs"], "of": len(own)}
+        over = spread((x.components for x in found), params)
+        row: Row = {"n": n, "unit": "ratio", "runs": over["runs"], "of": len(own)}
         row |= {name: over[name] for name in STATISTICS[1:]}
-        row["fve"] = float(np.mean([x["fve"] for x in found])) if found else None
-        theirs = printed["table_pca_across_10_seeds"].get(str(n), {})
-        row |= {f"paper_{name}": theirs.get(name) for name in ("mean", "std", "min", "max")}
-        percent = theirs.get("mean_fve_percent")
-        rows.append(row | {"paper_fve": percent and round(percent / 100, 9)})
-    return pd.DataFrame(rows)
+        row["fve"] = float(np.mean([x.fve for x in found])) if found else None
+        if theirs := printed.table_pca_across_10_seeds.get(n):
+            row |= {"paper_mean": theirs.mean, "paper_std": theirs.std}
+            row |= {"paper_min": theirs.min, "paper_max": theirs.max}
+            row["paper_fve"] = round(theirs.mean_fve_percent / 100, 9)
+        rows.append(row)
+    names = ["n", "unit", "runs", "of", *STATISTICS[1:], "fve"]
+    names += ["paper_mean", "paper_std", "paper_min", "paper_max", "paper_fve"]
+    return pd.DataFrame(rows, columns=names)
 
 
-def architectures(runs: Sequence[Json]) -> pd.DataFrame:
+def architectures(runs: Sequence[Metrics]) -> pd.DataFrame:
     """The transformer beside the MLP-only model, for each modulus and seed that both have."""
-    named = {(run["n"], run["seed"], run["architecture"]): run for run in runs}
+    named = {(run.n, run.seed, run.architecture): run for run in runs}
     both = [key for key in named if key[2] == "mlp" and (*key[:2], "transformer") in named]
     rows = []
     for n, seed, _ in sorted(both):
         for architecture in ("transformer", "mlp"):
             run = named[n, seed, architecture]
-            row = {"n": n, "seed": seed, "architecture": architecture}
-            row |= {f"first_{name}": run["first_099"][name] for name in ACCURACIES}
-            row |= {f"stays_{name}": run["epoch_099"][name] for name in ACCURACIES}
-            rows.append(row | {"accuracy_all": run["accuracy"]["all"]})
-    epochs = [f"{when}_{name}" for when in ("first", "stays") for name in ACCURACIES]
-    return pd.DataFrame(rows, columns=["n", "seed", "architecture", *epochs, "accuracy_all"])
+            first, stays = by_pairs(run.first_099), by_pairs(run.epoch_099)
+            rows.append((n, seed, architecture, *first.values(), *stays.values(), run.accuracy.all))
+    names = ["n", "seed", "architecture", "first_train", "first_validation", "first_mirror_free"]
+    names += ["stays_train", "stays_validation", "stays_mirror_free", "accuracy_all"]
+    return pd.DataFrame(rows, columns=names)
 
 
-def blocks(runs: Sequence[Json]) -> pd.DataFrame:
+def blocks(runs: Sequence[Metrics]) -> pd.DataFrame:
     """In how many heads of each run classes form blocks: more than two standard deviations above
     the mean of shuffled classes. Heads have no order, so the largest and the smallest score stand
     for all."""
     rows = []
-    for run in sorted((x for x in runs if x["heads"]), key=lambda x: (-x["n"], x["seed"])):
-        scores = np.array([head["block_score"] for head in run["heads"]])
-        chance = pd.DataFrame([head["block_score_shuffled"] for head in run["heads"]])
-        above = scores > chance["mean"] + 2 * chance["std"]
-        row = {"n": run["n"], "seed": run["seed"], "above": f"{above.sum()} of {len(above)}"}
-        row |= {"block_max": scores.max(), "block_min": scores.min()}
-        rows.append(row | {"block_shuffled": chance["mean"].mean()})
+    for run in sorted((x for x in runs if x.heads), key=lambda x: (-x.n, x.seed)):
+        scores = np.array([head.block_score for head in run.heads])
+        mean, std = np.array(
+            [(x.block_score_shuffled.mean, x.block_score_shuffled.std) for x in run.heads]
+        ).T
+        above = f"{(scores > mean + 2 * std).sum()} of {len(scores)}"
+        rows.append((run.n, run.seed, above, scores.max(), scores.min(), mean.mean()))
     names = ["n", "seed", "above", "block_max", "block_min", "block_shuffled"]
     return pd.DataFrame(rows, columns=names)
 
 
-def failed(runs: Sequence[Json]) -> pd.DataFrame:
+def failed(runs: Sequence[Metrics]) -> pd.DataFrame:
     """The runs whose validation accuracy ends below the level, or whose weights are not finite."""
     names = ["run", "finite", "accuracy_all", "accuracy_validation"]
     rows = [
-        (run["run"], run["finite"], run["accuracy"]["all"], run["accuracy"]["validation"])
+        (run.run, run.finite, run.accuracy.all, run.accuracy.validation)
         for run in runs
-        if not (run["generalised"] and run["finite"])
+        if not (run.generalised and run.finite)
     ]
     return pd.DataFrame(rows, columns=names)
 
 
-def of_seeds(runs: Sequence[Json], printed: Json, params: Params) -> tuple[Table, Table]:
+def of_seeds(runs: Sequence[Metrics], printed: Printed, params: Params) -> tuple[Table, Table]:
     """The claims of the first run beside the same numbers over all seeds of its modulus: those of
     the text, and those of Tables 2 and 3.
 
     A number of the paper is one run's; so the verdict says where it lies among the seeds.
     """
     first = runs[0]
-    own = [run for run in runs if all(run[k] == first[k] for k in ("n", "architecture"))]
-    about = f"over seeds (n = {first['n']}; ours is seed {first['seed']})"
+    own = [run for run in runs if (run.n, run.architecture) == (first.n, first.architecture)]
+    about = f"over seeds (n = {first.n}; ours is seed {first.seed})"
     text = [claims.of_text(run, printed, params).drop(columns="difference") for run in own]
     classes = [headline.class_claims(run, printed) for run in own]
     return (
@@ -189,9 +192,9 @@ def verdict(relation: str, paper: float, values: Float[np.ndarray, " seeds"], un
     return "below every seed" if paper < values.min() - near else "within the seeds"
 
 
-def grid(runs: Sequence[Json], printed: Json, params: Params) -> tuple[Table, ...]:
+def grid(runs: Sequence[Metrics], printed: Printed, params: Params) -> tuple[Table, ...]:
     """Every table over the runs of the grid. The paper's tables are about transformers alone."""
-    own = [run for run in runs if run["architecture"] == "transformer"]
+    own = [run for run in runs if run.architecture == "transformer"]
     level, share = (claims.percent(x) for x in (params.metrics.accuracy, params.metrics.variance))
     cosine, interval = params.metrics.aligned_cosine, claims.percent(params.grid.confidence)
     means = f"bootstrap {interval} % interval of the mean over seeds"
