@@ -33,11 +33,14 @@ EVERY |= {
     "collect@interventions",
     f"logits@{RUN}",
     "collect@logits",
+    f"embedding@{RUN}",
+    "collect@embedding",
 }
 EVERY |= {f"interventions@{RUN}", "interventions-tables", "grid", f"page@{RUN}", "report"}
 EVERY |= FIGURES
 # Studies of runs that are named in pipelines/studies itself.
 STUDIES = {"controls", "interventions-controls", "logits-controls", "controls-tables"}
+STUDIES |= {"embedding-controls"}
 STUDIES |= {"extension", "checkpoints", "dynamics", "dynamics-tables"}
 
 

@@ -3,7 +3,7 @@ on. docs/strata-or-primes.md has each level and its reason."""
 
 from typing import Annotated
 
-from strata.run import Above0, Fraction, Section, Seed, allowed
+from strata.run import Above0, Fraction, Positive, Section, Seed, allowed
 
 Level = Annotated[float, allowed("a number from 0 to 1", ge=0, le=1)]
 
@@ -34,8 +34,31 @@ class LevelsParams(Section):
     mixing: Fraction  # R²(C+) − R²(C) from which a run mixes primes
 
 
+class EmbeddingLevels(Section):
+    """The levels of the verdict on the embedding."""
+
+    succeeds: Fraction  # success of a change from which it may succeed
+    fails: Fraction  # and up to which it fails
+    differ: Fraction  # by how much a number must exceed that of its controls
+    kept_least: Fraction  # kept above this allows primes
+    kept_whole: Fraction  # kept below this allows strata
+    intact: Fraction  # skill with key characters alone from which they suffice
+
+
+class EmbeddingParams(Section):
+    """How the two accounts of the embedding, and the literature's measures, are measured."""
+
+    draws: Positive  # of every control
+    residues: Annotated[int, allowed("an integer of at least 3", ge=3)]  # of a Q that are tried;
+    # where there are more, one less is drawn, 0 among them
+    gradients: Positive  # draws of (a, b, c) in a class
+    seed: Seed
+    levels: EmbeddingLevels
+
+
 class AccountsParams(Section):
     """What the study of the two accounts, strata and primes, rests on."""
 
     logits: LogitsParams
+    embedding: EmbeddingParams
     levels: LevelsParams

@@ -1,6 +1,7 @@
 """What an outcome is in numbers: means over pairs, and their ranges over random draws."""
 
 from collections.abc import Iterable, Sequence
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -46,14 +47,15 @@ def scores(
 def ranges(draws: Sequence[Scores]) -> ScoreRanges:
     """The range of each number over draws."""
     return ScoreRanges(
-        loss=_range(x.loss for x in draws),
-        accuracy=_range(x.accuracy for x in draws),
-        margin=_range(x.margin for x in draws),
-        skill=_range(x.skill for x in draws),
+        loss=spread(x.loss for x in draws),
+        accuracy=spread(x.accuracy for x in draws),
+        margin=spread(x.margin for x in draws),
+        skill=spread(x.skill for x in draws),
     )
 
 
-def _range(values: Iterable[float | None]) -> Range:
+def spread(values: Iterable[float | None]) -> Range:
+    """Mean, least and highest of the values that are known."""
     known = [x for x in values if x is not None]
     if not known:
         return Range(mean=None, low=None, high=None)
@@ -105,3 +107,22 @@ def block_sums(x: Float[np.ndarray, "n n"], n: int) -> Float[np.ndarray, "count 
     """Sums over the pairs of each (class of a, class of b)."""
     member = np.stack([np.gcd(np.arange(n), n) == J.d for J in classes(n)]).astype(float)
     return member @ x @ member.T
+
+
+def class_known(q: int) -> float:
+    """How often a random element of the right class of Z_q is the product of two residues.
+
+    >>> 9 * class_known(3), class_known(2)
+    (7.0, 1.0)
+    """
+    product = np.multiply.outer(np.arange(q), np.arange(q)) % q
+    return float((1 / np.bincount(np.gcd(np.arange(q), q))[np.gcd(product, q)]).mean())
+
+
+def always_zero(q: int) -> float:
+    """How often the product of two residues is 0 modulo q.
+
+    >>> 9 * always_zero(3)
+    5.0
+    """
+    return sum(gcd(x, q) for x in range(q)) / q**2

@@ -1,6 +1,7 @@
 """What stages write as JSON, as types: `store.write_json` writes them, `store.read_model` reads."""
 
 from strata.schema.base import Spread
+from strata.schema.embedding import Embedding
 from strata.schema.heads import (
     Alignment,
     BlockScoreByKind,
@@ -56,6 +57,7 @@ __all__ = [
     "ClassPca",
     "ClassTrials",
     "Control",
+    "Embedding",
     "EmbeddingPca",
     "Epochs",
     "HeadChange",

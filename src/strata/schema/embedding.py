@@ -1,0 +1,163 @@
+"""The embedding under the two accounts, and the literature's measures, as data/embedding/RUN.json
+holds them.
+
+Defined in docs/strata-or-primes.md, section 2. Shares, accuracies and skills are fractions; d is
+that of a class J_d, Q a prime power with Q ‖ n. Keys of mappings are Q.
+"""
+
+from typing import Literal
+
+from strata.schema.base import Result
+from strata.schema.interventions import Range
+
+EmbeddingVerdict = Literal[
+    "primes", "strata, shared coordinates", "strata, own coordinates", "neither", "between"
+]
+
+
+class Effect(Result):
+    """What the network answers to all pairs with other rows in the place of W_E."""
+
+    accuracy: float
+    skill: float | None
+    kept: float
+    """Over classes d the least accuracy on pairs with an operand in J_d."""
+    modulo: dict[int, float | None]
+    """Skill modulo Q; 0 is a random element of the right class of Z_Q. None where that is right."""
+    modulo_zero: dict[int, float | None]
+    """Skill modulo Q; 0 is to answer 0 always."""
+
+
+class Draws(Result):
+    """The same over random draws."""
+
+    skill: Range
+    kept: Range
+
+
+class MainEffects(Result):
+    """Main effects of a mod Q in W_E, kept alone and removed."""
+
+    share: float | None
+    """Of the variance of W_E that their sum explains."""
+    random_share: float
+    """That share for random rows, on average."""
+    rank: int
+    eta: dict[int, float | None]
+    """Of the directions of a mod Q, how far classes share them: 1 the same, 0 orthogonal."""
+    keep: Effect
+    keep_permuted: Draws
+    """Main effects of random permutations of the residues, with the energy of the true ones."""
+    keep_components: Effect
+    """As many principal components."""
+    overlap: float | None
+    """Of these with the main effects, as spaces of functions of a; 1 is the same space."""
+    remove: Effect
+    remove_shrunk: Effect
+    """Nothing removed, but the energy that the removal leaves."""
+    remove_permuted: Draws
+    """Main effects of random permutations removed, shrunk to that energy."""
+    remove_one: dict[int, Effect]
+
+
+class KeyKept(Result):
+    """Key characters of all classes kept alone in the embedding, as in data/interventions."""
+
+    skill: float | None
+    highest: float | None
+    """Of its controls: other characters, random and additive functions. None without controls."""
+
+
+class ChangeKind(Result):
+    """Changes modulo one Q of elements of one class that make them act as elements of another."""
+
+    Q: int
+    source: int
+    """d of the class of a."""
+    target: int
+    """d of the class of a′."""
+    trials: int
+    success: float
+    """Share of trials with the answer a′b."""
+    chance: float
+    """1 / |J_{a′b}|."""
+    random: float
+    """Success of a random direction of the same length."""
+    exchanged: float
+    """Success of the simple exchange of f_Q(a mod Q) for f_Q(r)."""
+
+
+class Change(Result):
+    """Means over kinds of change, each with equal weight."""
+
+    kinds: int
+    trials: int
+    success: float
+    least: float
+    """Success of the kind that succeeds least."""
+    chance: float
+    random: float
+    exchanged: float
+
+
+class ClassLiterature(Result):
+    """Measures of the literature on one class of two elements or more."""
+
+    d: int
+    size: int
+    symmetricity: float | None
+    """Gradient symmetricity; None unless the class is a group of three elements or more."""
+    irrelevance: float | None
+    """Distance irrelevance; None there too, and where the right logit is constant."""
+    gini: float | None
+    """Of the energies of the non-constant frequencies; None where there is no energy."""
+    key: int
+    """Key frequencies."""
+
+
+class Replaced(Result):
+    """Every neuron's preactivation replaced by a fit."""
+
+    share: float
+    """Of the variance of the preactivations that the fits explain."""
+    accuracy: float
+    skill: float | None
+
+
+class Neurons(Result):
+    """Preactivations of the MLP as const + g(a) + g′(b)."""
+
+    simple: Replaced
+    """g of one frequency k and the valuations, for one Q and k: those of highest R²."""
+    one_power: Replaced
+    """g any function of a mod Q, for one Q."""
+    additive: Replaced
+    """g any function of a."""
+    by_power: dict[int, float]
+    """Share of the variance in the neurons whose simple fit is to Q."""
+    cosets: float
+    """Share of pairs on which a neuron fires where its simple fit says so, variance-weighted."""
+    cosets_second: float | None
+    """The same with the (Q, k) of the second highest R²; None where there is one alone."""
+
+
+class Embedding(Result):
+    """The embedding of one run under the two accounts; of a run that diverged only that it did."""
+
+    run: str
+    n: int
+    seed: int
+    architecture: str
+    finite: bool
+    """Whether all weights are."""
+    E: EmbeddingVerdict | None = None
+    """The verdict at the levels of params.yaml; None where n is a prime power."""
+    base: Effect | None = None
+    """The unchanged model."""
+    main_effects: MainEffects | None = None
+    key_kept: KeyKept | None = None
+    within: Change | None = None
+    crossing: Change | None = None
+    changes: tuple[ChangeKind, ...] = ()
+    classes: tuple[ClassLiterature, ...] = ()
+    neurons: Neurons | None = None

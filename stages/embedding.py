@@ -1,0 +1,27 @@
+"""The embedding of one run under two accounts, strata and primes; and the literature's measures.
+
+In: a run's name, its weights, and where to write; with a fourth argument, weights whose key
+frequencies are used. Out: JSON, ``schema.embedding``; docs/strata-or-primes.md defines it.
+"""
+
+import sys
+
+from strata import store
+from strata.accounts import embedding
+from strata.levels import AccountsParams
+from strata.params import MetricsParams
+from strata.run import Run, command, section
+
+
+def main() -> None:
+    name, weights_path, out, *others = sys.argv[1:]
+    run = Run.parse(name)
+    params = section("params.yaml", "accounts", AccountsParams).embedding
+    threshold = section("params.yaml", "metrics", MetricsParams).key_threshold
+    weights = store.read_weights(weights_path, run)
+    key = store.read_weights(others[0], run) if others else None
+    store.write_json(out, embedding.measure(run, weights, params, threshold, key), indent=None)
+
+
+if __name__ == "__main__":
+    command(main)
