@@ -5,15 +5,12 @@ predictions and attention of all pairs, sums of logits by product and candidate,
 explain of the neurons. stages/forward.py writes all activations instead.
 """
 
-import sys
-
 from strata import store
 from strata.analysis import all_pairs, stored
 from strata.run import Run, command
 
 
-def main() -> None:
-    name, weights, out = sys.argv[1:]
+def main(name: str, weights: str, out: str) -> None:
     run = Run.parse(name)
     found = all_pairs.forward(store.read_weights(weights, run), run.n)
     stored.write_all_pairs(out, found, run.n)

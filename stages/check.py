@@ -6,15 +6,12 @@ the folder: split/RUN.json and train/RUN.json, which change where that run's own
 runs.json, the names without the headline's.
 """
 
-import sys
-
 from strata import store
 from strata.params import load
 from strata.run import InputError, Run, command
 
 
-def main() -> None:
-    folder, _, *names = sys.argv[1:]
+def main(folder: str, flag: str, *names: str) -> None:
     params, listed = load("params.yaml"), names[:-1]
     for name in listed:
         if listed.count(name) > 1:

@@ -6,7 +6,6 @@ own weights, byte for byte. The weights lie in .snapshots/checkpoints; where the
 nothing is trained. STRATA_DEVICE and STRATA_THREADS hold as in train.
 """
 
-import sys
 from pathlib import Path
 
 from strata import store
@@ -16,8 +15,7 @@ from strata.run import Run, Settings, command, section
 from strata.training import snapshots
 
 
-def main() -> None:
-    name, config, split_path, folder, out = sys.argv[1:]
+def main(name: str, config: str, split_path: str, folder: str, out: str) -> None:
     run, settings = Run.parse(name), store.read_model(config, Settings)
     count = section("params.yaml", "checkpoints", CheckpointsParams).count
     split = store.read_split(split_path, run.n)["split"]

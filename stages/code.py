@@ -6,7 +6,6 @@ and for each notebooks/NAME.ipynb, which figure.py executes: every definition th
 its md5.
 """
 
-import sys
 from pathlib import Path
 
 from strata import store
@@ -16,12 +15,12 @@ from strata.run import command
 FIGURE = Path("stages/figure.py")
 
 
-def main() -> None:
-    folder, code = Path(sys.argv[1]), Code()
+def main(folder: str) -> None:
+    code = Code()
     alone = [(path,) for path in Path("stages").glob("*.py") if path.stem not in {"figure", "code"}]
     drawn = [(FIGURE, path) for path in Path("notebooks").glob("*.ipynb")]
     for files in (*alone, *drawn):
-        store.write_text(folder / f"{files[-1].stem}.txt", "".join(code.lines(*files)))
+        store.write_text(Path(folder) / f"{files[-1].stem}.txt", "".join(code.lines(*files)))
 
 
 if __name__ == "__main__":

@@ -5,18 +5,14 @@ In: the names of the runs as JSON, a folder with a JSON file for each, a file to
 of what the files hold, in the order of the names.
 """
 
-import sys
-from pathlib import Path
-
 from strata import store
-from strata.run import command
+from strata.run import Run, command
 
 
-def main() -> None:
-    listed, folder, out = map(Path, sys.argv[1:])
-    names = store.parsed(list[str], store.read_bytes(listed), str(listed))
-    texts = [store.read_bytes(folder / f"{name}.json").decode() for name in names]
-    store.write_text(out, f"[{','.join(texts)}]\n")
+def main(listed: str, folder: str, out: str) -> None:
+    names = store.parsed(list[str], store.read_bytes(listed), listed)
+    found = [store.read_bytes(f"{folder}/{Run.parse(name)}.json") for name in names]
+    store.write_bytes(out, b"[%b]\n" % b",".join(found))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ weights; memorised.safetensors, those at the first validation where the training
 far as metrics.accuracy asks, and the mirror-free pairs are not: refused if they are.
 """
 
-import sys
 from pathlib import Path
 
 from strata import store, task
@@ -27,8 +26,8 @@ def memorised(trainer: Trainer, level: float) -> None:
     raise InputError(f"{trainer.run}: does not memorise in {epochs} epochs")
 
 
-def main() -> None:
-    name, config, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+def main(name: str, config: str, folder: str) -> None:
+    out = Path(folder)
     run, settings = Run.parse(name), store.read_model(config, Settings)
     shares, level = settings.split, section("params.yaml", "metrics", MetricsParams).accuracy
     split = task.split(run.n, run.seed, shares.train_fraction, shares.validation_fraction)

@@ -5,7 +5,6 @@ weights.safetensors, history.parquet, split.parquet (of the file's n and seed) a
 of the run. Nothing is written unless the whole file fits.
 """
 
-import sys
 from pathlib import Path
 
 from strata import interop, store, task
@@ -13,9 +12,9 @@ from strata.run import command
 from strata.schema import Printed
 
 
-def main() -> None:
-    path, printed, folder = sys.argv[1], store.read_model(sys.argv[2], Printed), Path(sys.argv[3])
-    found = interop.convert(store.read_bytes(path), path, printed.training)
+def main(checkpoint: str, printed_path: str, out: str) -> None:
+    printed, folder = store.read_model(printed_path, Printed), Path(out)
+    found = interop.convert(store.read_bytes(checkpoint), checkpoint, printed.training)
     n, shares = found.run.n, printed.training
     split = task.split(n, found.run.seed, shares.train_fraction, shares.validation_fraction)
     pairs = task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}

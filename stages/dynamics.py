@@ -5,16 +5,13 @@ src/strata/dynamics/table.py. It trains nothing: where the weights are not in
 .snapshots/checkpoints as the receipt has them, it says how to make them.
 """
 
-import sys
-
 from strata import store
 from strata.dynamics import checkpoints, table, trajectory
 from strata.params import DynamicsParams
 from strata.run import InputError, Run, command, section
 
 
-def main() -> None:
-    name, receipt_path, split_path, out = sys.argv[1:]
+def main(name: str, receipt_path: str, split_path: str, out: str) -> None:
     run, params = Run.parse(name), section("params.yaml", "dynamics", DynamicsParams)
     receipt = store.read_model(receipt_path, checkpoints.Receipt)
     if receipt.run != name:

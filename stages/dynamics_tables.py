@@ -5,7 +5,6 @@ In: a folder, the folders of dynamics, checkpoints and train, the names of the r
 NAME.tex and NAME.md for each table.
 """
 
-import sys
 from pathlib import Path
 
 from strata import store
@@ -17,8 +16,7 @@ from strata.tables import dynamics, format
 from strata.training import environment, network
 
 
-def main() -> None:
-    folder, measured, kept, trained, *names = sys.argv[1:]
+def main(folder: str, measured: str, kept: str, trained: str, *names: str) -> None:
     runs = [Run.parse(name) for name in names]
     params = section("params.yaml", "grid", GridParams)
     thresholds = section("params.yaml", "dynamics", DynamicsParams)

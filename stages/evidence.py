@@ -5,11 +5,9 @@ trained, the memorised and the untrained model, for runs the file that has those
 NAME.csv, NAME.tex and NAME.md in the folder.
 """
 
-import sys
-
 from strata import store
 from strata.params import GridParams
-from strata.run import command
+from strata.run import InputError, command
 from strata.schema import Interventions
 from strata.tables import evidence, format, interventions
 
@@ -20,8 +18,9 @@ KINDS = {
 }
 
 
-def main() -> None:
-    folder, kind, *paths = sys.argv[1:]
+def main(folder: str, kind: str, *paths: str) -> None:
+    if kind not in KINDS or len(paths) != (3 if kind == "controls" else 1):
+        raise InputError("arguments must be FOLDER and run or runs with a file, or controls with 3")
     if kind == "runs":
         every = store.read_models(paths[0], Interventions)
         runs = [run for run in every if GridParams.usual(run.run)]

@@ -4,8 +4,6 @@ In: a folder, the metrics of all listed runs. The extension's are those of no mo
 grid.moduli. Out: NAME.csv, NAME.tex and NAME.md for each table.
 """
 
-import sys
-
 from strata import store
 from strata.params import GridParams
 from strata.run import command, section
@@ -13,8 +11,7 @@ from strata.schema import Metrics
 from strata.tables import format, moduli
 
 
-def main() -> None:
-    folder, metrics = sys.argv[1:]
+def main(folder: str, metrics: str) -> None:
     grid = section("params.yaml", "grid", GridParams)
     runs = [x for x in store.read_models(metrics, Metrics) if grid.extends(x.run)]
     format.write(moduli.tables(runs), folder)

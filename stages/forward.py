@@ -4,15 +4,12 @@ In: a run's name, its weights. Out: Parquet of n² rows, a-major: a, b, product,
 attention from `=` (n_heads × 3, to a, b and `=`), post-ReLU MLP activations (d_mlp), logits (n).
 """
 
-import sys
-
 from strata import store
 from strata.analysis import stored
 from strata.run import Run, command
 
 
-def main() -> None:
-    name, weights, out = sys.argv[1:]
+def main(name: str, weights: str, out: str) -> None:
     run = Run.parse(name)
     stored.write_forward(out, store.read_weights(weights, run), run.n)
 

@@ -4,8 +4,6 @@ In: the numbers that the paper prints, the metrics of all listed runs, a folder.
 those of grid.moduli. Out: NAME.csv, NAME.tex and NAME.md for each table.
 """
 
-import sys
-
 from strata import store
 from strata.params import load
 from strata.run import command
@@ -13,8 +11,7 @@ from strata.schema import Metrics, Printed
 from strata.tables import format, seeds
 
 
-def main() -> None:
-    paper, metrics, folder = sys.argv[1:]
+def main(paper: str, metrics: str, folder: str) -> None:
     params, printed = load("params.yaml"), store.read_model(paper, Printed)
     runs = [x for x in store.read_models(metrics, Metrics) if params.grid.compares(x.run)]
     format.write(seeds.grid(runs, printed, params), folder)

@@ -4,16 +4,13 @@ In: a run's name, its weights, and where to write; with a fourth argument, weigh
 frequencies are used. Out: JSON, ``schema.Interventions``; docs/interventions.md defines it.
 """
 
-import sys
-
 from strata import store
 from strata.interventions import suite
 from strata.params import InterventionsParams, MetricsParams
 from strata.run import Run, command, section
 
 
-def main() -> None:
-    name, weights_path, out, *others = sys.argv[1:]
+def main(name: str, weights_path: str, out: str, *others: str) -> None:
     run = Run.parse(name)
     params = section("params.yaml", "interventions", InterventionsParams)
     threshold = section("params.yaml", "metrics", MetricsParams).key_threshold

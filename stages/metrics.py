@@ -4,7 +4,6 @@ In: a run's name, its split, weights and history, its activations. Out: JSON, de
 src/strata/schema/metrics.py.
 """
 
-import sys
 from pathlib import Path
 
 from strata import store
@@ -13,8 +12,7 @@ from strata.params import MetricsParams
 from strata.run import Run, command, section
 
 
-def main() -> None:
-    name, split, train, activations, out = sys.argv[1:]
+def main(name: str, split: str, train: str, activations: str, out: str) -> None:
     run, params = Run.parse(name), section("params.yaml", "metrics", MetricsParams)
     weights = store.read_weights(Path(train) / "weights.safetensors", run)
     history = store.read_history(Path(train) / "history.parquet")

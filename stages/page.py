@@ -5,7 +5,6 @@ the page's data, described in strata.report.run_data, to the report: a page open
 load scripts alone.
 """
 
-import sys
 from pathlib import Path
 
 from strata import store
@@ -15,8 +14,7 @@ from strata.run import InputError, Run, command
 from strata.schema import Interventions, Metrics
 
 
-def main() -> None:
-    name, train, metrics_path, interventions_path, out = sys.argv[1:]
+def main(name: str, train: str, metrics_path: str, interventions_path: str, out: str) -> None:
     run, weights_path = Run.parse(name), Path(train) / "weights.safetensors"
     history_path = Path(train) / "history.parquet"
     metrics = store.read_model(metrics_path, Metrics)

@@ -6,7 +6,6 @@ files/, a copy of every figure, table, notebook page and data file linked to.
 """
 
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,8 +26,8 @@ def copied(paths: list[str], out: Path) -> None:
         store.write_bytes(out / path, store.read_bytes(path))
 
 
-def main() -> None:
-    out = Path(sys.argv[1])
+def main(folder: str) -> None:
+    out = Path(folder)
     settings = load("params.yaml")
     params = files.variables() | settings.model_dump()
     pipeline = provenance.stages(files.stages(), params)

@@ -4,14 +4,11 @@ In: a run's name, its settings. Out: Parquet of n² rows: a, b, c = ab mod n, th
 split, whether the mirror trains.
 """
 
-import sys
-
 from strata import store, task
 from strata.run import Run, SplitParams, command
 
 
-def main() -> None:
-    name, config, out = sys.argv[1:]
+def main(name: str, config: str, out: str) -> None:
     run, params = Run.parse(name), store.read_model(config, SplitParams)
     split = task.split(run.n, run.seed, params.train_fraction, params.validation_fraction)
     columns = task.pair_table(run.n) | {

@@ -6,8 +6,6 @@ weights and the claims over seeds, of the text and of Tables 2 and 3, the tables
 those of the published weights; the headline run and the seeds stand beside in the claims.
 """
 
-import sys
-
 import pandas as pd
 
 from strata import store
@@ -17,8 +15,9 @@ from strata.schema import Metrics, Printed
 from strata.tables import format, headline, published
 
 
-def main() -> None:
-    metrics_path, printed_path, folder, summary_path, *others = sys.argv[1:]
+def main(metrics_path: str, printed_path: str, folder: str, summary: str, *others: str) -> None:
+    if len(others) not in (0, 3):
+        raise InputError(f"called with {len(others)} files of published weights: must be 0 or 3")
     params = load("params.yaml")
     metrics = store.read_model(metrics_path, Metrics)
     printed = store.read_model(printed_path, Printed)
@@ -31,7 +30,7 @@ def main() -> None:
     else:
         made = headline.tables(metrics, printed, params)
     format.write(made, folder)
-    store.write_json(summary_path, headline.summary(metrics))
+    store.write_json(summary, headline.summary(metrics))
 
 
 if __name__ == "__main__":

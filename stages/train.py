@@ -7,7 +7,6 @@ parameters, so another machine does not make a model stale.
 """
 
 import hashlib
-import sys
 import time
 from pathlib import Path
 
@@ -40,13 +39,13 @@ def train(training: trainer.Trainer, snapshot: snapshots.Snapshot, seconds: floa
     return time.monotonic() - began
 
 
-def main() -> None:
-    name, config, split_path, out = sys.argv[1], sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4])
+def main(name: str, config: str, split_path: str, folder: str) -> None:
+    out = Path(folder)
     run, settings = Run.parse(name), store.read_model(config, Settings)
     split, device = store.read_split(split_path, run.n)["split"], machine.prepare()
     environment = machine.describe(device)
     inputs = {"run": name} | settings.model_dump() | environment.model_dump()
-    key = snapshots.fingerprint(inputs, [snapshots.CODE, split_path])
+    key = snapshots.fingerprint(inputs, [snapshots.CODE, Path(split_path)])
     snapshot = snapshots.Snapshot(".snapshots", name, key)
     snapshots.prune(".snapshots", snapshots.LOCK)
     with snapshot.locked():

@@ -12,6 +12,8 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from strata.inputs import InputError, arguments, yaml_text
+
 M = TypeVar("M", bound=BaseModel)
 ArchitectureName = Literal["transformer", "mlp"]
 
@@ -29,10 +31,6 @@ Above0 = Annotated[float, allowed("a number above 0", gt=0)]
 Kind = Annotated[ArchitectureName, allowed("transformer or mlp")]
 Decay = Annotated[float, allowed("a number of at least 0", ge=0)]
 Beta = Annotated[float, allowed("a number from 0 to 1, 1 excluded", ge=0, lt=1)]
-
-
-class InputError(Exception):
-    """Input that cannot be used; the message is one line that names it and says what is allowed."""
 
 
 @dataclass(frozen=True, order=True)
@@ -217,7 +215,7 @@ def _must(model: type[BaseModel], fault: ErrorDetails) -> str:
 def read_yaml(path: Path | str) -> dict[str, Any]:
     """The mapping in a YAML 1.2 file, read by the parser that DVC uses."""
     try:
-        values = YAML(typ="safe").load(Path(path))
+        values = YAML(typ="safe").load(yaml_text(path))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except (YAMLError, ValueError, KeyError, RecursionError) as error:  # what its tags can raise
@@ -236,11 +234,11 @@ def section(path: Path | str, key: str, model: type[M]) -> M:
     return validated(model, values[key], str(path), key)
 
 
-def command(main: Callable[[], None]) -> None:
-    """Run a stage; input that cannot be used, or a file that cannot be written, ends it with one
-    line and exit code 1."""
+def command(main: Callable[..., None]) -> None:
+    """Run a script with its words as the arguments of main; input that cannot be used, or a file
+    that cannot be written, ends it with one line and exit code 1."""
     try:
-        main()
+        main(*arguments(main, sys.argv[1:]))
     except InputError as error:
         sys.exit(f"{Path(sys.argv[0]).stem}: {error}")
     except OSError as error:

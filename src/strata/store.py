@@ -1,7 +1,7 @@
 """Files in and out: safetensors, Parquet and JSON, each read back against what it must hold.
 
-Every writer writes a temporary name beside the target and renames it, so that a file is whole or
-absent. Every reader raises InputError with one line that names the file and what is wrong with it.
+Every writer writes a temporary name beside the target and renames it: a file is whole or absent.
+Every reader raises InputError with one line that names the file and what is wrong with it.
 """
 
 import json
@@ -21,7 +21,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialise
 
 from strata.architecture import architecture_of
-from strata.run import InputError, M, Run, TrainParams, validated
+from strata.inputs import InputError, no_bomb, regular
+from strata.run import M, Run, TrainParams, validated
 from strata.schema.base import parsed
 
 Arrays = dict[str, np.ndarray]
@@ -70,7 +71,7 @@ def write_text(path: Path | str, content: str) -> None:
 def read_bytes(path: Path | str) -> bytes:
     """The bytes of a file."""
     try:
-        return Path(path).read_bytes()
+        return regular(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
 
@@ -108,15 +109,13 @@ def tensors_bytes(tensors: Mapping[str, np.ndarray], metadata: Any) -> bytes:
 def read_tensors(path: Path | str) -> tuple[Arrays, dict[str, Any]]:
     """The tensors of a safetensors file of ours, and its metadata."""
     try:
-        with safe_open(path, framework="numpy") as file:
+        with safe_open(regular(path), framework="numpy") as file:
             metadata = dict(json.loads((file.metadata() or {})["strata"]))
             return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    except (SafetensorError, KeyError, ValueError, TypeError) as error:
-        raise InputError(
-            f"{path}: not a safetensors file of ours, or truncated ({error})"
-        ) from None
+    except (SafetensorError, KeyError, ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"{path}: not a safetensors file of ours, or truncated: {error}") from None
 
 
 def read_weights(path: Path | str, run: Run | None = None) -> Arrays:
@@ -169,7 +168,8 @@ def write_table(path: Path | str, columns: Mapping[str, Any], schema: pa.Schema)
 def parquet(path: Path | str) -> Iterator[pq.ParquetFile]:
     """An open Parquet file; whatever is wrong with it becomes one line."""
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(regular(path, math.inf)) as file:
+            no_bomb(path, file.metadata.num_rows)
             yield file
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or 'not a whole Parquet file'}") from None
