@@ -4,8 +4,6 @@ In: a run's name, its weights, and where to write; with a fourth argument, weigh
 frequencies are used. Out: JSON, ``schema.Logits``; docs/strata-or-primes.md defines it.
 """
 
-import sys
-
 from strata import store
 from strata.accounts import logits
 from strata.levels import AccountsParams
@@ -13,8 +11,7 @@ from strata.params import MetricsParams
 from strata.run import Run, command, section
 
 
-def main() -> None:
-    name, weights_path, out, *others = sys.argv[1:]
+def main(name: str, weights_path: str, out: str, *others: str) -> None:
     run = Run.parse(name)
     params = section("params.yaml", "accounts", AccountsParams).logits
     threshold = section("params.yaml", "metrics", MetricsParams).key_threshold
