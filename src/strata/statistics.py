@@ -1,17 +1,34 @@
 """Scales that results are read on, and intervals."""
 
 from collections.abc import Sequence
+from typing import TypeVar, overload
 
 import numpy as np
+import pandas as pd
+
+Frame = TypeVar("Frame", pd.Series, pd.DataFrame)
 
 
-def above_chance(x: float, chance: float) -> float | None:
+@overload
+def above_chance(x: float, chance: float) -> float | None: ...
+@overload
+def above_chance(x: Frame, chance: float | pd.Series) -> Frame: ...
+def above_chance(x, chance):
     """(x − chance) / (1 − chance): 0 is what chance gives, 1 is all; None where chance is all.
+
+    Of a series, or of a frame with a chance for each column in their order; there NaN is none.
 
     >>> above_chance(0.75, 0.5), above_chance(1.0, 1.0)
     (0.5, None)
+    >>> above_chance(pd.DataFrame([[0.75, 1.0]]), pd.Series([0.5, 1.0])).to_numpy().tolist()
+    [[0.5, nan]]
     """
-    return (x - chance) / (1 - chance) if chance < 1 - 1e-9 else None
+    known = np.less(chance, 1 - 1e-9)
+    if isinstance(x, pd.Series | pd.DataFrame):
+        chance = np.where(known, chance, np.nan)
+    elif not known:
+        return None
+    return (x - chance) / (1 - chance)
 
 
 def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float] | None:

@@ -200,9 +200,9 @@ def test_a_saved_figure_has_its_width_and_no_date(tmp_path):
 
 @pytest.mark.parametrize("n", [2, 12, 30, 49, 180])
 @pytest.mark.parametrize("axis", [None, 2, 3, 7])
-def test_what_lies_above_chance_is_counted_on_the_products_themselves(n, axis):
+def test_room_above_chance_is_counted_on_the_products_themselves(n, axis):
     d = [J.d for J in monoid.classes(n)]
-    found = interventions.above_chance(n, d, axis)
+    found = interventions.room_above_chance(n, d, axis)
     for i, j in np.ndindex(found.shape):
         J = monoid.JClass(n, gcd(d[i] * d[j], n))
         quotients = {a // J.d for a in J.elements.tolist()}

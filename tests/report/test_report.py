@@ -338,7 +338,7 @@ def test_what_a_removal_costs_is_what_the_interventions_say(run, project, reader
     reader.open(f"#specificity?run={run}&removed={code}")
     reader.see("specificity", run)
     z = reader.js("return document.querySelector('#specificity .plot').data[0].z")
-    above = interventions.above_chance(found["n"], found["classes"], record["axis"])
+    above = interventions.room_above_chance(found["n"], found["classes"], record["axis"])
     np.testing.assert_allclose(z, (before - after) / above, atol=1e-9)
     for kind, sign in (("accuracy", -1), ("loss", 1)):
         reader.open(f"#specificity?run={run}&removed={code}&damage={kind}")

@@ -18,6 +18,7 @@ from strata.analysis import fourier
 from strata.interventions import projections
 from strata.monoid import JClass, axes, classes
 from strata.params import GridParams
+from strata.statistics import above_chance
 
 Times = dict[int, int]  # the epoch of each class that has one, by d
 Pair = tuple[int, int]  # a composite class and an atomic one
@@ -64,9 +65,9 @@ def pairs(n: int) -> tuple[list[Pair], list[Pair]]:
 def curves(frame: pd.DataFrame, n: int) -> dict[str, pd.DataFrame]:
     """For each of MEASURES a frame of epochs × classes (by d) with two elements or more.
 
-    Accuracy is that over mirror-free pairs with their product in the class. Above chance: x becomes
-    (x − chance) / (1 − chance). Chance is 1 in |J_d| for an accuracy, and for FVE what even energy
-    would give. A class whose every frequency is key has no FVE above that.
+    Accuracy is that over mirror-free pairs with their product in the class. Chance is 1 in |J_d|
+    for an accuracy, and for FVE what even energy would give. A class whose every frequency is key
+    has no FVE above that.
     """
     size = pd.Series({J.d: len(J) for J in classes(n) if len(J) > 1}, dtype=float)
     fve, r2, key, accuracy = (
@@ -74,13 +75,12 @@ def curves(frame: pd.DataFrame, n: int) -> dict[str, pd.DataFrame]:
         for name in ("fve", "r2", "key_current", "mirror_free_accuracy")
     )
     uniform = key.iloc[-1] / (size - 1) if len(key) else size * np.nan
-    uniform = uniform.where(uniform < 1)
     return {
         "epoch_fve": fve,
-        "epoch_fve_above": (fve - uniform) / (1 - uniform),
+        "epoch_fve_above": above_chance(fve, uniform),
         "epoch_r2": r2,
         "epoch_accuracy": accuracy,
-        "epoch_skill": (accuracy - 1 / size) / (1 - 1 / size),
+        "epoch_skill": above_chance(accuracy, 1 / size),
     }
 
 

@@ -73,11 +73,13 @@ def damage(
     return drawn
 
 
-def above_chance(n: int, d: Sequence[int], axis: int | None) -> Float[np.ndarray, "count count"]:
-    """How much of the accuracy lies above chance, by (class of a, class of b).
+def room_above_chance(
+    n: int, d: Sequence[int], axis: int | None
+) -> Float[np.ndarray, "count count"]:
+    """1 − chance, by (class of a, class of b); 1 where chance is always right.
 
     Chance is a random element of the class of ab or, for the axis of a prime, a random place on it.
-    All of it lies above where there is one element, or the product has no such axis.
+    It is always right where there is one element, or the product has no such axis.
     """
     m = n // np.gcd(np.multiply.outer(d, d), n)  # residues modulo m tell the products apart
     if axis is None:

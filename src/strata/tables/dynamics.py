@@ -17,6 +17,7 @@ from strata.dynamics.table import curve
 from strata.monoid import classes
 from strata.params import DynamicsParams, GridParams
 from strata.run import InputError, Run
+from strata.statistics import above_chance
 from strata.tables.headline import Table
 from strata.training.environment import Environment
 
@@ -79,9 +80,9 @@ def of_wholes(frames: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
         chance, apart = order.commonest(run.n), (len(classes(run.n)) - 1) / (run.n - 1)
         whole = {
             "epoch_known": curve(frame, "train_accuracy"),
-            "epoch_class": (curve(frame, "mirror_free_class_accuracy") - chance) / (1 - chance),
+            "epoch_class": above_chance(curve(frame, "mirror_free_class_accuracy"), chance),
             "epoch_answer": curve(frame, "mirror_free_accuracy"),
-            "epoch_between": (curve(frame, "class_share") - apart) / (1 - apart),
+            "epoch_between": above_chance(curve(frame, "class_share"), apart),
         }
         times = {k: order.settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
         rows.append({"n": run.n, "class_chance": chance} | times)
