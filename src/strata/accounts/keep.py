@@ -35,7 +35,7 @@ def effect(rig: Rig, outcome: Outcome) -> Effect:
     found = measures(rig, outcome)
 
     def skills(chance: dict[int, float]) -> dict[int, float | None]:
-        return {Q: _skill(right, chance[Q]) for Q, right in found.modulo.items()}
+        return {Q: _rounded(above_chance(x, chance[Q])) for Q, x in found.modulo.items()}
 
     by_class = (scores(rig, outcome, rig.operand_in(J.d)).accuracy for J in classes(rig.n))
     return Effect(
@@ -47,9 +47,8 @@ def effect(rig: Rig, outcome: Outcome) -> Effect:
     )
 
 
-def _skill(right: float, chance: float) -> float | None:
-    skill = above_chance(right, chance)
-    return None if skill is None else short(skill)
+def _rounded(x: float | None) -> float | None:
+    return None if x is None else short(x)
 
 
 def main_effects(rig: Rig, draws: int, rng: np.random.Generator) -> MainEffects:
@@ -59,12 +58,12 @@ def main_effects(rig: Rig, draws: int, rng: np.random.Generator) -> MainEffects:
     space = functions(table)
     components = functions(less)[:, : space.shape[1]]
     return MainEffects(
-        share=share(rows),
-        random_share=sum(Q - 1 for Q in powers) / (n - 1),
+        share=_rounded(share(rows)),
+        random_share=short(sum(Q - 1 for Q in powers) / (n - 1)),
         rank=space.shape[1],
-        eta={Q: shared_directions(rows, Q) for Q in powers},
+        eta={Q: _rounded(shared_directions(rows, Q)) for Q in powers},
         keep_components=_put(rig, components @ (components.T @ less)),
-        overlap=_overlap(space, components),
+        overlap=_rounded(_overlap(space, components)),
         remove_one={Q: _put(rig, less - effects(rows, Q)[np.arange(n) % Q]) for Q in powers},
         **_with_and_without(rig, less, table, [permuted(rows, rng) for _ in range(draws)]),
     )
