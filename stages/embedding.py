@@ -1,10 +1,8 @@
 """The embedding of one run under two accounts, strata and primes; and the literature's measures.
 
 In: a run's name, its weights, and where to write; with a fourth argument, weights whose key
-frequencies are used. Out: JSON, ``schema.embedding``; docs/strata-or-primes.md defines it.
+frequencies are used. Out: JSON, ``schema.Embedding``; docs/strata-or-primes.md defines it.
 """
-
-import sys
 
 from strata import store
 from strata.accounts import embedding
@@ -13,8 +11,7 @@ from strata.params import MetricsParams
 from strata.run import Run, command, section
 
 
-def main() -> None:
-    name, weights_path, out, *others = sys.argv[1:]
+def main(name: str, weights_path: str, out: str, *others: str) -> None:
     run = Run.parse(name)
     params = section("params.yaml", "accounts", AccountsParams).embedding
     threshold = section("params.yaml", "metrics", MetricsParams).key_threshold
