@@ -1,7 +1,8 @@
 """The training dynamics of the runs named, or of all that have them: ``make dynamics RUN=n165-s1``.
 
-dynamics@RUN is frozen, so that ``dvc repro`` never trains for it. Here its checkpoints are brought
-up to date, trained where they lack, its command is run, and the result is recorded in dvc.lock.
+checkpoints@RUN and dynamics@RUN are frozen, so that ``dvc repro`` never trains for them. Here their
+commands are run, the first where checkpoints are not here or of another training, and what they
+made is recorded in dvc.lock.
 """
 
 import subprocess
@@ -9,9 +10,7 @@ import sys
 
 from dvc.repo import Repo
 
-from strata import store
-from strata.dynamics.checkpoints import Receipt, missing
-from strata.pipeline import files
+from strata.pipeline import files, frozen
 from strata.run import InputError, Run, command
 
 
@@ -21,18 +20,21 @@ def done(*words: str) -> None:
         raise InputError(f"{' '.join(words)}: did not run to its end")
 
 
+def made(stage: str) -> None:
+    """Run the command of a frozen stage, and record it."""
+    address = files.address(stage)
+    with Repo() as repo:
+        cmd = repo.stage.load_one(*address.split(":")).cmd
+    done("bash", "-c", str(cmd))
+    done("dvc", "commit", "--force", address)
+
+
 def main() -> None:
-    for name in sys.argv[1:] or files.stages()["checkpoints"]["matrix"]["run"]:
-        trained, measured = (
-            files.address(f"{stage}@{Run.parse(name)}") for stage in ("checkpoints", "dynamics")
-        )
-        done("dvc", "repro", trained)
-        if missing(store.read_model(f"data/checkpoints/{name}.json", Receipt)):
-            done("dvc", "repro", "--single-item", "--force", trained)
-        with Repo() as repo:
-            stage = repo.stage.load_one(*measured.split(":"))
-        done("bash", "-c", str(stage.cmd))
-        done("dvc", "commit", "--force", measured)
+    for run in map(Run.parse, sys.argv[1:] or frozen.runs()):
+        done("dvc", "repro", files.address(f"train@{run}"))
+        if frozen.to_train(str(run), files.locked()):
+            made(f"checkpoints@{run}")
+        made(f"dynamics@{run}")
 
 
 if __name__ == "__main__":

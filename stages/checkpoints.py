@@ -9,7 +9,7 @@ nothing is trained. STRATA_DEVICE and STRATA_THREADS hold as in train.
 from pathlib import Path
 
 from strata import store
-from strata.dynamics import checkpoints, schedule
+from strata.dynamics import checkpoints, receipts, schedule
 from strata.params import CheckpointsParams
 from strata.run import Run, Settings, command, section
 from strata.training import snapshots
@@ -22,7 +22,7 @@ def main(name: str, config: str, split_path: str, folder: str, out: str) -> None
     epochs = schedule.checkpoints(store.read_history(Path(folder, "history.parquet")), count)
     inputs = {"run": name} | settings.model_dump()
     key = snapshots.fingerprint(inputs, [snapshots.CODE, Path(split_path)])
-    kept = checkpoints.Kept(checkpoints.FOLDER, run, key)
+    kept = checkpoints.Kept(receipts.FOLDER, run, key)
     index = checkpoints.ensure(kept, epochs, settings, split)
     found = checkpoints.receipt(run, index, epochs, Path(folder))
     store.write_json(out, found)

@@ -6,28 +6,28 @@ src/strata/dynamics/table.py. It trains nothing: where the weights are not in
 """
 
 from strata import store
-from strata.dynamics import checkpoints, table, trajectory
+from strata.dynamics import receipts, table, trajectory
 from strata.params import DynamicsParams
 from strata.run import InputError, Run, command, section
 
 
 def main(name: str, receipt_path: str, split_path: str, out: str) -> None:
     run, params = Run.parse(name), section("params.yaml", "dynamics", DynamicsParams)
-    receipt = store.read_model(receipt_path, checkpoints.Receipt)
+    receipt = store.read_model(receipt_path, receipts.Receipt)
     if receipt.run != name:
         raise InputError(f"{receipt_path}: of {receipt.run}, must be of {name}")
-    if checkpoints.missing(receipt):
+    if receipts.missing(receipt):
         hours = f"{receipt.hours:.1f} hours" if receipt.hours else "as long as the run itself"
         raise InputError(
             f"{name}: its checkpoints are not here; `make dynamics` trains them again, about "
             f"{hours}, and measures"
         )
     split = store.read_split(split_path, run.n)
-    *_, (_, last) = checkpoints.each(receipt)
+    *_, (_, last) = receipts.each(receipt)
     final = trajectory.keys(last, run.n, params)
     measured = {
         epoch: trajectory.observe(weights, split, run.n, final, params)
-        for epoch, weights in checkpoints.each(receipt)
+        for epoch, weights in receipts.each(receipt)
     }
     table.write(out, measured)
 

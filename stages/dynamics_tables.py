@@ -9,7 +9,7 @@ from pathlib import Path
 
 from strata import store
 from strata.dynamics import table
-from strata.dynamics.checkpoints import Receipt
+from strata.dynamics.receipts import Receipt
 from strata.params import DynamicsParams, GridParams
 from strata.run import Run, command, section
 from strata.tables import dynamics, format

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from strata import store, task
-from strata.dynamics import checkpoints, schedule
+from strata.dynamics import checkpoints, receipts, schedule
 from strata.dynamics.checkpoints import Kept
 from strata.dynamics.schedule import clock
 from strata.run import InputError, Run, Settings, SplitParams, TrainParams
@@ -92,11 +92,11 @@ def kept(folder, key: str = "key") -> Kept:
     return Kept(folder, RUN, key)
 
 
-def receipt_of(folder) -> checkpoints.Receipt:
+def receipt_of(folder) -> receipts.Receipt:
     """Of all epochs, for a run whose own training was the same."""
     own = folder / "own"
     own.mkdir(exist_ok=True)
-    last = checkpoints.weights_file(RUN, EPOCHS[-1], folder).read_bytes()
+    last = receipts.weights_file(RUN, EPOCHS[-1], folder).read_bytes()
     (own / "weights.safetensors").write_bytes(last)
     store.write_json(own / "environment.json", HERE.model_dump(mode="json"))
     index = kept(folder).whole(EPOCHS)
@@ -121,7 +121,7 @@ def through() -> dict[int, dict[str, np.ndarray]]:
 def test_keeping_weights_changes_none_of_them(tmp_path, through):
     checkpoints.train(Trainer(RUN, PARAMS, SPLIT), kept(tmp_path), EPOCHS, SETTINGS, HERE)
     assert receipt_of(tmp_path).environment == HERE
-    found = dict(checkpoints.each(receipt_of(tmp_path), tmp_path))
+    found = dict(receipts.each(receipt_of(tmp_path), tmp_path))
     assert list(found) == EPOCHS
     assert all(same(found[epoch], through[epoch]) for epoch in EPOCHS)
 
@@ -151,7 +151,7 @@ def test_a_killed_training_goes_on_and_gives_the_same_weights(dies, tmp_path, th
     assert trainer.epoch in {dies - 1, dies - 2}  # nothing is saved where weights are kept
     checkpoints.train(Trainer(RUN, PARAMS, SPLIT), kept(tmp_path), EPOCHS, SETTINGS, HERE)
     assert all(
-        same(x, through[epoch]) for epoch, x in checkpoints.each(receipt_of(tmp_path), tmp_path)
+        same(x, through[epoch]) for epoch, x in receipts.each(receipt_of(tmp_path), tmp_path)
     )
 
 
@@ -179,12 +179,12 @@ def test_kept_weights_count_for_their_own_key_alone_and_torn_ones_not_at_all(tmp
     path = tmp_path / str(RUN) / "00017.safetensors"
     found = receipt_of(tmp_path)
     assert found.identical
-    assert checkpoints.missing(found, tmp_path) == []
+    assert receipts.missing(found, tmp_path) == []
     unknown = found.model_copy(update={"md5": None})
-    assert checkpoints.missing(unknown, tmp_path) == EPOCHS
+    assert receipts.missing(unknown, tmp_path) == EPOCHS
     path.write_bytes(path.read_bytes()[:-1])
     assert kept(tmp_path).whole(EPOCHS) is None
-    assert checkpoints.missing(found, tmp_path) == [17]
+    assert receipts.missing(found, tmp_path) == [17]
 
 
 def test_a_run_that_diverges_has_no_checkpoints(tmp_path):

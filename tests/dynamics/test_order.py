@@ -11,7 +11,7 @@ from sympy.ntheory import factorint
 
 from strata import params
 from strata.dynamics import order
-from strata.dynamics.checkpoints import Receipt
+from strata.dynamics.receipts import Receipt
 from strata.interventions import projections
 from strata.monoid import JClass, classes
 from strata.run import InputError, Run

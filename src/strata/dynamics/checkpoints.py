@@ -1,42 +1,22 @@
 """Train a run once more and keep its weights at chosen epochs, resumably.
 
-Some 120 sets of weights are more than a repository should carry, so they lie in an ignored folder
-and are no output; the output is a receipt with the md5 of each. They count only for the settings,
-the split and the code of training that they were made with.
+What is kept counts only for the settings, the split and the code of training that it was made with.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import md5
 from pathlib import Path
 
 import numpy as np
 
 from strata import store
+from strata.dynamics.receipts import Receipt, has, weights_file
 from strata.run import InputError, Run, Settings
 from strata.schema.base import Result
-from strata.store import Arrays
 from strata.training import loop, machine
 from strata.training.environment import Environment, read
 from strata.training.snapshots import Snapshot
 from strata.training.trainer import Trainer
-
-FOLDER = Path(".snapshots", "checkpoints")
-
-
-class Receipt(Result):
-    """The kept weights of one training: whose, of which epochs, made where."""
-
-    run: str
-    epochs: tuple[int, ...]
-    md5: tuple[str, ...] | None
-    """Of the weights file of each epoch; None where that was not recorded."""
-    environment: Environment
-    hours: float | None
-    """That the run's own training took; None where that was not recorded."""
-    train_md5: str
-    """Of the weights file of the run itself."""
-    identical: bool
-    """Whether the training ended in the run's own weights, byte for byte."""
 
 
 class Index(Result):
@@ -81,16 +61,6 @@ class Kept:
         store.write_bytes(path, content)
         index.md5[epoch] = md5(content).hexdigest()
         store.write_json(path.with_name("index.json"), index)
-
-
-def weights_file(run: Run, epoch: int, folder: Path = FOLDER) -> Path:
-    """Where the weights of a run after that many epochs lie: a file as that of the run itself."""
-    return folder / str(run) / f"{epoch:05}.safetensors"
-
-
-def has(path: Path, digest: str | None) -> bool:
-    """Whether a file is there and has that md5."""
-    return path.is_file() and md5(path.read_bytes()).hexdigest() == digest
 
 
 def ensure(kept: Kept, epochs: Sequence[int], settings: Settings, split: np.ndarray) -> Index:
@@ -156,18 +126,3 @@ def receipt(run: Run, index: Index, epochs: Sequence[int], trained: Path) -> Rec
         run=str(run), epochs=tuple(epochs), md5=found, environment=index.environment,
         hours=seconds and round(seconds / 3600, 1), train_md5=own, identical=found[-1] == own,
     )  # fmt: skip
-
-
-def missing(receipt: Receipt, folder: Path = FOLDER) -> list[int]:
-    """The epochs whose weights are not here as the receipt has them."""
-    if receipt.md5 is None:
-        return list(receipt.epochs)
-    run, known = Run.parse(receipt.run), zip(receipt.epochs, receipt.md5, strict=True)
-    return [epoch for epoch, own in known if not has(weights_file(run, epoch, folder), own)]
-
-
-def each(receipt: Receipt, folder: Path = FOLDER) -> Iterator[tuple[int, Arrays]]:
-    """Epoch and weights, one after the other."""
-    run = Run.parse(receipt.run)
-    for epoch in receipt.epochs:
-        yield epoch, store.read_weights(weights_file(run, epoch, folder), run)

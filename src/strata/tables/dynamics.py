@@ -11,8 +11,8 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from strata.dynamics import order
-from strata.dynamics.checkpoints import Receipt
 from strata.dynamics.order import LINE, MEASURES, Ends, Times
+from strata.dynamics.receipts import Receipt
 from strata.dynamics.table import curve
 from strata.monoid import classes
 from strata.params import DynamicsParams, GridParams

@@ -1,0 +1,72 @@
+"""Training dynamics, tiny, through DVC itself: nothing trains for them unless it is asked to."""
+
+import sys
+
+import pytest
+from tiny import ROOT as TOP
+from tiny import RUN, Project, pipeline, prepared
+
+from strata.pipeline import files
+from strata.run import read_yaml
+
+STAGES = {"code", "check", "split", "train", "checkpoints", "dynamics"}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Project:
+    """One run with its training dynamics, made once."""
+    whole = pipeline()
+    studies = read_yaml(TOP / files.FILES[3])["stages"]
+    whole[files.FILES[3]]["stages"] |= {name: studies[name] for name in ("checkpoints", "dynamics")}
+    for file in whole.values():
+        file["stages"] = {k: v for k, v in file["stages"].items() if k in STAGES}
+    studies["checkpoints"]["matrix"]["run"] = studies["dynamics"]["matrix"]["run"] = [RUN]
+    whole["dvc.yaml"].pop("plots")
+    made = prepared(tmp_path_factory.mktemp("frozen") / "project", whole)
+    made.set("count", 5)
+    made.do(sys.executable, "scripts/dynamics.py")
+    return made
+
+
+def said(project: Project) -> str:
+    """What make paper says of the frozen stages."""
+    return project.do(sys.executable, "-m", "strata.pipeline.frozen")
+
+
+def test_no_repro_trains_for_another_schedule_and_make_paper_says_what_would(project):
+    assert said(project) == ""
+    receipt = project.folder / "data" / "checkpoints" / f"{RUN}.json"
+    before = receipt.read_bytes()
+    project.set("count", 7)
+    assert project.dvc("repro", files.FILES[3]) == set()
+    assert receipt.read_bytes() == before
+    assert said(project) == (
+        f"training dynamics of {RUN}: made with other files or parameters (params.yaml: "
+        "checkpoints); `make dynamics` makes them again, after training for about 0.0 hours\n"
+    )
+    assert f"checkpoints of {RUN}  epoch 40/40" in project.do(sys.executable, "scripts/dynamics.py")
+    assert receipt.read_bytes() != before
+    assert said(project) == ""
+
+
+def test_another_threshold_takes_no_training(project):
+    path = project.folder / "params.yaml"
+    text = path.read_text()
+    head, dynamics = text.split("\ndynamics:")
+    path.write_text(f"{head}\ndynamics:{dynamics.replace('variance: 0.95', 'variance: 0.5', 1)}")
+    assert "(params.yaml: dynamics); `make dynamics` makes them again, in minutes" in said(project)
+    path.write_text(text)
+
+
+def test_without_checkpoints_a_measurement_ends_with_one_line_that_says_how_long_they_take(
+    project,
+):
+    for kept in (project.folder / ".snapshots" / "checkpoints" / RUN).glob("*.safetensors"):
+        kept.unlink()
+    words = files.locked(project.folder)[f"dynamics@{RUN}"]["cmd"].split("python ")[1].split()
+    ended = project.run(sys.executable, *words)
+    assert ended.returncode == 1
+    assert ended.stdout == (
+        f"dynamics: {RUN}: its checkpoints are not here; `make dynamics` trains them again, "
+        "about as long as the run itself, and measures\n"
+    )
