@@ -6,7 +6,6 @@ made is recorded in dvc.lock.
 """
 
 import subprocess
-import sys
 
 from dvc.repo import Repo
 
@@ -29,8 +28,8 @@ def made(stage: str) -> None:
     done("dvc", "commit", "--force", address)
 
 
-def main() -> None:
-    for run in map(Run.parse, sys.argv[1:] or frozen.runs()):
+def main(*names: str) -> None:
+    for run in map(Run.parse, names or frozen.runs()):
         done("dvc", "repro", files.address(f"train@{run}"))
         if frozen.to_train(str(run), files.locked()):
             made(f"checkpoints@{run}")

@@ -49,7 +49,8 @@ class Claim:
         self.trained = [name for name in self.stages if self._trains(now[name], everything)]
         weights = [x for x in self.outs.values() if x.path.endswith("/weights.safetensors")]
         found = {run_of(x.stage): Path(x.path).parent for x in weights if x.stage in self.trained}
-        self.unrepeated = sorted(set(self.trained) - {x.stage for x in weights})
+        repeated = {x.stage for x in weights}
+        self.unrepeated = sorted(set(self.trained) - repeated - set(self.frozen))
         self.runs = {run: folder for run, folder in found.items() if run}
         self.params = params.load("params.yaml")
         self.sample = {None, *self.runs} if everything else self._sample()
