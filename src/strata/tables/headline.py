@@ -15,7 +15,7 @@ from sympy import factorint
 from strata import monoid
 from strata.params import Params
 from strata.run import Run
-from strata.schema import Interventions, Metrics, Printed
+from strata.schema import Metrics, Printed
 from strata.tables.claims import fractions, of_run, of_text
 
 
@@ -28,14 +28,18 @@ class Table:
     frame: pd.DataFrame
 
 
-def about(result: Metrics | Interventions) -> str:
-    """The run that a table is about, as its caption ends."""
-    return f"({Run.parse(result.run).caption})"
+def about(run: str) -> str:
+    """How the caption of a table ends that is about the run of this name.
+
+    >>> about("mlp-n12-s1")
+    '(n = 12, seed 1, mlp)'
+    """
+    return f"({Run.parse(run).caption})"
 
 
 def tables(metrics: Metrics, printed: Printed, params: Params) -> tuple[Table, ...]:
     """Every table of one run, its metrics made with these parameters."""
-    n, run = metrics.n, about(metrics)
+    n, run = metrics.n, about(metrics.run)
     fve = f"Share of the Fourier energy of each class’s embedding at its key frequencies {run}."
     fit = f"Share of the centred logit variance that key-frequency characters explain {run}."
     classes = f"Classes of the integers modulo {n} under multiplication."

@@ -18,7 +18,7 @@ SCORES = ["skill", "accuracy", "loss", "class_accuracy"]
 
 def of_run(run: Interventions) -> tuple[Table, ...]:
     """Every table of one run."""
-    of = about(run)
+    of = about(run.run)
     kept = f"Skill with key characters alone (keep) and without them (remove) {of}."
     spared = f"Skill without the directions of a class {of}."
     axis = f"Skill without one axis of the directions of a class {of}."

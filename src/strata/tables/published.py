@@ -35,7 +35,7 @@ def of_published(
         own = claims.of_text(ours, printed, params), headline.class_claims(ours, printed)
     typical = (params.grid.moduli[0], "transformer") == (published.n, published.architecture)
     over: Frames = (seeds, classes) if typical else (None, None)
-    about = f"Tables 2 and 3 {headline.about(published)}."
+    about = f"Tables 2 and 3 {headline.about(published.run)}."
     return (
         *others,
         replace(text, frame=beside(text.frame, own[0], over[0])),
