@@ -1,5 +1,7 @@
 """What the two accounts say of logits that are planted by hand: docs/strata-or-primes.md, 7."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from small import weights_of
@@ -61,7 +63,8 @@ def same_class(n):
 def scaled(table, waves):
     """Tables and characters with equal sums of squares, each centred over the candidates."""
     parts = [x - x.mean(axis=1, keepdims=True) for x in (table, waves)]
-    return sum(x / np.sqrt((descriptions.weights_of(len(x)) @ x**2).sum()) for x in parts)
+    sizes = [np.sqrt((descriptions.weights_of(len(x)) @ x**2).sum()) for x in parts]
+    return parts[0] / sizes[0] + parts[1] / sizes[1]
 
 
 def prime_table(n, rng):
@@ -106,7 +109,7 @@ def profiles(y):
     return Profiles(y, N * (y**2).sum(axis=1), N * own, right)
 
 
-def measured(y, keys, every=None):
+def measured(y, keys, every=None) -> tuple[Any, Any]:
     """The record of planted logits, and what comes of it."""
     n, found = len(y), every or profiles(y)
     of_all = np.ones(n, dtype=bool)
@@ -287,7 +290,7 @@ def test_coefficients_inside_classes_are_those_of_least_squares():
 def test_a_network_is_described_by_the_sums_of_its_logits():
     run = Run(6, 1)
     weights = weights_of(run)
-    found = logits.measure(run, weights, BRIEF, 0.5)
+    found: Any = logits.measure(run, weights, BRIEF, 0.5)
     a, b = np.divmod(np.arange(36), 6)
     z = activations.forward(weights, a, b).logits.astype(float)
     z -= z.mean(axis=1, keepdims=True)

@@ -119,9 +119,8 @@ def votes(
 
 def by_gating(found: Votes, levels: LevelsParams) -> Side:
     """What gating says: an account if both of its measures do."""
-    one, other = (
-        side(x, levels.strata, levels.primes) for x in (found.gating.median, found.balanced)
-    )
+    one = side(found.gating.median, levels.strata, levels.primes)
+    other = side(found.balanced, levels.strata, levels.primes)
     return one if one == other else "between"
 
 

@@ -145,8 +145,10 @@ def products(
     fold, N = descriptions.folds(found.n, seed, count), weights_of(found.n)
 
     def r2(bias: bool) -> dict[Name, float]:
-        predicted = {name: held_out(found.y, N, x, fold, bias) for name, x in described.items()}
-        return {name: found.r2(x, fold >= 0) for name, x in predicted.items()}
+        return {
+            name: found.r2(held_out(found.y, N, x, fold, bias), fold >= 0)
+            for name, x in described.items()
+        }
 
     ceiling = found.ceiling(fold >= 0)
     return HeldOutProducts(seed=seed, ceiling=ceiling, r2=r2(False), r2_bias=r2(True))

@@ -1,17 +1,9 @@
 """The columns of all tables: heading, rounding, alignment."""
 
 import re
-from typing import NamedTuple
 
-
-class Column(NamedTuple):
-    """How a column of a frame is shown."""
-
-    heading: str
-    style: str
-    align: str = "r"
-    missing: str = "—"
-
+from strata.tables.column import Column
+from strata.tables.columns_accounts import ACCOUNTS, DESCRIPTIONS, OF_DESCRIPTION
 
 # Every column a reader sees. `unit` and `relation` of a claim say how its other cells are written.
 COLUMNS = {
@@ -182,8 +174,11 @@ def column(name: str) -> Column | None:
     >>> column("n165").heading
     'n = 165'
     """
+    described, _, rest = name.partition(" ")
+    if described in DESCRIPTIONS and rest in OF_DESCRIPTION:
+        return OF_DESCRIPTION[rest]._replace(heading=f"{described}: {OF_DESCRIPTION[rest].heading}")
     of_modulus = re.fullmatch(r"(?:(\w+) )?n(\d+)", name)
     if not of_modulus:
-        return COLUMNS.get(name)
+        return COLUMNS.get(name) or ACCOUNTS.get(name)
     kind, n = of_modulus.groups()
     return Column(f"n = {n}" + (f", {kind}" if kind else ""), "text")

@@ -1,0 +1,98 @@
+"""Runs that handle classes in another way than most, and conclusions that hang on a level."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from strata.accounts.decision import called
+from strata.accounts.study import Case, Choice, by_kind, conclusion, name_of, varied, verdicts
+from strata.schema import Interventions
+from strata.tables.accounts import run
+from strata.tables.headline import Table
+
+Json = dict[str, Any]
+NUMBERS = ["loss", "margin", "epoch", "key", "mixed", "gating", "balanced", "delta", "tau"]
+NUMBERS += ["accuracy_all", "accuracy_class", "accuracy_out"]
+
+
+def tables(
+    cases: Sequence[Case], interventions: Sequence[Interventions], choice: Choice
+) -> tuple[Table, ...]:
+    """Both tables."""
+    about = "Runs that are followed up, and the medians of the other runs of each modulus."
+    margins = {x.run: x for x in interventions}
+    return (
+        Table("accounts-exceptions", about, exceptions(cases, margins, choice)),
+        Table("accounts-thresholds", "What each level changes.", thresholds(cases, choice)),
+    )
+
+
+def exceptions(
+    cases: Sequence[Case], interventions: dict[str, Interventions], choice: Choice
+) -> pd.DataFrame:
+    """Runs with low gating in a modulus called primes, runs that mix primes and runs that do not
+    generalise, with what may set them apart. It describes; it tests no cause."""
+    rows: list[Json] = []
+    for kind, own in by_kind(cases).items():
+        primes = called(verdicts(own, choice)) == "primes"
+        found = [one(case, interventions, choice, primes) for case in own]
+        marked, others = ([x for x in found if bool(x["why"]) == y] for y in (True, False))
+        rows += marked
+        if marked and others:
+            medians = pd.DataFrame(others)[NUMBERS].astype(float).median().to_dict()
+            rows.append({"run": f"{name_of(kind)}: median of {len(others)} others"} | medians)
+    return pd.DataFrame(rows, columns=["run", "why", "L", "E", *NUMBERS])
+
+
+def one(case: Case, interventions: dict[str, Interventions], choice: Choice, primes: bool) -> Json:
+    """The row of a run, with why it is followed up; empty for one that is not."""
+    row, at = run(case, choice), case.logits.at[0]
+    base = interventions[case.logits.run].base
+    gatings = [x for x in (row["gating"], row["balanced"]) if x is not None]
+    reasons = {
+        "did not generalise": not row["generalised"],
+        "low gating": primes and min(gatings, default=1) < choice.levels.primes,
+        "mixing": row["mixing"],
+    }
+    return row | {
+        "why": ", ".join(name for name, so in reasons.items() if so),
+        "loss": base.loss if base else None,
+        "margin": base.margin if base else None,
+        "epoch": case.metrics.epoch_099.validation,
+        "accuracy_all": case.logits.accuracy,
+        "accuracy_class": min(case.logits.accuracy_classes.values()),
+        "accuracy_out": min(x.accuracy for x in at.held_out),
+    }
+
+
+def thresholds(cases: Sequence[Case], choice: Choice) -> pd.DataFrame:
+    """For each modulus with enough runs and each level: the conclusions with the values tried."""
+    rows = []
+    for kind, own in by_kind(cases).items():
+        if len(own) == 1:
+            continue
+        default = stated(own, choice)
+        by_level: dict[str, dict[str, dict[str, str]]] = {}
+        for level, tried, other in varied(choice, own[0]):
+            by_level.setdefault(level, {})[tried] = stated(own, other)
+        for name, text in default.items():
+            for level, found in by_level.items():
+                changes = [f"{x}: {y[name]}" for x, y in found.items() if y[name] != text]
+                row = {"kind": name_of(kind), "conclusion": name, "default": text, "level": level}
+                rows.append(row | {"values": "; ".join(found), "changed": "; ".join(changes)})
+    names = ["kind", "conclusion", "default", "level", "values", "changed"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def stated(cases: Sequence[Case], choice: Choice) -> dict[str, str]:
+    """The conclusions on the logits of a modulus."""
+    done = [choice.votes(x) for x in cases if x.generalised(choice.generalised)]
+    levels = choice.levels
+    tau = sum(x.tau is not None and x.tau >= levels.tau_primes for x in done)
+    cost = sum(x.cost is not None and x.cost >= levels.cost_strata for x in done)
+    return {
+        "logits": conclusion([x.L for x in done]),
+        "τ agrees with primes": f"{tau} of {len(done)}",
+        "cost speaks against primes": f"{cost} of {len(done)}",
+    }
