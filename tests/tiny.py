@@ -36,10 +36,23 @@ EVERY |= {
     f"embedding@{RUN}",
     "collect@embedding",
 }
-EVERY |= {f"interventions@{RUN}", "interventions-tables", "grid", f"page@{RUN}", "report"}
+EVERY |= {
+    f"interventions@{RUN}",
+    "interventions-tables",
+    "grid",
+    "accounts",
+    f"page@{RUN}",
+    "report",
+}
 EVERY |= FIGURES
 # Studies of runs that are named in pipelines/studies itself.
-STUDIES = {"controls", "interventions-controls", "logits-controls", "controls-tables"}
+STUDIES = {
+    "controls",
+    "interventions-controls",
+    "logits-controls",
+    "accounts-controls",
+    "controls-tables",
+}
 STUDIES |= {"embedding-controls"}
 STUDIES |= {"extension", "checkpoints", "dynamics", "dynamics-tables"}
 

@@ -5,7 +5,7 @@ runs that generalise.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,11 +13,12 @@ import pandas as pd
 from strata.accounts.decision import Votes, votes
 from strata.accounts.study import Case, Choice, by_kind, conclusion, name_of, verdicts
 from strata.levels import LevelsParams
-from strata.schema.logits import Logits
+from strata.schema.logits import Description, Logits
 from strata.statistics import t_interval
 from strata.tables.headline import Table
 
 Json = dict[str, Any]
+DESCRIPTIONS: tuple[Description, ...] = get_args(Description)
 PRIMARY = {"gating", "delta", "crossing", "kept"}
 MODULI = 3  # that decide: simultaneous intervals are over the primary measures of each of them
 
@@ -50,10 +51,17 @@ def run(case: Case, choice: Choice) -> Json:
     row |= {"L": found.L if case.decides else None, "E": case.embedding.E if case.decides else None}
     row |= measures(found) | of_embedding(case)
     row |= {"counted": found.gating.counted, "left_out": found.gating.left_out}
+    row |= {"gating_least": least_gating(case)}
     row |= {"gating_mixed": found.gating_mixed.median, "balanced_mixed": found.balanced_mixed}
     row |= {"pairs_counted": at.balance.counted, "pairs_left_out": at.balance.left_out}
     row |= {"key": at.key, "key_of": at.of, "mixed": at.mixed, "mixing": found.mixing}
     return row | {"sides_differ": found.sides_differ, "ceiling": logits.ceiling}
+
+
+def least_gating(case: Case) -> float | None:
+    """The gating of the character of C that has least; exploratory."""
+    single = [x for x in case.logits.at[0].characters if len(x.parts) == 1 and x.same]
+    return min((x.different / x.same for x in single), default=None)
 
 
 def measures(found: Votes) -> Json:
@@ -90,12 +98,13 @@ def fits(cases: Iterable[Case]) -> pd.DataFrame:
         at = logits.at[0]
         row: Json = {"run": logits.run, "ceiling": logits.ceiling}
         for bias, every in (("", at.fits), (" bias", at.fits_bias)):
-            for name, x in every.items():
-                row |= {f"{name}{bias} {key}": value for key, value in x.model_dump().items()}
-        products = at.products[0]
-        row |= {"ceiling held out": products.ceiling}
-        row |= {f"{name} held out": x for name, x in products.r2.items()}
-        row |= {f"{name} bias held out": x for name, x in products.r2_bias.items()}
+            for name in DESCRIPTIONS:
+                found = every[name].model_dump().items()
+                row |= {f"{name}{bias} {key}": value for key, value in found}
+        out = at.products[0]
+        row |= {"ceiling held out": out.ceiling}
+        row |= {f"{name} held out": out.r2[name] for name in DESCRIPTIONS}
+        row |= {f"{name} bias held out": out.r2_bias[name] for name in DESCRIPTIONS}
         rows.append(row | {"C unfitted": at.unfitted, "accuracy_all": logits.accuracy})
     return pd.DataFrame(rows)
 

@@ -3,7 +3,7 @@
 import re
 
 from strata.tables.column import Column
-from strata.tables.columns_accounts import ACCOUNTS, DESCRIPTIONS, OF_DESCRIPTION
+from strata.tables.columns_accounts import ACCOUNTS, DESCRIBED, OF_DESCRIPTION
 
 # Every column a reader sees. `unit` and `relation` of a claim say how its other cells are written.
 COLUMNS = {
@@ -175,7 +175,7 @@ def column(name: str) -> Column | None:
     'n = 165'
     """
     described, _, rest = name.partition(" ")
-    if described in DESCRIPTIONS and rest in OF_DESCRIPTION:
+    if described in DESCRIBED and rest in OF_DESCRIPTION:
         return OF_DESCRIPTION[rest]._replace(heading=f"{described}: {OF_DESCRIPTION[rest].heading}")
     of_modulus = re.fullmatch(r"(?:(\w+) )?n(\d+)", name)
     if not of_modulus:

@@ -9,6 +9,7 @@ ACCOUNTS = {
     "E": Column("embedding", "text", "l"),
     "both": Column("both", "text", "l"),
     "gating": Column("gating γ", "index"),
+    "gating_least": Column("γ, least character", "index"),
     "balanced": Column("balanced γ_b", "index"),
     "delta": Column("Δ", "share difference"),
     "tau": Column("τ", "index"),
@@ -44,9 +45,8 @@ ACCOUNTS = {
     "accuracy_class": Column("accuracy, least class", "share"),
     "conclusion": Column("conclusion", "text", "l"),
     "default": Column("at the default levels", "text", "l"),
-    "level": Column("level", "text", "l"),
-    "values": Column("values tried", "text", "l"),
-    "changed": Column("what changes", "text", "l", missing="nothing"),
+    "tried": Column("other levels tried", "count"),
+    "changed": Column("changes", "text", "l", missing="at none"),
 }
 # Of each description of the logits, after its name, or after it and `bias`.
 OF_DESCRIPTION = {
@@ -56,4 +56,4 @@ OF_DESCRIPTION = {
     "held out": Column("R² held out", "share"),
     "unfitted": Column("accuracy, not fitted", "share"),
 }
-DESCRIPTIONS = {"S", "C", "C+", "CS", "ceiling"}
+DESCRIBED = {"S", "C", "C+", "CS", "ceiling"}

@@ -5,14 +5,25 @@ from typing import Any
 
 import pandas as pd
 
-from strata.accounts.decision import called
+from strata.accounts.decision import FEWEST, called
 from strata.accounts.study import Case, Choice, by_kind, conclusion, name_of, varied, verdicts
 from strata.schema import Interventions
 from strata.tables.accounts import run
 from strata.tables.headline import Table
 
 Json = dict[str, Any]
-NUMBERS = ["loss", "margin", "epoch", "key", "mixed", "gating", "balanced", "delta", "tau"]
+NUMBERS = [
+    "loss",
+    "margin",
+    "epoch",
+    "key",
+    "mixed",
+    "gating",
+    "gating_least",
+    "balanced",
+    "delta",
+    "tau",
+]
 NUMBERS += ["accuracy_all", "accuracy_class", "accuracy_out"]
 
 
@@ -67,32 +78,36 @@ def one(case: Case, interventions: dict[str, Interventions], choice: Choice, pri
 
 
 def thresholds(cases: Sequence[Case], choice: Choice) -> pd.DataFrame:
-    """For each modulus with enough runs and each level: the conclusions with the values tried."""
+    """For each conclusion on the logits of a modulus: what it is with other levels, one changed at
+    a time, and with all at one end of their ranges."""
     rows = []
     for kind, own in by_kind(cases).items():
-        if len(own) == 1:
+        if len(own) < FEWEST:
             continue
-        default = stated(own, choice)
-        by_level: dict[str, dict[str, dict[str, str]]] = {}
-        for level, tried, other in varied(choice, own[0]):
-            by_level.setdefault(level, {})[tried] = stated(own, other)
-        for name, text in default.items():
-            for level, found in by_level.items():
-                changes = [f"{x}: {y[name]}" for x, y in found.items() if y[name] != text]
-                row = {"kind": name_of(kind), "conclusion": name, "default": text, "level": level}
-                rows.append(row | {"values": "; ".join(found), "changed": "; ".join(changes)})
-    names = ["kind", "conclusion", "default", "level", "values", "changed"]
-    return pd.DataFrame(rows, columns=names)
+        default, tried = stated(own, choice), [*varied(choice, own[0])]
+        found = [(f"{level} {x}", stated(own, other)) for level, x, other in tried]
+        for name, (short, text) in default.items():
+            changes = [f"{x}: {y[name][1]}" for x, y in found if y[name][0] != short]
+            row = {"kind": name_of(kind), "conclusion": name, "default": text}
+            row |= {"tried": len(tried), "changed": "; ".join(changes)}
+            rows.append(row)
+    return pd.DataFrame(rows, columns=["kind", "conclusion", "default", "tried", "changed"])
 
 
-def stated(cases: Sequence[Case], choice: Choice) -> dict[str, str]:
-    """The conclusions on the logits of a modulus."""
+def stated(cases: Sequence[Case], choice: Choice) -> dict[str, tuple[str, str]]:
+    """The conclusions on the logits of a modulus: what must stay, and the words with counts."""
     done = [choice.votes(x) for x in cases if x.generalised(choice.generalised)]
-    levels = choice.levels
-    tau = sum(x.tau is not None and x.tau >= levels.tau_primes for x in done)
-    cost = sum(x.cost is not None and x.cost >= levels.cost_strata for x in done)
+    levels, L = choice.levels, [x.L for x in done]
+    tau = [x.tau is not None and x.tau >= levels.tau_primes for x in done]
+    cost = [x.cost is not None and x.cost >= levels.cost_strata for x in done]
     return {
-        "logits": conclusion([x.L for x in done]),
-        "τ agrees with primes": f"{tau} of {len(done)}",
-        "cost speaks against primes": f"{cost} of {len(done)}",
+        "logits": (called(L) or "not decided", conclusion(L)),
+        "τ agrees with primes": _share(tau),
+        "cost speaks against primes": _share(cost),
     }
+
+
+def _share(held: Sequence[bool]) -> tuple[str, str]:
+    """In how many runs something holds, and whether that is none, some or all."""
+    short = "all" if all(held) else "some" if any(held) else "none"
+    return short, f"{sum(held)} of {len(held)}"

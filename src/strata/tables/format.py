@@ -60,7 +60,7 @@ STYLES: dict[str, Callable[[Any], str]] = {
     "share": _share,
     "share difference": lambda x: _signed(f"{100 * x:+.1f}"),
     "ratio": lambda x: f"{x:.1f}",
-    "index": lambda x: _signed(f"{x:.2f}"),
+    "index": lambda x: f"{round(x, 2) + 0:.2f}".replace("-", "−"),
     "loss": lambda x: f"{x:.2g}",
     "p": lambda x: f"{x:.2g}",
 }
