@@ -137,6 +137,37 @@ def test_what_no_figure_can_show_is_refused(section_name, key, value, said, tmp_
 
 
 @pytest.mark.parametrize(
+    ("variants", "said"),
+    [("{d64: {width: 64}}", "variants.d64.width: unknown key, must be one of train_fraction, "),
+     ("{d64: {d_model: wide}}", "variants.d64.d_model = 'wide': must be an integer of at least 1"),
+     ("{d64: {d_model: 66}}", "variants.d64: d_model = 66: must be divisible by n_heads = 4"),
+     ("{half: {train_fraction: 0.8}}", "variants.half: train_fraction + validation_fraction = 0.8"),
+     ("{D64: {d_model: 64}}", "variants: 'D64': must be of lower-case letters and digits"),
+     ("{d64: 64}", "variants.d64 = 64: must be a mapping of names to the values")],
+)  # fmt: skip
+def test_a_variant_that_no_run_can_have_is_refused(variants, said, tmp_path):
+    text = re.sub(r"(?m)^variants:\n(^ .*\n)*", f"variants: {variants}\n", VALID)
+    assert said in line_of(tmp_path / "p.yaml", text)
+
+
+def test_a_run_of_no_variant_is_refused_with_those_that_there_are():
+    found = params.load(ROOT / "params.yaml")
+    known = ", ".join(found.variants)
+    with pytest.raises(InputError, match=f"wide-n6-s1: variant = 'wide': must be one of {known}$"):
+        found.settings(Run(6, 1, "wide"))
+    none = found.model_copy(update={"variants": {}})
+    with pytest.raises(InputError, match=r"must be one of none, as params\.yaml has no variants$"):
+        none.settings(Run(6, 1, "wide"))
+
+
+def test_a_variant_differs_in_the_values_that_it_names_alone():
+    found = params.load(ROOT / "params.yaml")
+    base, half = found.settings(Run(6, 1)), found.settings(Run(6, 1, "half"))
+    assert half.train == base.train
+    assert half.split == base.split.model_copy(update=found.variants["half"])
+
+
+@pytest.mark.parametrize(
     ("section_name", "key", "misspelt"),
     [("train", "d_mlp", "d_mpl"), ("split", "train_fraction", "train_share"), ("", "n", "N"),
      ("", "seed", "sede"), ("metrics", "variance", "varianze"), ("", "split", "splt")],
@@ -197,7 +228,9 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
         assert "\n" not in str(fault.value)
 
 
-@pytest.mark.parametrize("run", [Run(165, 1), Run(2, 0), Run(113, 10, "mlp"), Run(4096, 2**63 - 1)])
+@pytest.mark.parametrize(
+    "run", [Run(165, 1), Run(2, 0), Run(113, 10, "mlp"), Run(4096, 2**63 - 1), Run(6, 1, "d64", 2)]
+)
 def test_a_name_and_its_run_are_one(run):
     assert Run.parse(str(run)) == run
 
@@ -211,6 +244,7 @@ NAMES = [
     "", "x", "../x", "n165", "n165-s1/../x", "../n165-s1", "n165-s1/", "N165-s1", "n165-S1",
     "n-s", "nabc-s1", "n1.5-s1", "nNone-s1", "nnull-s1", "n-5-s1", "n0-s1", "n1-s1", "n5000-s1",
     "n0165-s1", "n+165-s1", "n165-s01", "n165-s-1", "n165-s1.0", "n165-s", "n165-s1-s2", "n1_6-s1",
+    "n165-s1-w", "n165-s1-w1", "n165-s1-w02", "n165-w2", "n165-s1-w2-w3", "n165-s1-w-1",
     "n 165-s1", "n165-s1 ", " n165-s1", "n165-s1\n", "n\n165-s1", "n１６５-s1", "n165-s²",
     f"n165-s{2**63}", "n165-s" + "9" * 400, "mlp-mlp-n165-s1", "MLP-n165-s1", "mlpn165-s1",
     "nTrue-s1", "n[165]-s1", "n165-s1;rm -rf x", "n0x10-s1", "n1e2-s1",

@@ -1,15 +1,20 @@
 """The two architectures against torch's own modules."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import plain
 import pytest
 import torch
 
+from strata import store
 from strata.architecture import architecture
-from strata.run import Run, TrainParams
+from strata.run import Run, SplitParams, TrainParams
 from strata.task import pair_table
 from strata.training import network
 
+STAGES = Path(__file__).parents[2] / "stages"
 WIDE = TrainParams(
     d_model=128, n_heads=4, d_mlp=512, epochs=1, lr=1e-3, weight_decay=1.0,
     beta1=0.9, beta2=0.98, eps=1e-8, validate_every=100,
@@ -47,6 +52,19 @@ def test_initial_weights_are_the_draws_of_torchs_own_modules(run, params):
     found = plain.modules(ours)
     assert found.keys() == theirs.keys()
     assert all(torch.equal(found[name], theirs[name]) for name in theirs)
+
+
+def test_crossed_seeds_take_the_split_of_the_one_and_the_initial_weights_of_the_other(tmp_path):
+    names = ("n12-s1-w2", "n12-s1", "n12-s2")
+    fractions = SplitParams(train_fraction=0.3, validation_fraction=0.3)
+    store.write_json(tmp_path / "config.json", fractions)
+    main = runpy.run_path(str(STAGES / "split.py"))["main"]
+    for name in names:
+        main(name, str(tmp_path / "config.json"), str(tmp_path / name))
+    crossed, one, other = ((tmp_path / name).read_bytes() for name in names)
+    assert crossed == one != other
+    crossed, one, other = (network.initial(Run.parse(name), NARROW)["W_E"] for name in names)
+    assert torch.equal(crossed, other) and not torch.equal(crossed, one)
 
 
 @pytest.mark.parametrize(("run", "params"), RUNS, ids=NAMES)
