@@ -2,6 +2,7 @@
 none does; and the network that is run again is the network."""
 
 from math import gcd
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from strata import store
 from strata.interventions import (
     ablations,
     criteria,
-    interchange,
+    hybrids,
     patching,
     projections,
     routing,
@@ -24,6 +25,7 @@ from strata.monoid import JClass, classes, position
 from strata.params import InterventionsParams
 from strata.run import Run, TrainParams
 from strata.schema import HeadChange, Interventions, Measures, OperandScores, Range
+from strata.schema.interventions import Kind
 from strata.tables import evidence, format, interventions
 from strata.training import network
 
@@ -135,9 +137,7 @@ def test_an_axis_is_needed_exactly_where_the_product_has_it(shared):
 
 def test_every_interchange_gets_the_answer_that_the_algebra_predicts(shared, apart):
     for found in (shared, apart):
-        assert {r.kind: r.success for r in found.interchange} == dict.fromkeys(
-            ("class", "class only", "element", "axis", "axis of another class"), 1.0
-        )
+        assert {r.kind: r.success for r in found.interchange} == dict.fromkeys(get_args(Kind), 1.0)
         assert all(r.random < 0.2 and r.chance < 0.2 for r in found.interchange)
 
 
@@ -256,7 +256,7 @@ def test_the_residue_an_interchange_predicts_has_one_coordinate_of_the_other():
     n = 165
     J, other = JClass(n, 1), JClass(n, 3).elements
     chosen = np.resize(other, len(J))
-    found = interchange.moved(J, chosen, 11)
+    found = hybrids.moved(J, chosen, 11)
     assert ((found - chosen) % 11 == 0).all() and ((found - J.elements) % 15 == 0).all()
     assert (np.gcd(found, n) == 1).all()
     assert (J.elements[position(n)[found]] == found).all()

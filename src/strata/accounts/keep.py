@@ -21,9 +21,9 @@ from strata.accounts.main_effects import (
     shared_directions,
 )
 from strata.interventions import projections
-from strata.interventions.ablations import control_spans, key_spans, with_embedding
+from strata.interventions.ablations import key_spans, with_embedding
 from strata.interventions.patching import Outcome, Rig
-from strata.interventions.projections import Masks, Spans
+from strata.interventions.projections import Masks, Spans, control_spans
 from strata.interventions.scores import always_zero, class_known, measures, scores, short, spread
 from strata.monoid import classes
 from strata.schema.embedding import Draws, Effect, KeyKept, MainEffects

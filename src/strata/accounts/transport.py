@@ -12,7 +12,8 @@ from sympy.ntheory import divisors
 
 from strata.accounts.main_effects import effects, prime_powers
 from strata.analysis.activations import ROWS, answers, forward
-from strata.interventions.interchange import Hybrids, Predictions, norm_matched, predictions
+from strata.interventions.hybrids import Hybrids
+from strata.interventions.interchange import Predictions, norm_matched, predictions
 from strata.interventions.patching import Rig
 from strata.interventions.scores import short
 from strata.schema.embedding import Change, ChangeKind

@@ -18,7 +18,7 @@ from strata.architecture import architecture_of
 from strata.monoid import JClass, classes
 from strata.params import MetricsParams
 from strata.run import Run
-from strata.schema import ClassMetrics, ClassPca, EmbeddingPca, Metrics, Readout, ShownPca
+from strata.schema import Accuracy, ClassMetrics, ClassPca, EmbeddingPca, Metrics, Readout, ShownPca
 from strata.store import Arrays
 
 
@@ -37,11 +37,11 @@ def measure(
     n, loss = run.n, float(history["loss"].iloc[-1])
     finite = forward.finite and bool(np.isfinite(weights["W_E"]).all() and np.isfinite(loss))
     right = accuracy.accuracy((forward.prediction == split["c"]) & forward.finite, split, n)
+    if not (kind := architecture_of(weights)).symmetric:
+        right, history = without_mirrors(right, history)
     return Metrics(
         run=str(run),
-        n=n,
-        seed=run.seed,
-        architecture=architecture_of(weights).name,
+        n=n, seed=run.seed, architecture=kind.name,
         finite=finite,
         generalised=right.validation >= params.accuracy,
         accuracy=right,
@@ -49,7 +49,14 @@ def measure(
         final_loss=loss if finite else None,
         pairs=accuracy.counts(split, n),
         **(structure(weights, forward, n, params) if finite else unmeasured(n)),
-    )
+    )  # fmt: skip
+
+
+def without_mirrors(right: Accuracy, history: pd.DataFrame) -> tuple[Accuracy, pd.DataFrame]:
+    """No accuracy over mirror-free pairs: to a model that is not symmetric in its operands a mirror
+    is no second sight of an example."""
+    free = right.model_copy(update={"mirror_free": None})
+    return free, history.assign(mirror_free_accuracy=np.nan)
 
 
 def learned(history: pd.DataFrame, level: float) -> dict[str, Any]:

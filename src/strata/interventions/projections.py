@@ -4,6 +4,7 @@ A projection is a symmetric matrix over the elements of J_d in algebraic order. 
 that has a row for each element. All of them are orthogonal to the constants, so class means stay.
 """
 
+from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -13,8 +14,10 @@ from sympy.ntheory import factorint, multiplicity
 
 from strata.analysis.fourier import atomic, conjugate, energy_share, key_frequencies
 from strata.monoid import JClass, axes, chi, classes, frequencies
+from strata.schema.interventions import Subspace
 
 Spans = dict[int, Float[np.ndarray, "size size"]]  # by the d of the class
+Controls = Sequence[dict[Subspace, Spans]]  # a draw of each
 Masks = dict[int, Bool[np.ndarray, " size"]]
 
 
@@ -102,6 +105,22 @@ def additive(J: JClass, dimension: int, rng: np.random.Generator) -> Float[np.nd
     j = 1 + rng.permutation(J.m // 2)
     turns = 2 * np.pi * np.outer(J.elements, j) / J.n
     return spanned(np.stack([np.cos(turns), np.sin(turns)], axis=2).reshape(len(J), -1), dimension)
+
+
+def draw_controls(n: int, masks: Masks, draws: int, rng: np.random.Generator) -> Controls:
+    """Draws of each control: a span for each class, of the dimension of its key characters."""
+    return [control_spans(n, masks, rng) for _ in range(draws)]
+
+
+def control_spans(n: int, masks: Masks, rng: np.random.Generator) -> dict[Subspace, Spans]:
+    """One draw of each control: a span of the same dimension for each class."""
+    drawn: dict[Subspace, Spans] = {"other": {}, "random": {}, "additive": {}}
+    for d, mask in masks.items():
+        J, size = JClass(n, d), int(mask.sum())
+        drawn["other"][d] = characters(others(mask, J.orders, rng), J.orders)
+        drawn["random"][d] = random(len(J), size, rng)
+        drawn["additive"][d] = additive(J, size, rng)
+    return drawn
 
 
 def spanned(

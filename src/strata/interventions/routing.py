@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
+from sympy.ntheory import factorint
 
 from strata.analysis import subspaces
 from strata.analysis.variance import block_means
@@ -30,21 +31,20 @@ Heads = tuple[int, ...]
 
 
 def routing(subject: Subject, draws: int, rng: np.random.Generator) -> list[HeadChange]:
-    """Every change of the heads, of one, of pairs and of all; none for the MLP-only model."""
+    """Every change of the heads, of one, of sets and of all; none for the MLP-only model."""
     if not subject.rig.attends:
         return []
     count = subject.state.attention.shape[1]
     each, every = [(h,) for h in range(count)], tuple(range(count))
     groups = each + ([every] if count > 1 else [])
-    pairs = list(combinations(range(count), 2)) if count > 2 else []
+    sets = [x for size in every for x in combinations(every, size + 1)]
     return [
         *(record for heads in groups for record in _patterns(subject, heads, draws, rng)),
         *(record for heads in groups for record in _circuits(subject, heads, draws, rng)),
-        *(
-            _changed(subject, "ablate", heads, ablated(subject, heads))
-            for heads in [*each, *pairs, every]
-        ),
-    ]
+        *(_changed(subject, "ablate", heads, ablated(subject, heads)) for heads in sets),
+        *(x for heads in dict.fromkeys(((0,), every))
+          for x in _residues(subject, heads, draws, rng)),
+    ]  # fmt: skip
 
 
 def _changed(
@@ -70,6 +70,20 @@ def _patterns(
     yield _changed(subject, "pattern", heads, by_class, blocks="class")
     shuffled = [with_block_means(subject, heads, rng.permutation(labels)) for _ in range(draws)]
     yield _drawn(subject, "pattern", heads, shuffled, blocks="shuffled")
+
+
+def _residues(
+    subject: Subject, heads: Heads, draws: int, rng: np.random.Generator
+) -> Iterator[HeadChange]:
+    """Blocks by residues modulo each prime power q of n, and by shuffled ones; not where q = n, for
+    a block is then one pair."""
+    n = subject.rig.n
+    for q in (p**k for p, k in sorted(factorint(n).items()) if p**k < n):
+        labels = np.arange(n) % q
+        own = with_block_means(subject, heads, labels)
+        yield _changed(subject, "pattern", heads, own, blocks="residues", modulus=q)
+        shuffled = [with_block_means(subject, heads, rng.permutation(labels)) for _ in range(draws)]
+        yield _drawn(subject, "pattern", heads, shuffled, blocks="residues shuffled", modulus=q)
 
 
 def with_block_means(subject: Subject, heads: Heads, labels: Int[np.ndarray, " n"]) -> Outcome:

@@ -1,14 +1,14 @@
 """What an outcome is in numbers: means over pairs, and their ranges over random draws."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import gcd
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from sympy.ntheory import factorint
 
-from strata.interventions.patching import Outcome, Rig
+from strata.interventions.patching import TIES, Outcome, Rig
 from strata.monoid import classes
 from strata.schema import Measures, OperandScores, Range, ScoreRanges, Scores, TargetScores
 from strata.statistics import above_chance
@@ -34,24 +34,48 @@ def scores(
     def mean(values: np.ndarray) -> float:
         return np.average(values, weights=weight)
 
-    accuracy = mean(outcome.answer == rig.label)
-    skill = above_chance(accuracy, mean(rig.chance if chance is None else chance))
-    return Scores(
-        loss=short(mean(outcome.loss)),
-        accuracy=short(accuracy),
-        margin=short(mean(outcome.margin)),
-        skill=None if skill is None else short(skill),
-    )
+    known = mean(rig.chance if chance is None else chance)
+
+    def right(answer: np.ndarray) -> dict[str, Any]:
+        accuracy = mean(answer == rig.label)
+        skill = above_chance(accuracy, known)
+        return {"accuracy": short(accuracy), "skill": None if skill is None else short(skill)}
+
+    loss, margin = short(mean(outcome.loss)), short(mean(outcome.margin))
+    return Scores(loss=loss, margin=margin, **with_ties(right, outcome.answer, outcome.tied))
+
+
+def with_ties(
+    numbers: Callable[[np.ndarray], dict[str, Any]],
+    answer: Int[np.ndarray, " *rows"],
+    tied: Int[np.ndarray, "*rows ties"],
+) -> dict[str, Any]:
+    """Numbers of the answers, and ``ties``: those that differ where ties have another level."""
+    own, ties = numbers(answer), {}
+    for level, other in zip(TIES, np.moveaxis(tied, -1, 0), strict=True):
+        if (other != answer).any():
+            found = numbers(other)
+            ties[level] = {name: x for name, x in found.items() if x != own[name]}
+    return own | {"ties": {level: x for level, x in ties.items() if x}}
 
 
 def ranges(draws: Sequence[Scores]) -> ScoreRanges:
     """The range of each number over draws."""
-    return ScoreRanges(
-        loss=spread(x.loss for x in draws),
-        accuracy=spread(x.accuracy for x in draws),
-        margin=spread(x.margin for x in draws),
-        skill=spread(x.skill for x in draws),
-    )
+    own = _ranges(draws)
+    ties = {}
+    for level in sorted({level for x in draws for level in x.ties}):
+        found = _ranges([x.model_copy(update=x.ties.get(level, {})) for x in draws])
+        ties[level] = {name: x.model_dump() for name, x in found.items() if x != own[name]}
+    return ScoreRanges(**own, ties=ties)
+
+
+def _ranges(draws: Sequence[Scores]) -> dict[str, Range]:
+    return {
+        "loss": spread(x.loss for x in draws),
+        "accuracy": spread(x.accuracy for x in draws),
+        "margin": spread(x.margin for x in draws),
+        "skill": spread(x.skill for x in draws),
+    }
 
 
 def spread(values: Iterable[float | None]) -> Range:
@@ -69,16 +93,24 @@ def measures(rig: Rig, outcome: Outcome) -> Measures:
     power of n.
     """
     n, label = rig.n, rig.label
-    in_class = np.gcd(outcome.answer, n) == np.gcd(label, n)
     powers = [p**k for p, k in sorted(factorint(n).items())]
+
+    def agreement(answer: np.ndarray) -> dict[str, Any]:
+        in_class = np.gcd(answer, n) == np.gcd(label, n)
+        return {
+            "class_accuracy": short(rig.square(in_class).mean()),
+            "modulo": {q: short(rig.square((answer - label) % q == 0).mean()) for q in powers},
+        }
+
+    own: dict[str, Any] = scores(rig, outcome).model_dump()
+    more = with_ties(agreement, outcome.answer, outcome.tied)
+    levels = sorted({*own["ties"], *more["ties"]})
+    ties = {x: own["ties"].get(x, {}) | more["ties"].get(x, {}) for x in levels}
+    for x in (x for x in ties.values() if "modulo" in x):
+        x["modulo"] = {str(q): share for q, share in x["modulo"].items()}  # as JSON has it
     by_target, by_operands = _by_class(rig, outcome)
-    return Measures(
-        **scores(rig, outcome).model_dump(),
-        class_accuracy=short(rig.square(in_class).mean()),
-        modulo={q: short(rig.square((outcome.answer - label) % q == 0).mean()) for q in powers},
-        by_target=by_target,
-        by_operands=by_operands,
-    )
+    numbers: dict[str, Any] = own | more | {"ties": ties}
+    return Measures(**numbers, by_target=by_target, by_operands=by_operands)
 
 
 def _by_class(rig: Rig, outcome: Outcome) -> tuple[dict[int, TargetScores], OperandScores]:

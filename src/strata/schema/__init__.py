@@ -13,18 +13,14 @@ from strata.schema.heads import (
 from strata.schema.interventions import (
     ClassTrials,
     Control,
+    EqualEnergy,
     HeadChange,
     Interchange,
     Interventions,
     KeepRemove,
     KeyFrequencies,
-    Measures,
-    OperandScores,
-    Range,
-    ScoreRanges,
-    Scores,
+    OtherKeys,
     Specificity,
-    TargetScores,
 )
 from strata.schema.logits import Logits
 from strata.schema.metrics import (
@@ -48,6 +44,14 @@ from strata.schema.printed import (
     PrintedSpectrum,
     PrintedTraining,
 )
+from strata.schema.scores import (
+    Measures,
+    OperandScores,
+    Range,
+    ScoreRanges,
+    Scores,
+    TargetScores,
+)
 
 __all__ = [
     "Accuracy",
@@ -60,6 +64,7 @@ __all__ = [
     "Embedding",
     "EmbeddingPca",
     "Epochs",
+    "EqualEnergy",
     "HeadChange",
     "HeadMetrics",
     "Interchange",
@@ -72,6 +77,7 @@ __all__ = [
     "Metrics",
     "NeuronMetrics",
     "OperandScores",
+    "OtherKeys",
     "OvCircuit",
     "Pairs",
     "Printed",

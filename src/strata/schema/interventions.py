@@ -5,75 +5,23 @@ of a class J_d, d = None stands for all classes at once. Keys of mappings are d,
 of n.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from strata.schema.base import Result
+from strata.schema.scores import Measures, Range, ScoreRanges, Scores, Tied
 
 Action = Literal["keep", "remove"]
 Site = Literal["embedding", "mlp", "logits", "candidates"]
 Subspace = Literal["other", "random", "additive"]
 Region = Literal["inside", "outside", "own", "shared", "spared"]
-Kind = Literal["class", "class only", "element", "axis", "axis of another class"]
+Kind = Literal[
+    "class", "class only", "element", "axis", "axis of another class",
+    "class, shared coordinates", "class only, shared coordinates",
+]  # fmt: skip
 Change = Literal["pattern", "rank", "onto", "off", "ablate"]
-Blocks = Literal["mean", "class", "shuffled"]
+Blocks = Literal["mean", "class", "shuffled", "residues", "residues shuffled"]
 Side = Literal["read", "write"]
 Draw = Literal["random", "spread"]
-Grid = tuple[tuple[float, ...], ...]
-
-
-class Scores(Result):
-    """Means over some ordered pairs."""
-
-    loss: float
-    """Cross-entropy."""
-    accuracy: float
-    margin: float
-    """logit(correct) − the best wrong logit."""
-    skill: float | None
-    """(accuracy − chance) / (1 − chance); None where chance is always right."""
-
-
-class Range(Result):
-    """Over random draws; None where no draw has the number."""
-
-    mean: float | None
-    low: float | None
-    high: float | None
-
-
-class ScoreRanges(Result):
-    """The range over draws of each number of ``Scores``."""
-
-    loss: Range
-    accuracy: Range
-    margin: Range
-    skill: Range
-
-
-class TargetScores(Result):
-    """Means over the pairs whose product lies in one class."""
-
-    loss: float
-    accuracy: float
-    margin: float
-
-
-class OperandScores(Result):
-    """Means by (class of a, class of b), ascending in d; shape (classes, classes)."""
-
-    loss: Grid
-    accuracy: Grid
-
-
-class Measures(Scores):
-    """Means over all n² ordered pairs."""
-
-    class_accuracy: float
-    """How often the answer lies in the class of ab."""
-    modulo: dict[int, float]
-    """How often the answer agrees with ab modulo q."""
-    by_target: dict[int, TargetScores]
-    by_operands: OperandScores
 
 
 class KeyFrequencies(Result):
@@ -110,6 +58,53 @@ class KeepRemove(Result):
     """Empty where every character is key, or none."""
 
 
+class EqualEnergy(Result):
+    """Key characters K against as many other ones O at the same energy, at one site: X is the table
+    there, μ its mean row class by class, s = √(E_O / E_K) by class and draw, B the top components.
+    """
+
+    site: Site
+    d: int | None
+    classes: tuple[int, ...]
+    """Those changed: they have as many other characters as key ones."""
+    dimension: int
+    ratio: Range
+    """s, over classes and draws."""
+    overlap: float
+    """tr(P_K P_B) / dimension."""
+    base: Scores
+    """The unchanged model, over the pairs that the change concerns, as all below."""
+    keep_key: Scores
+    """μ + K."""
+    keep_key_weak: ScoreRanges
+    """μ + sK."""
+    keep_other: ScoreRanges
+    """μ + O."""
+    keep_other_strong: ScoreRanges
+    """μ + O/s."""
+    keep_top: Scores
+    """μ + BX."""
+    remove_key: Scores
+    """X − K."""
+    remove_key_weak: ScoreRanges
+    """X − sK."""
+    add_other_strong: ScoreRanges
+    """X + O/s: a disturbance of the energy of K."""
+    remove_top: Scores
+    """X − BX."""
+
+
+class OtherKeys(Result):
+    """Keep and remove of all classes at once where another share of the energy makes a frequency
+    key; at the embedding and the candidates."""
+
+    threshold: float
+    """Of the uniform share."""
+    key: tuple[KeyFrequencies, ...]
+    keep_remove: tuple[KeepRemove, ...]
+    equal_energy: tuple[EqualEnergy, ...]
+
+
 class Specificity(Result):
     """The directions of one class removed from every residue: all, or those on one axis."""
 
@@ -135,7 +130,7 @@ class ClassTrials(Result):
     success: float
 
 
-class Interchange(Result):
+class Interchange(Tied):
     """Operands made of two residues' parts, of one kind, each with every b that tells something."""
 
     kind: Kind
@@ -158,7 +153,10 @@ class HeadChange(Result):
     change: Change
     heads: tuple[int, ...]
     blocks: Blocks | None = None
-    """Pattern: its mean over all pairs, over (class of a, class of b), or over shuffled classes."""
+    """Pattern: its mean over all pairs, over (class of a, class of b), over (a, b) modulo a prime
+    power, or over classes or residues that are shuffled."""
+    modulus: int | None = None
+    """Pattern: the prime power of the residues."""
     rank: int | None = None
     """Rank: that of the nearest W_OV."""
     side: Side | None = None
@@ -180,6 +178,7 @@ class HeadChange(Result):
         """The change in words, as tables and figures name it."""
         action = f"{self.control} {self.change}" if self.control else self.change
         more = self.blocks or self.side
+        more = f"{more} mod {self.modulus}" if self.modulus else more
         return f"{action}, {more}" if more else action
 
 
@@ -200,9 +199,24 @@ class Interventions(Result):
     base: Measures | None = None
     """The unchanged model."""
     keep_remove: tuple[KeepRemove, ...] = ()
+    equal_energy: tuple[EqualEnergy, ...] = ()
+    other_keys: tuple[OtherKeys, ...] = ()
     specificity: tuple[Specificity, ...] = ()
     interchange: tuple[Interchange, ...] = ()
     routing: tuple[HeadChange, ...] = ()
+
+    def at_tie(self, level: float) -> "Interventions":
+        """The same interventions where logits count as equal up to another level."""
+
+        def moved(x: Any) -> Any:
+            if isinstance(x, list):
+                return [moved(y) for y in x]
+            if not isinstance(x, dict):
+                return x
+            own = {name: moved(y) for name, y in x.items() if name != "ties"}
+            return own | x.get("ties", {}).get(str(level), {})
+
+        return self.model_validate(moved(self.model_dump(mode="json")))
 
     def head_change(
         self,
@@ -210,14 +224,15 @@ class Interventions(Result):
         heads: tuple[int, ...],
         *,
         blocks: Blocks | None = None,
+        modulus: int | None = None,
         rank: int | None = None,
         side: Side | None = None,
         control: Draw | None = None,
     ) -> HeadChange | None:
         """The record of one change of these heads; None where the model has none."""
-        asked = (change, heads, blocks, rank, side, control)
+        asked = (change, heads, blocks, modulus, rank, side, control)
         known = (
             x for x in self.routing
-            if (x.change, x.heads, x.blocks, x.rank, x.side, x.control) == asked
+            if (x.change, x.heads, x.blocks, x.modulus, x.rank, x.side, x.control) == asked
         )  # fmt: skip
         return next(known, None)

@@ -33,7 +33,8 @@ class Accuracy(Result):
     train: float
     validation: float
     mirror_free: float | None
-    """Over the validation pairs (a, b) with (b, a) not in training; None where there is none."""
+    """Over the validation pairs (a, b) with (b, a) not in training; None where there is none, and
+    for a model that is not symmetric in its operands."""
     by_target: dict[int, float]
     """By the class of ab."""
     by_operands: dict[ClassPair, float]
