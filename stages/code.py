@@ -10,7 +10,7 @@ from pathlib import Path
 
 from strata import store
 from strata.pipeline.code import Code
-from strata.run import command
+from strata.run import InputError, command
 
 FIGURE = Path("stages/figure.py")
 
@@ -19,6 +19,8 @@ def main(folder: str) -> None:
     code = Code()
     alone = [(path,) for path in Path("stages").glob("*.py") if path.stem not in {"figure", "code"}]
     drawn = [(FIGURE, path) for path in Path("notebooks").glob("*.ipynb")]
+    for name in sorted({x.stem for (x,) in alone} & {path.stem for _, path in drawn}):
+        raise InputError(f"stages/{name}.py: there is a notebook of that name; rename one of them")
     for files in (*alone, *drawn):
         store.write_text(Path(folder) / f"{files[-1].stem}.txt", "".join(code.lines(*files)))
 

@@ -3,6 +3,7 @@
 import ast
 import random
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from tiny import ROOT
 
 from strata.pipeline import code, syntax
 from strata.pipeline.code import Code
+from strata.run import InputError
 
 Keys = dict[str, list[str]]
 
@@ -252,6 +254,19 @@ runpy.run_path(words[0], run_name="__main__")
 sys.setprofile(None)
 json.dump(sorted(x for x in called if "<" not in x), open(out, "w"))
 """
+
+
+def test_a_script_and_a_notebook_of_one_name_would_share_a_key_and_are_refused(
+    tmp_path, monkeypatch
+):
+    main = runpy.run_path(str(ROOT / "stages" / "code.py"))["main"]
+    for name in ("stages/one.py", "notebooks/two.ipynb", "notebooks/one.ipynb"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text('{"cells": []}')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"stages/one\.py: there is a notebook of that name"):
+        main("data/code")
+    assert not (tmp_path / "data").exists()
 
 
 def test_every_function_that_a_stage_calls_is_in_its_key(made, tmp_path):
