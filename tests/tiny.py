@@ -53,7 +53,7 @@ STUDIES = {
     "accounts-controls",
     "controls-tables",
 }
-STUDIES |= {"embedding-controls"}
+STUDIES |= {"embedding-controls", "embedding-tables"}
 STUDIES |= {"extension", "checkpoints", "dynamics", "dynamics-tables"}
 
 

@@ -59,6 +59,12 @@ class MainEffects(Result):
     """Main effects of random permutations removed, shrunk to that energy."""
     remove_one: dict[int, Effect]
 
+    @property
+    def mean_eta(self) -> float | None:
+        """Mean of η over the Q that have one."""
+        known = [x for x in self.eta.values() if x is not None]
+        return sum(known) / len(known) if known else None
+
 
 class KeyKept(Result):
     """Key characters of all classes kept alone in the embedding, as in data/interventions."""

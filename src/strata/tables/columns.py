@@ -4,6 +4,7 @@ import re
 
 from strata.tables.column import Column
 from strata.tables.columns_accounts import ACCOUNTS, DESCRIBED, OF_DESCRIPTION
+from strata.tables.columns_embedding import EMBEDDING
 
 # Every column a reader sees. `unit` and `relation` of a claim say how its other cells are written.
 COLUMNS = {
@@ -179,6 +180,6 @@ def column(name: str) -> Column | None:
         return OF_DESCRIPTION[rest]._replace(heading=f"{described}: {OF_DESCRIPTION[rest].heading}")
     of_modulus = re.fullmatch(r"(?:(\w+) )?n(\d+)", name)
     if not of_modulus:
-        return COLUMNS.get(name) or ACCOUNTS.get(name)
+        return (COLUMNS | ACCOUNTS | EMBEDDING).get(name)
     kind, n = of_modulus.groups()
     return Column(f"n = {n}" + (f", {kind}" if kind else ""), "text")

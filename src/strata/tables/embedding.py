@@ -1,0 +1,170 @@
+"""The embedding of all runs under the two accounts, and the literature's measures.
+
+docs/strata-or-primes.md, section 2, defines them. What the decision rests on stands in the tables
+of ``accounts``; here are its controls and what is beside it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from strata.schema import Embedding
+from strata.statistics import t_interval
+from strata.tables.headline import Table
+
+Numbers = dict[str, float | None]
+SMALLEST = 3  # elements of a class: one frequency has no distribution
+# What is shown over the runs of a modulus, with its unit.
+OVER_RUNS = {
+    "effects_share": ("share of W_E in main effects", "share"),
+    "keep_skill": ("keep, skill", "share"),
+    "keep_permuted": ("keep, permuted residues, highest", "share"),
+    "keep_components": ("keep, as many principal components", "share"),
+    "overlap": ("overlap of these with main effects", "share"),
+    "remove_skill": ("remove, skill", "share"),
+    "remove_shrunk": ("nothing removed, shrunk", "share"),
+    "remove_permuted": ("remove, permuted residues, least", "share"),
+    "one_own": ("one removed, skill modulo it, most", "share"),
+    "one_others": ("one removed, skill modulo others, least", "share"),
+    "symmetricity": ("gradient symmetricity", "index"),
+    "irrelevance": ("distance irrelevance", "index"),
+    "simple_share": ("simple neurons, share of variance", "share"),
+    "simple_skill": ("simple neurons, skill", "share"),
+    "power_share": ("functions of a mod one Q, share of variance", "share"),
+    "power_skill": ("functions of a mod one Q, skill", "share"),
+    "sum_share": ("g(a) + g′(b), share of variance", "share"),
+    "sum_skill": ("g(a) + g′(b), skill", "share"),
+    "cosets": ("approximate cosets", "share"),
+    "cosets_second": ("approximate cosets, second-best", "share"),
+    "gini": ("Gini of spectra", "index"),
+}
+
+
+def changes(run: Embedding) -> Numbers:
+    """Transported changes and their controls, and the simple exchange."""
+    found: Numbers = {}
+    for name, change in (("within", run.within), ("crossing", run.crossing)):
+        if change:
+            found |= {
+                name: change.success,
+                f"{name}_least": change.least,
+                f"{name}_control": max(change.chance, change.random),
+                f"{name}_exchanged": change.exchanged,
+            }
+    return found
+
+
+def keep_remove(run: Embedding) -> Numbers:
+    """Keep and remove with every control, and one f_Q removed: the worst prime power on the worse
+    of two scales."""
+    effects = run.main_effects
+    if effects is None:
+        return {}
+    left = [
+        (q == Q, skill)
+        for Q, one in effects.remove_one.items()
+        for scale in (one.modulo, one.modulo_zero)
+        for q, skill in scale.items()
+        if skill is not None
+    ]
+    return {
+        "effects_share": effects.share,
+        "keep_skill": effects.keep.skill,
+        "keep_permuted": effects.keep_permuted.skill.high,
+        "keep_components": effects.keep_components.skill,
+        "overlap": effects.overlap,
+        "remove_skill": effects.remove.skill,
+        "remove_shrunk": effects.remove_shrunk.skill,
+        "remove_permuted": effects.remove_permuted.skill.low,
+        "one_own": max((x for own, x in left if own), default=None),
+        "one_others": min((x for own, x in left if not own), default=None),
+    }
+
+
+def literature(run: Embedding) -> Numbers:
+    """The literature's measures; those of classes as means over the classes that have them."""
+    neurons, classes = run.neurons, run.classes
+    if neurons is None:
+        return {}
+    return {
+        "symmetricity": _mean(x.symmetricity for x in classes),
+        "irrelevance": _mean(x.irrelevance for x in classes),
+        "simple_share": neurons.simple.share,
+        "simple_skill": neurons.simple.skill,
+        "power_share": neurons.one_power.share,
+        "power_skill": neurons.one_power.skill,
+        "sum_share": neurons.additive.share,
+        "sum_skill": neurons.additive.skill,
+        "cosets": neurons.cosets,
+        "cosets_second": neurons.cosets_second,
+        "gini": _mean(x.gini for x in classes if x.size >= SMALLEST),
+    }
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [x for x in values if x is not None]
+    return float(np.mean(known)) if known else None
+
+
+def per_run(
+    runs: Mapping[str, Embedding], numbers: Callable[[Embedding], Numbers], generalised: set[str]
+) -> pd.DataFrame:
+    """A row for each run, named by its key; a column is there if a run has the number."""
+    rows = [
+        {"run": name, "generalised": name in generalised} | numbers(run)
+        for name, run in runs.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def over_runs(runs: Sequence[Embedding], confidence: float) -> pd.DataFrame:
+    """Each number over the runs of each modulus that has several: mean, Student's interval, least
+    and largest."""
+    rows = []
+    for n in _moduli(runs):
+        some = [keep_remove(x) | literature(x) for x in runs if x.n == n]
+        for name, (measure, unit) in OVER_RUNS.items():
+            known = [x[name] for x in some if x.get(name) is not None]
+            values = [x for x in known if x is not None]
+            if interval := t_interval(values, confidence):
+                row = {"n": n, "measure": measure, "unit": unit, "runs": len(values)}
+                row |= {"mean": np.mean(values), "low": interval[0], "high": interval[1]}
+                rows.append(row | {"min": min(values), "max": max(values)})
+    names = ["n", "measure", "unit", "runs", "mean", "low", "high", "min", "max"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def _moduli(runs: Sequence[Embedding]) -> list[int]:
+    """The moduli of more than one run, in the order of the runs."""
+    every = [x.n for x in runs]
+    return [n for n in dict.fromkeys(every) if every.count(n) > 1]
+
+
+CAPTIONS = {
+    "embedding-changes": "Transported changes of the embedding: share with the predicted answer.",
+    "embedding-keep": "Main effects of the embedding kept and removed, with controls: skills.",
+    "literature-runs": "The literature's measures by run.",
+    "embedding-seeds": "Main effects and the literature's measures over the transformers of a "
+    "modulus that generalise; intervals of the mean.",
+}
+
+
+def tables(
+    runs: Sequence[Embedding],
+    negative: Mapping[str, Embedding],
+    generalised: set[str],
+    confidence: float,
+) -> list[Table]:
+    """All of them. ``negative``: the negative controls by name; ``generalised``: names of runs."""
+    named = {x.run: x for x in runs} | dict(negative)
+    composite = {name: x for name, x in named.items() if x.crossing}
+    counted = [x for x in runs if x.run in generalised and x.architecture == "transformer"]
+    frames = (
+        per_run(composite, changes, generalised),
+        per_run(composite, keep_remove, generalised),
+        per_run(named, literature, generalised),
+        over_runs(counted, confidence),
+    )
+    shown = zip(CAPTIONS.items(), frames, strict=True)
+    return [Table(name, caption, frame) for (name, caption), frame in shown]
