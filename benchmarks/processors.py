@@ -9,6 +9,7 @@ and qemu-x86_64. Takes a quarter of an hour.
 import hashlib
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ import torch
 from tabulate import tabulate
 
 from strata.pipeline import files
-from strata.run import command, read_yaml
+from strata.run import InputError, command, read_yaml
 
 RUNS = ("n165-s1", "mlp-n165-s1")
 EXACT = read_yaml("stages/exact.yaml")["exact"]
@@ -48,6 +49,9 @@ def md5(stage: str, python: str, folder: Path) -> str:
 
 
 def main() -> None:
+    for tool in ("cc", "qemu-x86_64"):
+        if not shutil.which(tool):
+            raise InputError(f"{tool}: is not installed, and this needs it")
     rows = []
     with TemporaryDirectory() as scratch:
         library = Path(scratch, "cpuid.so")

@@ -42,7 +42,8 @@ def main() -> None:
     environment = json.loads(Path(f"data/train/{run}/environment.json").read_text())
     lines = ["| what, and the notebook that draws it | stage | time |", "|:--|:--|--:|"]
     for name, stage in stages.items():
-        where = files.address(f"{name}@{run}" if "matrix" in stage else name)
+        item = [run] if "matrix" in stage else list(stage.get("foreach", ()))
+        where = files.address("@".join([name, *item]))
         if where.startswith("pipelines/studies/"):
             continue
         took = environment["seconds"] if name == "train" else seconds(where)
