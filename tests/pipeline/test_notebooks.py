@@ -22,6 +22,7 @@ from strata.interventions import suite
 from strata.pipeline import notebook
 from strata.plots import base
 from strata.run import Run, Settings
+from strata.schema import Metrics
 from strata.tables import dynamics, moduli
 
 ROOT = Path(__file__).parents[2]
@@ -70,12 +71,11 @@ def dealt(n: int) -> dict[str, np.ndarray]:
     return task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
 
 
-def measured(run: Run, weights: dict[str, np.ndarray], history: pd.DataFrame) -> dict:
+def measured(run: Run, weights: dict[str, np.ndarray], history: pd.DataFrame) -> Metrics:
     """The metrics of the run."""
     small = PARAMS.metrics.model_copy(update={"random_subsets": 5, "shuffles": 2})
     forward = all_pairs.forward(weights, run.n)
-    found = metrics.measure(run, weights, dealt(run.n), history, forward, small)
-    return found.model_dump(mode="json")
+    return metrics.measure(run, weights, dealt(run.n), history, forward, small)
 
 
 def over_seeds(n: int, folder: Path) -> dict[str, object]:
