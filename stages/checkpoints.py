@@ -24,8 +24,7 @@ def main(name: str, config: str, split_path: str, folder: str, out: str) -> None
     key = snapshots.fingerprint(inputs, [snapshots.CODE, Path(split_path)])
     kept = checkpoints.Kept(receipts.FOLDER, run, key)
     index = checkpoints.ensure(kept, epochs, settings, split)
-    found = checkpoints.receipt(run, index, epochs, Path(folder))
-    store.write_json(out, found)
+    store.write_json(out, checkpoints.receipt(run, index, epochs, Path(folder)))
 
 
 if __name__ == "__main__":

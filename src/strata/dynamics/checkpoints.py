@@ -41,10 +41,10 @@ class Kept:
     def index(self) -> Index | None:
         """What lies here, if it counts for the key."""
         try:
-            found = store.read_model(self.folder / str(self.run) / "index.json", Index)
+            index = store.read_model(self.folder / str(self.run) / "index.json", Index)
         except InputError:
             return None
-        return found if found.key == self.key else None
+        return index if index.key == self.key else None
 
     def whole(self, epochs: Sequence[int]) -> Index | None:
         """The same, if the weights at all of these epochs are in it, undamaged."""
@@ -67,12 +67,12 @@ def ensure(kept: Kept, epochs: Sequence[int], settings: Settings, split: np.ndar
     """Train the run once more, here, unless its weights at the epochs are all kept; what is
     kept."""
     with kept.state.locked():
-        found = kept.whole(epochs)
-        if found is None:
+        index = kept.whole(epochs)
+        if index is None:
             device = machine.prepare()
             trainer = Trainer(kept.run, settings.train, split, device)
-            found = train(trainer, kept, epochs, settings, machine.describe(device))
-        return found
+            index = train(trainer, kept, epochs, settings, machine.describe(device))
+        return index
 
 
 def resume(trainer: Trainer, kept: Kept, epochs: Sequence[int], environment: Environment) -> None:
@@ -83,8 +83,8 @@ def resume(trainer: Trainer, kept: Kept, epochs: Sequence[int], environment: Env
         return
     done = [epoch for epoch in epochs if epoch <= int(state["row"][0])]
     here = environment.model_dump(mode="json")
-    found = kept.whole(done)
-    if notes["environment"] == here and found and found.environment == environment:
+    index = kept.whole(done)
+    if notes["environment"] == here and index and index.environment == environment:
         trainer.resume(state)
         print(f"{kept.run}: goes on from epoch {trainer.epoch}", flush=True)
 
@@ -119,10 +119,11 @@ def train(
 
 def receipt(run: Run, index: Index, epochs: Sequence[int], trained: Path) -> Receipt:
     """The receipt for the kept weights; ``trained`` is the folder of the run's own training."""
-    own = md5(store.read_bytes(trained / "weights.safetensors")).hexdigest()
+    train_md5 = md5(store.read_bytes(trained / "weights.safetensors")).hexdigest()
     seconds = read(trained / "environment.json").seconds
-    found = tuple(index.md5[epoch] for epoch in epochs)
+    kept_md5 = tuple(index.md5[epoch] for epoch in epochs)
     return Receipt(
-        run=str(run), epochs=tuple(epochs), md5=found, environment=index.environment,
-        hours=seconds and round(seconds / 3600, 1), train_md5=own, identical=found[-1] == own,
+        run=str(run), epochs=tuple(epochs), md5=kept_md5, environment=index.environment,
+        hours=seconds and round(seconds / 3600, 1), train_md5=train_md5,
+        identical=kept_md5[-1] == train_md5,
     )  # fmt: skip

@@ -57,9 +57,9 @@ def pairs(n: int) -> tuple[list[Pair], list[Pair]]:
     ([(1, 5), (1, 3)], [])
     """
     atoms = [J.d for J in classes(n) if len(factorint(J.m)) == 1 and axes(J.m)]
-    own = [(J.d, d) for J in classes(n) for d in factors(J)]
-    composite = list(dict.fromkeys(d for d, _ in own))
-    return own, [(c, d) for c in composite for d in atoms if (c, d) not in own]
+    made_of = [(J.d, d) for J in classes(n) for d in factors(J)]
+    composite = list(dict.fromkeys(d for d, _ in made_of))
+    return made_of, [(c, d) for c in composite for d in atoms if (c, d) not in made_of]
 
 
 def curves(frame: pd.DataFrame, n: int) -> dict[str, pd.DataFrame]:
@@ -169,8 +169,8 @@ def signs(time: Times, some: Sequence[Pair]) -> list[int]:
 
 def lasts(time: Times, n: int) -> list[int]:
     """The same for each composite class and the last of its factors, of those that have times."""
-    found = {J.d: [d for d in factors(J) if d in time] for J in classes(n)}
-    return signs(time, [(c, max(own, key=lambda d: time[d])) for c, own in found.items() if own])
+    timed = {J.d: [d for d in factors(J) if d in time] for J in classes(n)}
+    return signs(time, [(c, max(x, key=lambda d: time[d])) for c, x in timed.items() if x])
 
 
 def shuffled(by_modulus: Mapping[int, Times], params: GridParams) -> float:
@@ -185,7 +185,7 @@ def shuffled(by_modulus: Mapping[int, Times], params: GridParams) -> float:
         at = np.array([(place[c], place[d]) for c, d in pairs(n)[0] if c in time and d in time])
         if len(at):
             values = np.array(list(time.values()))
-            dealt = rng.permuted(np.tile(values, (params.resamples, 1)), axis=1)
+            mixed = rng.permuted(np.tile(values, (params.resamples, 1)), axis=1)
             real += int(np.sign(values[at[:, 0]] - values[at[:, 1]]).sum())
-            drawn += np.sign(dealt[:, at[:, 0]] - dealt[:, at[:, 1]]).sum(axis=1)
+            drawn += np.sign(mixed[:, at[:, 0]] - mixed[:, at[:, 1]]).sum(axis=1)
     return float((1 + (drawn >= real).sum()) / (1 + len(drawn)))

@@ -48,7 +48,7 @@ def missing(receipt: Receipt, folder: Path = FOLDER) -> list[int]:
     if receipt.md5 is None:
         return list(receipt.epochs)
     run, known = Run.parse(receipt.run), zip(receipt.epochs, receipt.md5, strict=True)
-    return [epoch for epoch, own in known if not has(weights_file(run, epoch, folder), own)]
+    return [epoch for epoch, x in known if not has(weights_file(run, epoch, folder), x)]
 
 
 def each(receipt: Receipt, folder: Path = FOLDER) -> Iterator[tuple[int, Arrays]]:

@@ -19,8 +19,8 @@ def checkpoints(history: pd.DataFrame, count: int) -> list[int]:
     if count < 2 or not len(history):
         raise ValueError(f"{count} checkpoints of {len(history)} epochs: must be 2 of 1 at least")
     marks = np.arange(count) / (count - 1)
-    found = np.searchsorted(clock(history), marks[:-1])
-    return np.unique(np.append(found, len(history))).tolist()
+    reached = np.searchsorted(clock(history), marks[:-1])
+    return np.unique(np.append(reached, len(history))).tolist()
 
 
 def clock(history: pd.DataFrame) -> Float[np.ndarray, " states"]:

@@ -31,9 +31,10 @@ def observe(
     weights: Arrays, split: Arrays, n: int, final: Masks, params: DynamicsParams
 ) -> list[Row]:
     """Every measure of these weights. ``split`` is the pair table, ``final`` the final keys."""
-    it, seen = ablations.subject(weights, n, final), all_pairs.forward(weights, n)
-    rows = [*of_outcomes(it, split), *of_heads(weights, seen, n, params), *of_norms(weights)]
-    rows += [x for J in classes(n) for x in of_class(J, weights, seen, final, params)]
+    subject, forward = ablations.subject(weights, n, final), all_pairs.forward(weights, n)
+    rows = [*of_outcomes(subject, split), *of_heads(weights, forward, n, params)]
+    rows += [*of_norms(weights)]
+    rows += [x for J in classes(n) for x in of_class(J, weights, forward, final, params)]
     W_E = weights["W_E"][:n]
     components = subspaces.components_for(W_E, params.variance)
     return [*rows, Row("pca_components", "", components), Row("class_share", "", class_share(W_E))]
@@ -57,11 +58,12 @@ def subsets(split: Arrays) -> dict[str, Bool[np.ndarray, " pairs"]]:
     }
 
 
-def of_outcomes(it: Subject, split: Arrays) -> Iterator[Row]:
+def of_outcomes(subject: Subject, split: Arrays) -> Iterator[Row]:
     """Loss, accuracy, answers in the right class, restricted and excluded loss: over each subset,
     and there by class of ab."""
-    rig = it.rig
-    ablated = ablations.at_site("logits", it, ablations.key_spans(rig.n, it.masks), rig.every)
+    rig = subject.rig
+    spans = ablations.key_spans(rig.n, subject.masks)
+    ablated = ablations.at_site("logits", subject, spans, rig.every)
     values = {
         "loss": rig.base.loss,
         "accuracy": rig.base.answer == rig.label,
@@ -82,13 +84,13 @@ def _means(
     if len(values):
         yield Row(measure, "", float(values.mean()))
     for J in classes(rig.n):
-        own = values[target == J.d]
-        if len(own):
-            yield Row(measure, f"J{J.d}", float(own.mean()))
+        in_class = values[target == J.d]
+        if len(in_class):
+            yield Row(measure, f"J{J.d}", float(in_class.mean()))
 
 
 def of_class(
-    J: JClass, weights: Arrays, seen: AllPairs, final: Masks, params: DynamicsParams
+    J: JClass, weights: Arrays, forward: AllPairs, final: Masks, params: DynamicsParams
 ) -> Iterator[Row]:
     """Spectrum, dimension and readout of one class; nothing where its rows are all equal."""
     of, rows = f"J{J.d}", weights["W_E"][J.elements]
@@ -105,7 +107,7 @@ def of_class(
     yield Row("gini_W_E", of, gini(norms(rows, J.orders)))
     W_L = (weights["W_out"] @ weights["W_U"][:, J.elements]).T
     yield Row("gini_W_L", of, gini(norms(W_L, J.orders)))
-    pair, every = seen.readouts[J.d]
+    pair, every = forward.readouts[J.d]
     if pair.squares and every.squares:
         all_frequencies = np.arange(len(J)) > 0
         yield Row("r2", of, readout.fit(pair, J.orders, final[J.d]).r2)
@@ -132,13 +134,13 @@ def gini(x: Float[np.ndarray, " count"]) -> float:
     return float(ranks @ np.sort(x) / (len(x) * x.sum())) if x.any() else 0.0
 
 
-def of_heads(weights: Arrays, seen: AllPairs, n: int, params: DynamicsParams) -> Iterator[Row]:
+def of_heads(weights: Arrays, forward: AllPairs, n: int, params: DynamicsParams) -> Iterator[Row]:
     """Rank of W_OV and block score of each head; none of the MLP-only model."""
     labels = np.gcd(np.arange(n), n)
-    for h in range(seen.attention.shape[1]):
+    for h in range(forward.attention.shape[1]):
         shares = np.cumsum(subspaces.ov_shares(weights["W_V"][h], weights["W_O"][h]))
         yield Row("ov_components", f"head {h}", subspaces.count_for(shares, params.variance))
-        to_a = seen.attention[:, h, 0].reshape(n, n)
+        to_a = forward.attention[:, h, 0].reshape(n, n)
         yield Row("block_score", f"head {h}", variance.block_eta_squared(to_a, labels))
 
 

@@ -63,17 +63,17 @@ def line() -> str:
     date; empty where there are none."""
     locked = files.locked()
     every = {run: [x for s in STAGES for x in changed(locked.get(f"{s}@{run}"))] for run in runs()}
-    found = {run: what for run, what in every.items() if what}
-    if not found:
+    stale = {run: what for run, what in every.items() if what}
+    if not stale:
         return ""
-    what = list(dict.fromkeys(x for own in found.values() for x in own))
+    what = list(dict.fromkeys(x for names in stale.values() for x in names))
     more = f" and {len(what) - 3} more" if len(what) > 3 else ""
-    named = "" if found == every else f" RUN='{' '.join(found)}'"
-    recorded = [receipt(run) for run in found if to_train(run, locked)]
+    named = "" if stale == every else f" RUN='{' '.join(stale)}'"
+    recorded = [receipt(run) for run in stale if to_train(run, locked)]
     hours = sum(x.hours for x in recorded if x and x.hours)
     training = f"after training for about {hours:.1f} hours" if recorded else "in minutes"
     return (
-        f"training dynamics of {', '.join(found)}: made with other files or parameters "
+        f"training dynamics of {', '.join(stale)}: made with other files or parameters "
         f"({', '.join(what[:3])}{more}); `make dynamics{named}` makes them again, {training}"
     )
 
