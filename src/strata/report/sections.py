@@ -1,8 +1,7 @@
 """What the report shows, in the paper's order: one line for each table and figure.
 
-A figure has its heading and its words from its notebook, so those of a table alone stand here. To
-add a section is to add its line, and its files to the deps of stage `report` in dvc.yaml. A section
-that no stage of the pipelines makes is not shown.
+A figure has its heading and its words from its notebook, so those of a table alone stand here. A
+section that no stage of the pipelines makes is not shown.
 """
 
 from strata.report.section import Section
