@@ -3,7 +3,7 @@
 Definitions: docs/strata-or-primes.md, section 2.2.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -22,29 +22,41 @@ from strata.accounts.main_effects import (
 )
 from strata.interventions import projections
 from strata.interventions.ablations import key_spans, with_embedding
-from strata.interventions.patching import Outcome, Rig
+from strata.interventions.patching import TIES, Outcome, Rig
 from strata.interventions.projections import Masks, Spans, control_spans
-from strata.interventions.scores import always_zero, class_known, measures, scores, short, spread
+from strata.interventions.scores import (
+    always_zero,
+    class_known,
+    scores,
+    short,
+    spread,
+    with_ties,
+)
 from strata.monoid import classes
+from strata.schema import Range, Scores
 from strata.schema.embedding import Draws, Effect, KeyKept, MainEffects
 from strata.statistics import above_chance
 
 
 def effect(rig: Rig, outcome: Outcome) -> Effect:
     """What an outcome is over all pairs, class by class and modulo each prime power."""
-    found = measures(rig, outcome)
+    n, powers = rig.n, prime_powers(rig.n)
+    members = [np.gcd(np.arange(n), n) == J.d for J in classes(n)]
+    chance = float(np.average(rig.chance, weights=rig.count))
 
-    def skills(chance: dict[int, float]) -> dict[int, float | None]:
-        return {Q: _rounded(above_chance(x, chance[Q])) for Q, x in found.modulo.items()}
+    def numbers(answer: np.ndarray) -> dict[str, Any]:
+        right = rig.square(answer == rig.label)
+        by_class = (right[own[:, None] | own].mean() for own in members)
+        skill = _rounded(above_chance(float(right.mean()), chance))
+        return {"accuracy": short(right.mean()), "skill": skill, "kept": short(min(by_class))}
 
-    by_class = (scores(rig, outcome, rig.operand_in(J.d)).accuracy for J in classes(rig.n))
-    return Effect(
-        accuracy=found.accuracy,
-        skill=found.skill,
-        kept=min(by_class),
-        modulo=skills({Q: class_known(Q) for Q in found.modulo}),
-        modulo_zero=skills({Q: always_zero(Q) for Q in found.modulo}),
-    )
+    def skills(chance: Callable[[int], float]) -> dict[int, float | None]:
+        return {Q: _rounded(above_chance(agrees[Q], chance(Q))) for Q in powers}
+
+    less = outcome.answer - rig.label
+    agrees = {Q: float(np.average(less % Q == 0, weights=rig.count)) for Q in powers}
+    found = with_ties(numbers, outcome.answer, outcome.tied)
+    return Effect(**found, modulo=skills(class_known), modulo_zero=skills(always_zero))
 
 
 def _rounded(x: float | None) -> float | None:
@@ -102,7 +114,15 @@ def _overlap(one: Float[np.ndarray, "n k"], other: Float[np.ndarray, "n k"]) -> 
 
 def _drawn(effects: Iterable[Effect]) -> Draws:
     found = list(effects)
-    return Draws(skill=spread(x.skill for x in found), kept=spread(x.kept for x in found))
+
+    def ranges(some: list[Effect]) -> dict[str, Range]:
+        return {"skill": spread(x.skill for x in some), "kept": spread(x.kept for x in some)}
+
+    own, ties = ranges(found), {}
+    for level in sorted({level for x in found for level in x.ties}):
+        other = ranges([x.at_tie(level) for x in found])
+        ties[level] = {name: x.model_dump() for name, x in other.items() if x != own[name]}
+    return Draws(**own, ties=ties)
 
 
 def key_kept(rig: Rig, masks: Masks, draws: int, rng: np.random.Generator) -> KeyKept:
@@ -112,11 +132,21 @@ def key_kept(rig: Rig, masks: Masks, draws: int, rng: np.random.Generator) -> Ke
     """
     rows = rig.weights["W_E"][: rig.n]
 
-    def skill(spans: Spans) -> float | None:
-        return scores(rig, with_embedding(rig, projections.split(rows, spans, rig.n).keep)).skill
+    def skill(spans: Spans) -> Scores:
+        return scores(rig, with_embedding(rig, projections.split(rows, spans, rig.n).keep))
 
-    known: list[float | None] = []
+    known: list[Scores] = []
     if any(0 < mask.sum() < len(mask) - 1 for mask in masks.values()):
         for _ in range(draws):
             known += [skill(spans) for spans in control_spans(rig.n, masks, rng).values()]
-    return KeyKept(skill=skill(key_spans(rig.n, masks)), highest=spread(known).high)
+    own = skill(key_spans(rig.n, masks))
+
+    def numbers(level: float | None) -> dict[str, float | None]:
+        some = [x if level is None else x.at_tie(level) for x in (own, *known)]
+        return {"skill": some[0].skill, "highest": spread(x.skill for x in some[1:]).high}
+
+    usual = numbers(None)
+    ties = {
+        level: {name: x for name, x in numbers(level).items() if x != usual[name]} for level in TIES
+    }
+    return KeyKept(**usual, ties={level: differs for level, differs in ties.items() if differs})

@@ -4,7 +4,7 @@ Definitions and criteria: docs/strata-or-primes.md, section 2.3.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -14,7 +14,7 @@ from strata.accounts.main_effects import effects, prime_powers
 from strata.analysis.activations import ROWS, answers, forward
 from strata.interventions.hybrids import Hybrids
 from strata.interventions.interchange import Predictions, norm_matched, predictions
-from strata.interventions.patching import Rig
+from strata.interventions.patching import TIES, Rig, tied
 from strata.interventions.scores import short
 from strata.schema.embedding import Change, ChangeKind
 
@@ -80,31 +80,35 @@ def _hybrids(table: np.ndarray, to: Targets, n: int) -> Hybrids:
     return Hybrids(table, to.a, to.acts_as, np.gcd(to.acts_as, n))
 
 
-def hits(rig: Rig, hybrids: Hybrids, expected: Predictions) -> Float[np.ndarray, " trials"]:
-    """1 where the network answers as predicted to (hybrid, b), for each pair that counts.
+def hits(rig: Rig, hybrids: Hybrids, expected: Predictions) -> Float[np.ndarray, "trials levels"]:
+    """1 where the network answers as predicted to (hybrid, b), for each pair that counts: at the
+    usual level of ties, then at each of ``TIES``.
 
     A model that tells its operands apart is asked with the hybrid in either place, and a hit in one
     of them is a half.
     """
     i, b = np.nonzero(expected.counts)
     right = expected.expected[i, b]
-    found = np.zeros(len(i))
+    found = np.zeros((len(i), 1 + len(TIES)))
     for start in range(0, len(i), ROWS):
         rows = slice(start, start + ROWS)
-        answered = _answers(rig, hybrids.table, i[rows], b[rows])
-        found[rows] = np.mean([given == right[rows] for given in answered], axis=0)
+        answered = [*_answers(rig, hybrids.table, i[rows], b[rows])]
+        found[rows] = np.mean([given == right[rows, None] for given in answered], axis=0)
     return found
 
 
-def _answers(rig: Rig, table: np.ndarray, i: np.ndarray, b: np.ndarray) -> Iterator[np.ndarray]:
+def _answers(
+    rig: Rig, table: np.ndarray, i: np.ndarray, b: np.ndarray
+) -> Iterator[Int[np.ndarray, "trials levels"]]:
     """What the network answers to (hybrid i, b); where it is not symmetric, also to (b, hybrid)."""
     n, W_E, first = rig.n, rig.weights["W_E"], i[0]
     tokens = np.concatenate([W_E[:n], table[first : i[-1] + 1], W_E[n:]])
     weights = rig.weights | {"W_E": tokens}
     hybrid = n + i - first
-    yield answers(forward(weights, hybrid, b).logits)
-    if not rig.attends:
-        yield answers(forward(weights, b, hybrid).logits)
+    for operands in ((hybrid, b),) if rig.attends else ((hybrid, b), (b, hybrid)):
+        logits = forward(weights, *operands).logits
+        usual = answers(logits)
+        yield np.column_stack([usual, tied(logits, usual)])
 
 
 def measured(rig: Rig, to: Targets, rng: np.random.Generator) -> list[ChangeKind]:
@@ -120,22 +124,26 @@ def measured(rig: Rig, to: Targets, rng: np.random.Generator) -> list[ChangeKind
         "exchanged": exchanged(W_E, to),
     }
     values = {name: hits(rig, made, expected) for name, made in by_name.items()}
-    values["chance"] = expected.chance[expected.counts]
+    chance = expected.chance[expected.counts]
     i, _ = np.nonzero(expected.counts)
-    return _by_kind(to.Q, np.gcd(to.a, rig.n)[i], np.gcd(to.acts_as, rig.n)[i], values)
-
-
-def _by_kind(
-    Q: int, source: np.ndarray, target: np.ndarray, values: dict[str, np.ndarray]
-) -> list[ChangeKind]:
-    """Means of these values over the trials of each kind."""
-    kinds = sorted({*zip(source.tolist(), target.tolist(), strict=True)})
+    source, target = np.gcd(to.a, rig.n)[i], np.gcd(to.acts_as, rig.n)[i]
     records = []
-    for d, e in kinds:
+    for d, e in sorted({*zip(source.tolist(), target.tolist(), strict=True)}):
         here = (source == d) & (target == e)
-        means = {name: short(x[here].mean()) for name, x in values.items()}
-        records.append(ChangeKind(Q=Q, source=d, target=e, trials=int(here.sum()), **means))
+        about = {"Q": to.Q, "source": d, "target": e, "trials": int(here.sum())}
+        means = at_levels({name: x[here].mean(axis=0) for name, x in values.items()})
+        records.append(ChangeKind(**about, chance=short(chance[here].mean()), **means))
     return records
+
+
+def at_levels(numbers: dict[str, Float[np.ndarray, " levels"]]) -> dict[str, Any]:
+    """Numbers at the usual level of ties, and under ``ties`` those that differ at another."""
+    own = {name: short(x[0]) for name, x in numbers.items()}
+    ties = {
+        level: {name: short(x[at]) for name, x in numbers.items() if short(x[at]) != own[name]}
+        for at, level in enumerate(TIES, 1)
+    }
+    return own | {"ties": {level: differs for level, differs in ties.items() if differs}}
 
 
 def changes(rig: Rig, most: int, seed: int) -> list[ChangeKind]:
@@ -165,16 +173,12 @@ def _mean(kinds: list[ChangeKind]) -> Change | None:
     """The mean over kinds, each with equal weight, and the least; None of none."""
     if not kinds:
         return None
+    levels = [kinds, *([x.at_tie(level) for x in kinds] for level in TIES)]
 
-    def mean(name: str) -> float:
-        return short(np.mean([getattr(x, name) for x in kinds]))
+    def each(name: str) -> Float[np.ndarray, "levels kinds"]:
+        return np.array([[getattr(x, name) for x in some] for some in levels])
 
-    return Change(
-        kinds=len(kinds),
-        trials=sum(x.trials for x in kinds),
-        success=mean("success"),
-        least=min(x.success for x in kinds),
-        chance=mean("chance"),
-        random=mean("random"),
-        exchanged=mean("exchanged"),
-    )
+    numbers = {name: each(name).mean(axis=1) for name in ("success", "random", "exchanged")}
+    numbers["least"] = each("success").min(axis=1)
+    about = {"kinds": len(kinds), "trials": sum(x.trials for x in kinds)}
+    return Change(**about, chance=short(each("chance")[0].mean()), **at_levels(numbers))

@@ -8,14 +8,14 @@ that of a class J_d, Q a prime power with Q ‖ n. Keys of mappings are Q.
 from typing import Literal
 
 from strata.schema.base import Result
-from strata.schema.interventions import Range
+from strata.schema.scores import AtTies, Range, Tied
 
 EmbeddingVerdict = Literal[
     "primes", "strata, shared coordinates", "strata, own coordinates", "neither", "between"
 ]
 
 
-class Effect(Result):
+class Effect(Tied):
     """What the network answers to all pairs with other rows in the place of W_E."""
 
     accuracy: float
@@ -28,7 +28,7 @@ class Effect(Result):
     """Skill modulo Q; 0 is to answer 0 always."""
 
 
-class Draws(Result):
+class Draws(Tied):
     """The same over random draws."""
 
     skill: Range
@@ -66,7 +66,7 @@ class MainEffects(Result):
         return sum(known) / len(known) if known else None
 
 
-class KeyKept(Result):
+class KeyKept(Tied):
     """Key characters of all classes kept alone in the embedding, as in data/interventions."""
 
     skill: float | None
@@ -74,7 +74,7 @@ class KeyKept(Result):
     """Of its controls: other characters, random and additive functions. None without controls."""
 
 
-class ChangeKind(Result):
+class ChangeKind(Tied):
     """Changes modulo one Q of elements of one class that make them act as elements of another."""
 
     Q: int
@@ -93,7 +93,7 @@ class ChangeKind(Result):
     """Success of the simple exchange of f_Q(a mod Q) for f_Q(r)."""
 
 
-class Change(Result):
+class Change(Tied):
     """Means over kinds of change, each with equal weight."""
 
     kinds: int
@@ -147,7 +147,7 @@ class Neurons(Result):
     """The same with the (Q, k) of the second highest R²; None where there is one alone."""
 
 
-class Embedding(Result):
+class Embedding(AtTies):
     """The embedding of one run under the two accounts; of a run that diverged only that it did."""
 
     run: str

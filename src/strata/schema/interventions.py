@@ -5,10 +5,10 @@ of a class J_d, d = None stands for all classes at once. Keys of mappings are d,
 of n.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 from strata.schema.base import Result
-from strata.schema.scores import Measures, Range, ScoreRanges, Scores, Tied
+from strata.schema.scores import AtTies, Measures, Range, ScoreRanges, Scores, Tied
 
 Action = Literal["keep", "remove"]
 Site = Literal["embedding", "mlp", "logits", "candidates"]
@@ -182,7 +182,7 @@ class HeadChange(Result):
         return f"{action}, {more}" if more else action
 
 
-class Interventions(Result):
+class Interventions(AtTies):
     """All interventions on one run; of a run that diverged, only that it did."""
 
     run: str
@@ -204,19 +204,6 @@ class Interventions(Result):
     specificity: tuple[Specificity, ...] = ()
     interchange: tuple[Interchange, ...] = ()
     routing: tuple[HeadChange, ...] = ()
-
-    def at_tie(self, level: float) -> "Interventions":
-        """The same interventions where logits count as equal up to another level."""
-
-        def moved(x: Any) -> Any:
-            if isinstance(x, list):
-                return [moved(y) for y in x]
-            if not isinstance(x, dict):
-                return x
-            own = {name: moved(y) for name, y in x.items() if name != "ties"}
-            return own | x.get("ties", {}).get(str(level), {})
-
-        return self.model_validate(moved(self.model_dump(mode="json")))
 
     def head_change(
         self,

@@ -4,7 +4,7 @@ Shares are fractions, losses in nats, margins in logits. Keys of mappings are d 
 prime power q of n.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import Field
 
@@ -13,7 +13,27 @@ from strata.schema.base import Result
 Grid = tuple[tuple[float, ...], ...]
 
 
-class Tied(Result):
+R = TypeVar("R", bound="AtTies")
+
+
+class AtTies(Result):
+    """Results of which parts rest on which logits count as equal."""
+
+    def at_tie(self: R, level: float) -> R:
+        """The same where logits count as equal up to another level."""
+
+        def moved(x: Any) -> Any:
+            if isinstance(x, list):
+                return [moved(y) for y in x]
+            if not isinstance(x, dict):
+                return x
+            own = {name: moved(y) for name, y in x.items() if name != "ties"}
+            return own | x.get("ties", {}).get(str(level), {})
+
+        return self.model_validate(moved(self.model_dump(mode="json")))
+
+
+class Tied(AtTies):
     """Numbers that rest on which logits count as equal; they are those at ``activations.TIE``."""
 
     ties: dict[float, dict[str, Any]] = Field(default_factory=dict)
