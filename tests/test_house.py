@@ -20,6 +20,7 @@ WINGS = {
     "interventions": {"training", "analysis"},
     "accounts": {"training", "analysis", "interventions"},
     "dynamics": {"training", "analysis", "interventions"},
+    "models": {"training", "analysis", "interventions"},
     "pipeline": BELOW,
     "plots": BELOW | {"pipeline"},
     "tables": BELOW | {"pipeline", "plots"},
@@ -27,7 +28,7 @@ WINGS = {
     CORE: set(),
 }
 # The split is drawn by torch's generator; published checkpoints are torch's; `verify` trains.
-KNOW_TORCH = {"training", "core/task", "core/interop", "pipeline/first_epochs"}
+KNOW_TORCH = {"training", "models", "core/task", "core/interop", "pipeline/first_epochs"}
 MODULES = {
     str(path.relative_to(SRC).with_suffix("")): path
     for path in sorted(SRC.rglob("*.py"))

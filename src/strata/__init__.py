@@ -1,0 +1,41 @@
+"""Trained models of multiplication modulo n, what they compute with, and how to change them.
+
+>>> import strata
+>>> model = strata.load("n154-s3")
+>>> logits, cache = model.run_with_cache([2, 3], 5)
+>>> logits.argmax(dim=1), cache["pattern"].shape
+(tensor([10, 15]), torch.Size([2, 4, 1, 3]))
+>>> model.W_OV[0].shape, model.key_frequencies(d=77)
+(torch.Size([128, 128]), [])
+>>> broken = model.without(prime=11)
+>>> 2 * 3 % 7 == broken(2, 3).argmax() % 7
+tensor(True)
+"""
+
+from importlib import import_module
+from typing import Any
+
+# Where each public name is. Loaded at the first use: the pipeline imports this package, and needs
+# none of them. __init__.pyi says the same to editors.
+PUBLIC = {
+    "InputError": "strata.run",
+    "MLP": "strata.models.model",
+    "Run": "strata.run",
+    "Transformer": "strata.models.model",
+    "classes": "strata.monoid",
+    "load": "strata.models.repository",
+    "runs": "strata.models.repository",
+}
+MODULES = ("monoid",)
+
+
+def __getattr__(name: str) -> Any:
+    if name in PUBLIC:
+        return getattr(import_module(PUBLIC[name]), name)
+    if name in MODULES:
+        return import_module(f"strata.{name}")
+    raise AttributeError(f"module 'strata' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*PUBLIC, *MODULES])

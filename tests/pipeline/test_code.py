@@ -290,3 +290,13 @@ def test_every_function_that_a_stage_calls_is_in_its_key(made, tmp_path):
         assert {*read_json(out)} <= own, name
         seen += 1
     assert seen > 5
+
+
+def test_a_name_that_is_imported_at_its_first_use_is_what_the_stub_says(package):
+    script = package("import strata\nstrata.f(1)\n", one=ONE, two=TWO)
+    (script.parent / "strata" / "__init__.pyi").write_text("from strata.one import f as f\n")
+    assert names(script) == F
+    script.write_text("from strata import f\nf(1)\n")
+    assert names(script) == F
+    script.write_text("from strata.two import limit\nlimit(1)\n")
+    assert names(script) == {"two.limit"}

@@ -86,7 +86,7 @@ def axis_hybrids(
     known = [J for J in classes(n) if J.d in subject.masks]
     cases = [(J, p) for J in known for p in sorted({*projections.axis_primes(J)})]
     for J, p in cases:
-        sources = [J] if within else [K for K in known if _same_axis(J, K, p)]
+        sources = [J] if within else [K for K in known if same_axis(J, K, p)]
         parts = axis_parts(subject, [J, *sources], p)
         if not sources or not parts[J.d].any():
             continue
@@ -115,7 +115,7 @@ def exchanged(
     return Hybrids(table, J.elements, moved(J, other, p), np.full(len(J), J.d))
 
 
-def _same_axis(J: JClass, K: JClass, p: int) -> bool:
+def same_axis(J: JClass, K: JClass, p: int) -> bool:
     """Whether J and K are two groups whose axes of p tell apart the same residues."""
     sizes = {projections.axis_size(x.m, p) for x in (J, K)}
     return K.d != J.d and J.regular and K.regular and len(sizes) == 1

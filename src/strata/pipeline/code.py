@@ -104,11 +104,17 @@ class Code:
             return set()
         rest = dotted.removeprefix(holders[-1]).split(".")[1:]
         module = self._read(holders[-1])
-        if not rest or not (rest[0] in module.definitions or rest[0] in module.imports):
+        imports = module.imports | self._lazy(holders[-1])
+        if not rest or not (rest[0] in module.definitions or rest[0] in imports):
             return {Definition(holders[-1], WHOLE)}
-        again = {".".join([x, *rest[1:]]) for x in module.imports.get(rest[0], ())}
+        again = {".".join([x, *rest[1:]]) for x in imports.get(rest[0], ())}
         found = {x for other in again - {dotted} for x in self._meant(other)}
         return found | {Definition(holders[-1], n) for n in rest[:1] if n in module.definitions}
+
+    def _lazy(self, module: str) -> dict[str, set[str]]:
+        """What a module imports at the first use of a name: its stub, NAME.pyi, says so."""
+        stub = (self._file(module) or Path()).with_suffix(".pyi")
+        return parsed(ast.parse(stub.read_text()), module).imports if stub.is_file() else {}
 
     def _holders(self, dotted: str) -> list[str]:
         """The modules that importing a name with dots runs: packages, and the module last."""

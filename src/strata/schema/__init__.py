@@ -52,6 +52,7 @@ from strata.schema.scores import (
     Scores,
     TargetScores,
 )
+from strata.schema.summary import RunSummary
 
 __all__ = [
     "Accuracy",
@@ -87,6 +88,7 @@ __all__ = [
     "PrintedTraining",
     "Range",
     "Readout",
+    "RunSummary",
     "ScoreRanges",
     "Scores",
     "SelfAttention",
