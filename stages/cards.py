@@ -1,8 +1,8 @@
 """Model cards: a page for each run, and a line for each in one file.
 
-In: the metrics and the interventions of the listed runs, their folders in data/train, what split
-them. Out: the lines as JSON, which ``strata.runs()`` reads, and a folder with RUN.html and
-index.html.
+In: the folder with the metrics, the interventions and the logits of the listed runs, and that with
+their trainings. Out: the lines as JSON, which ``strata.runs()`` reads, and a folder with a page
+for each run and an index.
 """
 
 import shutil
@@ -10,19 +10,22 @@ import sys
 from pathlib import Path
 
 from strata import store
+from strata.inputs import InputError
 from strata.models.summary import summary
 from strata.report import cards
-from strata.run import InputError, command
-from strata.schema import Interventions, Metrics
+from strata.run import command
+from strata.schema import Interventions, Logits, Metrics
 
 
 def main() -> None:
-    metrics_path, interventions_path, train, lines, out = map(Path, sys.argv[1:])
-    metrics = store.read_models(metrics_path, Metrics)
-    interventions = store.read_models(interventions_path, Interventions)
-    if [x.run for x in metrics] != [x.run for x in interventions]:
-        raise InputError(f"{interventions_path}: its runs differ from those of {metrics_path}")
-    found = [summary(*both) for both in zip(metrics, interventions, strict=True)]
+    folder, train, lines, out = map(Path, sys.argv[1:])
+    metrics = store.read_models(folder / "metrics.json", Metrics)
+    interventions = store.read_models(folder / "interventions.json", Interventions)
+    logits = store.read_models(folder / "logits.json", Logits)
+    for name, other in {"interventions": interventions, "logits": logits}.items():
+        if [x.run for x in metrics] != [x.run for x in other]:
+            raise InputError(f"{folder}: {name}.json is of other runs than metrics.json")
+    found = [summary(*of) for of in zip(metrics, interventions, logits, strict=True)]
     pages = {
         line.run: cards.card(line, own, train / line.run)
         for line, own in zip(found, metrics, strict=True)

@@ -18,7 +18,7 @@ from typing import Any
 # Where each public name is. Loaded at the first use: the pipeline imports this package, and needs
 # none of them. __init__.pyi says the same to editors.
 PUBLIC = {
-    "InputError": "strata.run",
+    "InputError": "strata.inputs",
     "MLP": "strata.models.model",
     "Run": "strata.run",
     "Transformer": "strata.models.model",

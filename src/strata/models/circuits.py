@@ -11,11 +11,11 @@ import pandas as pd
 
 from strata.analysis import fourier
 from strata.analysis.activations import n_heads
+from strata.inputs import InputError
 from strata.interventions import ablations, hybrids, projections, routing, specificity
 from strata.interventions.ablations import Subject
 from strata.models.model import THRESHOLD
 from strata.monoid import JClass, frequencies, jclass, position
-from strata.run import InputError
 from strata.store import Arrays
 
 

@@ -9,13 +9,14 @@ import pandas as pd
 import torch
 
 from strata import interop, store
+from strata.inputs import InputError
 from strata.models import repository
 from strata.models.model import Model
 from strata.models.repository import HISTORY, WEIGHTS, fetched
-from strata.run import InputError, Run
+from strata.run import Run
 
 COLUMNS = ["n", "seed", "variant", "architecture", "epochs", "accuracy", "validation", "key"]
-COLUMNS += ["frequencies", "mixed", "spared"]
+COLUMNS += ["frequencies", "mixed", "spared", "gating"]
 FORMATS = {
     "lens": "weights under the names of TransformerLens, its configuration as metadata",
     "safetensors": "weights as the repository keeps them",
@@ -64,7 +65,7 @@ def ask(args: argparse.Namespace) -> str:
 
 def runs(args: argparse.Namespace) -> str:
     """A line for each run."""
-    frame = repository.runs(args.repository)[COLUMNS]
+    frame = repository.runs(args.repository)[COLUMNS].copy()
     shares = dict.fromkeys(("accuracy", "validation"), "{:.1%}".format)
     with pd.option_context("display.precision", 3):
         return frame.to_string(formatters=shares, na_rep="", index_names=False)

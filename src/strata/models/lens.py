@@ -6,8 +6,8 @@ from typing import Any
 from packaging.version import Version
 from torch import nn
 
+from strata.inputs import InputError
 from strata.models import layers
-from strata.run import InputError
 
 MAJORS = (3, 4)
 

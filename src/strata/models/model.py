@@ -12,9 +12,10 @@ from torch import Tensor, nn
 
 from strata.analysis import activations
 from strata.architecture import architecture_of
+from strata.inputs import InputError
 from strata.models import layers
 from strata.models.layers import PATHS, HookPoint
-from strata.run import InputError, Run
+from strata.run import Run
 from strata.store import Arrays
 
 THRESHOLD = 0.5  # key: at least this times the uniform share

@@ -13,8 +13,9 @@ import torch
 from platformdirs import user_cache_path
 
 from strata import store
+from strata.inputs import InputError
 from strata.models.model import MLP, Transformer, model_of
-from strata.run import InputError, Run
+from strata.run import Run
 from strata.schema import RunSummary
 
 REPOSITORY = "STRATA_REPOSITORY"  # the variable of the environment that names one
@@ -89,19 +90,18 @@ def fetched(path: str, repository: str | Path | None, rev: str | None) -> Iterat
     else:
         with TemporaryDirectory() as scratch:
             target = Path(scratch) / Path(path).name
-            target.write_bytes(content(where, rev, path))
+            copy(where, rev, path, target)
             yield target
 
 
-def content(where: str, rev: str | None, path: str) -> bytes:
-    """What DVC has under this path, in its cache or in its remote."""
+def copy(where: str, rev: str | None, path: str, target: Path) -> None:
+    """Write what DVC has under this path, in its cache or in its remote."""
     from dvc.api import DVCFileSystem  # its import takes a second
     from dvc.exceptions import DvcException
     from dvc.scm import SCMError
 
     try:
-        with DVCFileSystem(where, rev=rev).open(path, "rb") as file:
-            return file.read()
+        DVCFileSystem(where, rev=rev).get_file(path, str(target))
     except FileNotFoundError:
         raise InputError(missing(path, where, rev)) from None
     except (DvcException, SCMError, OSError) as error:

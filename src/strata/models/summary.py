@@ -3,10 +3,10 @@
 from strata.interventions.projections import axis_primes
 from strata.monoid import JClass
 from strata.run import Run
-from strata.schema import Interventions, Metrics, RunSummary
+from strata.schema import Interventions, Logits, Metrics, RunSummary
 
 
-def summary(metrics: Metrics, interventions: Interventions) -> RunSummary:
+def summary(metrics: Metrics, interventions: Interventions, logits: Logits) -> RunSummary:
     """What a run is, how well it answers, and what it has."""
     run, accuracy = Run.parse(metrics.run), metrics.accuracy
     return RunSummary(
@@ -25,6 +25,7 @@ def summary(metrics: Metrics, interventions: Interventions) -> RunSummary:
         frequencies=sum(c.total or 0 for c in metrics.classes),
         mixed=mixed(metrics),
         spared=spared(interventions),
+        gating=logits.at[0].balance.median if logits.at else None,
     )
 
 

@@ -31,3 +31,6 @@ class RunSummary(Result):
     """Key frequencies on the axes of two primes or more."""
     spared: float | None
     """Least skill left on pairs without the axis of a prime when its directions are removed."""
+    gating: float | None
+    """How far logits of candidates in another class follow the same coefficients, 0 to 1: γ_b of
+    docs/strata-or-primes.md, 1.4."""

@@ -1,0 +1,33 @@
+"""The reference of the library as pages: what its docstrings and signatures say.
+
+Out: a folder of HTML, a page for each module of the public face, the core, models, analysis and
+interventions.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pdoc
+import pdoc.render
+
+from strata import store
+from strata.run import command
+
+HIDDEN = ("accounts", "dynamics", "pipeline", "plots", "report", "tables", "training", "schema")
+HIDDEN += ("levels", "params", "models.console", "models.summary")
+
+
+def main() -> None:
+    out = Path(sys.argv[1])
+    shutil.rmtree(out, ignore_errors=True)
+    # Its search has all words twice and is larger than the pages.
+    pdoc.render.configure(docformat="markdown", show_source=False, math=False, search=False)
+    pdoc.pdoc("strata", *(f"!strata.{name}" for name in HIDDEN), output_directory=out)
+    for path in sorted(out.rglob("*.html")):
+        text = "".join(f"{line.rstrip()}\n" for line in path.read_text("utf-8").splitlines())
+        store.write_text(path, text)
+
+
+if __name__ == "__main__":
+    command(main)
