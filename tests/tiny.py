@@ -41,6 +41,7 @@ EVERY |= {
     "interventions-tables",
     "grid",
     "accounts",
+    "cards",
     f"page@{RUN}",
     "report",
 }
@@ -54,6 +55,8 @@ STUDIES = {
     "controls-tables",
 }
 STUDIES |= {"embedding-controls", "embedding-tables"}
+# What shows the library and not the runs.
+STUDIES |= {"api"}
 STUDIES |= {"extension", "checkpoints", "dynamics", "dynamics-tables"}
 
 
@@ -132,7 +135,7 @@ def pipeline(figures: set[str] = FIGURES) -> Described:
     assert drawn >= figures
     left_out = (drawn - figures) | STUDIES
     report = every["report"]
-    gone = {"data/controls", "data/checkpoints", "data/dynamics"}
+    gone = {"report/api", "data/controls", "data/checkpoints", "data/dynamics"}
     report["deps"] = [path for path in report["deps"] if path not in gone]
     for file in whole.values():
         file["stages"] = {k: v for k, v in file["stages"].items() if k not in left_out}

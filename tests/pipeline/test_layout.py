@@ -62,8 +62,8 @@ def test_a_stage_depends_on_the_code_that_it_runs_and_on_no_other(name):
         return
     assert code(STAGES[name]) == runs(STAGES[name])
     assert STAGES["code"]["outs"] == ["data/code"]
-    # The report reads the words of all notebooks.
-    assert named == (["notebooks"] if name == "report" else [])
+    # The report reads the words of all notebooks, the reference those of the library.
+    assert named == {"report": ["notebooks"], "api": ["src/strata"]}.get(name, [])
 
 
 def test_the_report_is_made_from_all_that_the_pipelines_make():

@@ -65,10 +65,11 @@ def ask(args: argparse.Namespace) -> str:
 
 def runs(args: argparse.Namespace) -> str:
     """A line for each run."""
-    frame = repository.runs(args.repository)[COLUMNS].copy()
-    shares = dict.fromkeys(("accuracy", "validation"), "{:.1%}".format)
+    frame = repository.runs(args.repository).filter(COLUMNS)
+    for name in ("accuracy", "validation"):
+        frame[name] = frame[name].map("{:.1%}".format)
     with pd.option_context("display.precision", 3):
-        return frame.to_string(formatters=shares, na_rep="", index_names=False)
+        return frame.to_string(na_rep="", index_names=False)
 
 
 def export(args: argparse.Namespace) -> str:

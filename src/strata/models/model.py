@@ -15,6 +15,7 @@ from strata.architecture import architecture_of
 from strata.inputs import InputError
 from strata.models import layers
 from strata.models.layers import PATHS, HookPoint
+from strata.models.values import Cache, residues
 from strata.run import Run
 from strata.store import Arrays
 
@@ -31,21 +32,6 @@ def _circuits() -> Any:
     from strata.models import circuits
 
     return circuits
-
-
-class Cache(dict[Any, Tensor]):
-    """Activations by the path of their hook point, in the order in which they are computed.
-
-    ``cache["pattern"]`` and ``cache["pattern", 0]`` are short for
-    ``cache["blocks.0.attn.hook_pattern"]``.
-    """
-
-    def __missing__(self, key: Any) -> Tensor:
-        short = key[0] if isinstance(key, tuple) else key
-        for name, x in self.items():
-            if name.endswith(f"hook_{short}"):
-                return x
-        raise InputError(f"{key!r}: no such activation; there are {', '.join(self)}")
 
 
 class Model(nn.Module):
@@ -231,19 +217,6 @@ class Transformer(Model):
 
 class MLP(Model):
     """The model without attention: it reads the embeddings of a and b side by side."""
-
-
-def residues(x: Any, name: str, n: int) -> Int[Tensor, "..."]:
-    """Integers from 0 to n − 1 as a tensor. Raises InputError for anything else."""
-    try:
-        found = torch.as_tensor(x)
-    except (TypeError, ValueError, RuntimeError):
-        raise InputError(f"{name} = {x!r:.60}: must be integers from 0 to {n - 1}") from None
-    if found.is_floating_point() or found.is_complex() or found.dtype == torch.bool:
-        raise InputError(f"{name} is {found.dtype}: must be integers from 0 to {n - 1}")
-    for bad in found[(found < 0) | (found >= n)].flatten()[:1].tolist():
-        raise InputError(f"{name} = {bad}: must be from 0 to {n - 1}")
-    return found.long()
 
 
 def model_of(run: Run, weights: Arrays) -> Transformer | MLP:
