@@ -261,24 +261,42 @@ def test_dvc_repro_killed_again_and_again_ends_with_the_bytes_of_an_undisturbed_
     assert project.dvc("repro") == set()
 
 
-def test_an_empty_list_of_locks_does_not_stop_make_paper(clone):
+def test_a_list_of_locks_that_was_cut_off_does_not_stop_make_paper(clone):
     locks = clone.folder / ".dvc" / "tmp" / "rwlock"
     locks.parent.mkdir(exist_ok=True)
-    locks.touch()
+    locks.write_text('{"write": {}, "read": {"/src": [{"pid": 1')
     assert "rwlock" in clone.run(sys.executable, "-m", "dvc", "repro").stdout
     clone.do("make", "paper")
     assert "up to date" in clone.do("make", "paper")
 
 
+def torn(project: Project) -> None:
+    """As a power cut does: the newest files of .dvc, of what DVC remembers, and the newest lock end
+    half-way."""
+    folders = (project.folder / ".dvc", project.folder.parent / "site")
+    found = [x for folder in folders for x in folder.rglob("*") if x.is_file() and x.stat().st_size]
+    newest = sorted(found, key=lambda path: path.stat().st_mtime)[-8:]
+    changed = project.do("git", "diff", "--name-only", "*.lock").split()
+    for path in (*newest, *(project.folder / name for name in changed)):
+        mode = path.stat().st_mode
+        path.chmod(0o644)
+        os.truncate(path, path.stat().st_size // 2)
+        path.chmod(mode)
+
+
 def test_make_paper_interrupted_again_and_again_brings_everything_in_the_end(made, clone):
+    """Every other time it is killed, and what was written last is torn."""
     rng, expected, kills = random.Random(SEED), results(made), 0
     while kills < KILLS["paper"]:
         process = started(clone, "make", "paper")
         time.sleep(rng.uniform(0, 4))
-        if not killed(process, (signal.SIGINT, signal.SIGKILL)[kills % 2]):  # all was made
+        how = (signal.SIGINT, signal.SIGKILL)[kills % 2]
+        if not killed(process, how):  # all was made
             unmade(clone)
             continue
         kills += 1
+        if how == signal.SIGKILL:
+            torn(clone)
         found = results(clone)
         assert all(found[path] == expected[path] for path in found if path in expected)
     clone.do("make", "paper")
@@ -361,6 +379,39 @@ def test_a_full_disk_ends_the_stage_and_nothing_half_written_stays(project, fold
     assert locked(project) == lock
     project.do(*DVC, "repro")  # with room again
     assert results(project) == before
+
+
+ROOM = (1, 6, 12)  # MiB for all that make paper brings, 17: the disk is full in pull or repro
+# Project, what is said, copies of what there is in the end, room … ; the disk is seen here alone.
+ON_A_FULL_DISK = """
+from=$0 said=$1 copies=$2; shift 2
+mount -t tmpfs -o size=256m,mode=755 full disk && cd disk && git clone --quiet $from project || exit
+while shift && [ $# -gt 0 ]; do
+    cd project && rm -rf .dvc/cache data figures tables report && cd ..
+    head -c $((($(df --output=avail -B1 . | tail -1)) - $1 * 1048576)) /dev/zero >filler
+    (cd project && scripts/paper) >>$said 2>&1 && echo "$1: enough" >>$said
+    rm filler
+    cd project && scripts/paper >>$said 2>&1 && dvc status --quiet || exit
+    mkdir $copies/$1 && cp -r data figures tables report $copies/$1 && cd ..
+done
+"""
+
+
+def test_after_a_full_disk_make_paper_brings_everything(made, tmp_path):
+    for name in ("disk", "copies"):
+        (tmp_path / name).mkdir()
+    on_disk = Project(tmp_path / "disk" / "project")
+    on_disk.environment["DVC_SITE_CACHE_DIR"] = str(tmp_path / "disk" / "site")
+    on_disk.folder = tmp_path
+    if not shutil.which("unshare") or on_disk.run(*UNSHARE, "true").returncode:
+        pytest.skip("this system lets nobody mount a file system of their own")
+    said, rooms = tmp_path / "said", map(str, ROOM)
+    arguments = (str(made.folder), str(said), str(tmp_path / "copies"), *rooms)
+    done = on_disk.run(*UNSHARE, ON_A_FULL_DISK, *arguments)
+    assert done.returncode == 0, done.stdout + said.read_text()
+    assert "enough" not in said.read_text()
+    for room in ROOM:
+        assert results(Project(tmp_path / "copies" / str(room))) == results(made)
 
 
 def test_an_output_that_cannot_be_written_leaves_no_file(project):

@@ -1,15 +1,14 @@
 """Several outputs at once: written to a hidden folder beside their places, and renamed together.
 
 A killed process leaves its folder behind. Whoever writes to the same place next deletes it, and so
-does ``make paper``: ``python -m strata.pipeline.scratch FOLDER…``. The owner of a folder holds a
-lock on it that the system takes back however the owner ends, so a locked folder is never deleted.
+does ``make paper`` (``strata.pipeline.leftovers``). The owner of a folder holds a lock on it that
+the system takes back however the owner ends, so a locked folder is never deleted.
 """
 
 import fcntl
 import os
 import shutil
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -102,8 +101,3 @@ def _undisturbed() -> Iterator[None]:
             signal.signal(number, handler)
         for number in came:
             os.kill(os.getpid(), number)
-
-
-if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        remove(Path(name))
