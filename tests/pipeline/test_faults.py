@@ -386,13 +386,13 @@ ROOM = (1, 6, 12)  # MiB for all that make paper brings, 17: the disk is full in
 ON_A_FULL_DISK = """
 from=$0 said=$1 copies=$2; shift 2
 mount -t tmpfs -o size=256m,mode=755 full disk && cd disk && git clone --quiet $from project || exit
-while shift && [ $# -gt 0 ]; do
+for room; do
     cd project && rm -rf .dvc/cache data figures tables report && cd ..
-    head -c $((($(df --output=avail -B1 . | tail -1)) - $1 * 1048576)) /dev/zero >filler
-    (cd project && scripts/paper) >>$said 2>&1 && echo "$1: enough" >>$said
+    head -c $((($(df --output=avail -B1 . | tail -1)) - room * 1048576)) /dev/zero >filler
+    (cd project && scripts/paper) >>$said 2>&1 && echo "$room: enough" >>$said
     rm filler
     cd project && scripts/paper >>$said 2>&1 && dvc status --quiet || exit
-    mkdir $copies/$1 && cp -r data figures tables report $copies/$1 && cd ..
+    mkdir $copies/$room && cp -r data figures tables report $copies/$room && cd ..
 done
 """
 
