@@ -1,6 +1,7 @@
 """What may be used as input: regular files of a size that can be read, and words for a script."""
 
 import inspect
+import reprlib
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,15 @@ def yaml_text(path: Path | str) -> str:
         if len(anchored) > DEEPEST:
             raise InputError(f"{path}: must be at most {DEEPEST} collections in one another")
     return text
+
+
+def shown(value: Any) -> str:
+    """A value in at most 60 characters, at a cost that does not depend on what is in it: a list may
+    hold itself, in effect, a billion times."""
+    short = reprlib.Repr()
+    short.maxlevel, short.maxstring, short.maxlong, short.maxother = 2, 99, 99, 99
+    text = short.repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def arguments(main: Callable[..., Any], words: list[str]) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ A published file is a ``torch.save`` dict: `model_state_dict`, `config`, `seed`,
 import io
 import re
 import warnings
-import zipfile
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from strata.architecture import architecture_of
+from strata.archive import whole_archive
 from strata.run import (
     InputError,
     Modulus,
@@ -115,12 +115,12 @@ def load(content: bytes, origin: str) -> dict[str, Any]:
     if not content.startswith(b"PK\x03\x04"):
         raise InputError(f"{origin}: not a file of torch.save")
     try:
-        with warnings.catch_warnings(), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a damaged file gets the one line below
-            # torch looks at no checksum, and leaves what is marked as a folder unread.
-            if archive.testzip() or any(x.external_attr & 0x10 for x in archive.infolist()):
-                raise zipfile.BadZipFile
+            whole_archive(content, origin)
             found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    except InputError:
+        raise
     except Exception as error:  # what damage makes torch raise is not a closed list
         if code := re.search(r"GLOBAL ([\w.]+)", str(error)):
             raise InputError(f"{origin}: refused: it asks for code, {code[1]}") from None

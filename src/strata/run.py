@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from strata.inputs import InputError, arguments, yaml_text
+from strata.inputs import InputError, arguments, shown, yaml_text
 
 M = TypeVar("M", bound=BaseModel)
 ArchitectureName = Literal["transformer", "mlp"]
@@ -192,8 +192,7 @@ def _found(fault: ErrorDetails) -> str:
     """The faulty value, as far as it belongs to one key and is short."""
     if fault["type"] in {"missing", "value_error"}:
         return ""
-    text = repr(fault["input"])
-    return f" = {text}" if len(text) <= 60 else f" = {text[:57]}..."
+    return f" = {shown(fault['input'])}"
 
 
 def _must(model: type[BaseModel], fault: ErrorDetails) -> str:
