@@ -32,4 +32,8 @@ EMBEDDING = (
         "embedding-seeds", PART, "", "The same over seeds",
         "Means over runs, with Student’s intervals, one measure at a time.",
     ),
+    Section(
+        "embedding-thresholds", PART, "", "What hangs on a level: the embedding",
+        "Every level is varied alone, then all to the lenient and to the strict end.",
+    ),
 )  # fmt: skip

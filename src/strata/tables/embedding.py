@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from strata.accounts.decision import FEWEST, called
+from strata.accounts.embedding_levels import Choice, Measured, by_kind, varied, verdicts
+from strata.accounts.study import conclusion
 from strata.schema import Embedding
 from strata.statistics import t_interval
 from strata.tables.headline import Table
@@ -141,30 +144,46 @@ def _moduli(runs: Sequence[Embedding]) -> list[int]:
     return [n for n in dict.fromkeys(every) if every.count(n) > 1]
 
 
+def thresholds(runs: Sequence[Measured], choice: Choice) -> pd.DataFrame:
+    """What each modulus is called by its embedding, and what it would be with other levels, one
+    changed at a time, and with all at one end of their ranges."""
+    rows = []
+    for kind, own in by_kind(runs).items():
+        if len(own) < FEWEST:
+            continue
+        default, tried = verdicts(own, choice), [*varied(choice)]
+        found = [(f"{level}: {conclusion(x)}", called(x) == called(default))
+                 for level, other in tried for x in [verdicts(own, other)]]  # fmt: skip
+        row = {"kind": kind, "conclusion": "embedding", "default": conclusion(default)}
+        row |= {"tried": len(tried), "changed": "; ".join(x for x, same in found if not same)}
+        rows.append(row)
+    return pd.DataFrame(rows, columns=["kind", "conclusion", "default", "tried", "changed"])
+
+
 CAPTIONS = {
     "embedding-changes": "Transported changes of the embedding: share with the predicted answer.",
     "embedding-keep": "Main effects of the embedding kept and removed, with controls: skills.",
     "literature-runs": "The literature's measures by run.",
     "embedding-seeds": "Main effects and the literature's measures over the transformers of a "
     "modulus that generalise; intervals of the mean.",
+    "embedding-thresholds": "What each level changes in the verdicts on the embedding.",
 }
 
 
 def tables(
-    runs: Sequence[Embedding],
-    negative: Mapping[str, Embedding],
-    generalised: set[str],
-    confidence: float,
+    runs: Sequence[Measured], negative: Mapping[str, Embedding], choice: Choice, confidence: float
 ) -> list[Table]:
-    """All of them. ``negative``: the negative controls by name; ``generalised``: names of runs."""
-    named = {x.run: x for x in runs} | dict(negative)
+    """All of them. ``negative``: the negative controls by name."""
+    named = {x.embedding.run: x.embedding for x in runs} | dict(negative)
     composite = {name: x for name, x in named.items() if x.crossing}
-    counted = [x for x in runs if x.run in generalised and x.architecture == "transformer"]
+    done = {x.embedding.run for x in runs if x.metrics.generalised}
+    counted = [named[name] for name in done if named[name].architecture == "transformer"]
     frames = (
-        per_run(composite, changes, generalised),
-        per_run(composite, keep_remove, generalised),
-        per_run(named, literature, generalised),
-        over_runs(counted, confidence),
+        per_run(composite, changes, done),
+        per_run(composite, keep_remove, done),
+        per_run(named, literature, done),
+        over_runs(sorted(counted, key=lambda x: (-x.n, x.seed)), confidence),
+        thresholds(runs, choice),
     )
     shown = zip(CAPTIONS.items(), frames, strict=True)
     return [Table(name, caption, frame) for (name, caption), frame in shown]
