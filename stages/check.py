@@ -3,12 +3,28 @@ starts; and write what decides each run.
 
 In: params.yaml; a folder; after --runs the names of the runs, that of the headline last. Out, in
 the folder: split/RUN.json and train/RUN.json, which change where that run's own settings do;
-runs.json, the names without the headline's.
+runs.json, the names without the headline's. Says how many of the runs were trained with other
+settings.
 """
+
+from collections.abc import Iterable
 
 from strata import store
 from strata.params import load
+from strata.pipeline import files, provenance
 from strata.run import InputError, Run, command
+
+
+def others(folder: str, names: Iterable[str]) -> list[str]:
+    """The runs that the lock has as trained with other settings than are in the folder now."""
+    locked = files.locked()
+    paths = {name: f"{folder}/train/{name}.json" for name in names}
+    return [
+        name
+        for name, path in paths.items()
+        for dep in locked.get(f"train@{name}", {}).get("deps", ())
+        if dep["path"] == path and dep["md5"] != provenance.md5(path)
+    ]
 
 
 def main(folder: str, flag: str, *names: str) -> None:
@@ -21,6 +37,11 @@ def main(folder: str, flag: str, *names: str) -> None:
         store.write_json(f"{folder}/split/{name}.json", settings.split.model_dump())
         store.write_json(f"{folder}/train/{name}.json", settings.model_dump())
     store.write_json(f"{folder}/runs.json", listed)
+    if differ := others(folder, listed):
+        print(
+            f"{len(differ)} of {len(listed)} runs were trained with other settings and would be"
+            " trained again: make plan says how long that takes, make back undoes the change"
+        )
 
 
 if __name__ == "__main__":
