@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from strata.pipeline import files
 
 ROOT = Path(__file__).parents[1]
-PROJECT = ["params.yaml", "stages", "notebooks", "paper", "scripts", "site", "src"]
+PROJECT = ["params.yaml", "stages", "notebooks", "paper", "scripts", "site", "src", "benchmarks"]
 PROJECT += [".dvcignore", ".gitignore", ".gitattributes", "pyproject.toml", "requirements.lock"]
 RUN = "n6-s1"
 TINY = {
@@ -58,6 +58,13 @@ STUDIES |= {"embedding-controls", "embedding-tables"}
 # What shows the library and not the runs.
 STUDIES |= {"api"}
 STUDIES |= {"extension", "checkpoints", "dynamics", "dynamics-tables"}
+# Prints the stages of a plan.
+PLANNED = """
+import sys
+from dvc.repo import Repo
+from strata.pipeline import plan, resolved
+print(*plan.plan(Repo(), resolved.values(sys.argv[1:])).run)
+"""
 
 
 class Project:
@@ -91,6 +98,10 @@ class Project:
         addressed = [files.address(word, self.folder) for word in words]
         said = self.do(sys.executable, "-m", "dvc", *addressed)
         return set(re.findall(r"^Running stage '(?:\S+:)?(.+)':", said, re.MULTILINE))
+
+    def planned(self, *overrides: str) -> set[str]:
+        """The stages that the plan says run at most, with these values of params.yaml."""
+        return set(self.do(sys.executable, "-c", PLANNED, *overrides).split())
 
     def set(self, key: str, value: object) -> None:
         """Change the first value of that key in params.yaml; a list may take several lines."""

@@ -20,11 +20,13 @@ def restored(project: Project):
 
 
 def test_nothing_runs_when_nothing_changed(project):
+    assert project.planned() == set()
     assert project.dvc("repro") == set()
 
 
 def test_a_figure_parameter_reruns_one_notebook(restored):
     restored.set("star", 0.3)
+    assert restored.planned() == {"check@runs", "hierarchy", "report"}
     assert restored.dvc("repro") == {"check@runs", "hierarchy", "report"}
 
 
@@ -32,10 +34,20 @@ def test_a_metrics_parameter_reruns_metrics_tables_and_the_figures_that_read_the
     restored.set("variance", 0.9)
     ran = {"check@runs", f"metrics@{RUN}", "collect@metrics", "tables", "grid"}
     ran |= {"metrics-figures", f"page@{RUN}", "report"}
+    assert restored.planned() == ran
     assert restored.dvc("repro") == ran
 
 
+def test_a_threshold_that_interventions_use_trains_nothing(restored):
+    planned = restored.planned("metrics.key_threshold=0.9")
+    restored.set("key_threshold", 0.9)
+    assert restored.dvc("repro") <= planned
+    assert not {stage for stage in planned if stage.startswith(("train", "split", "activations"))}
+    assert {f"interventions@{RUN}", "interventions-runs", "grid", "report"} <= planned
+
+
 def test_a_learning_rate_reruns_the_training_and_all_that_rests_on_it(restored):
+    assert restored.planned("train.lr=0.002") == EVERY - {"code", f"split@{RUN}"}
     restored.set("lr", 0.002)
     assert restored.dvc("repro") == EVERY - {"code", f"split@{RUN}"}
 
@@ -44,6 +56,7 @@ def test_a_remark_or_another_layout_in_any_module_reruns_the_keys_alone(restored
     restored.dvc("repro", "forward")  # no cache keeps it, so no checkout brings it back
     for path in (restored.folder / "src").rglob("*.py"):
         path.write_text("# a remark\n" + path.read_text() + "\n\n# another\n")
+    assert restored.planned() == {"code"}
     assert restored.dvc("repro") == {"code"}
 
 
@@ -58,12 +71,30 @@ def test_a_changed_number_reruns_those_stages_alone_that_reach_it(restored):
     assert ran == {"code", f"interventions@{RUN}"}
 
 
+def trained(stages: set[str]) -> set[str]:
+    return {stage for stage in stages if stage.startswith("train@")}
+
+
 def test_another_modulus_trains_one_model_and_leaves_the_tables_over_seeds(restored):
+    planned = restored.planned("n=7")
     ran = restored.dvc("exp", "run", "--set-param", "n=7", "tables", "grid")
-    assert {stage for stage in ran if stage.startswith("train")} == {"train@n7-s1"}
-    assert "grid" not in ran
+    assert trained(ran) == trained(planned) == {"train@n7-s1"}
+    assert "grid" not in ran | planned
+    assert ran <= planned
+    planned = restored.planned("n=6")
     ran = restored.dvc("exp", "run", "--set-param", "n=6", "tables")
-    assert not {stage for stage in ran if stage.startswith("train")}
+    assert not trained(ran | planned)
+    assert ran <= planned
+
+
+def test_a_variant_trains_one_model_with_a_value_of_its_own_too(restored):
+    own = ("variant=quick-", "variants.quick.epochs=20")
+    planned = restored.planned(*own)
+    words = [word for value in own for word in ("--set-param", value)]
+    ran = restored.dvc("exp", "run", *words, f"train@quick-{RUN}")
+    assert trained(ran) == trained(planned) == {f"train@quick-{RUN}"}
+    assert not {"grid", "interventions-runs"} & planned
+    assert ran <= planned
 
 
 @pytest.mark.parametrize(
