@@ -271,7 +271,7 @@ def test_a_list_of_locks_that_was_cut_off_does_not_stop_make_paper(clone):
 
 
 def torn(project: Project) -> None:
-    """As after a power cut, what DVC wrote last ends half-way: in its folders, and in lock files."""
+    """As after a power cut, what DVC wrote last ends half-way: in its folders and lock files."""
     own = (project.folder / ".dvc" / name for name in ("tmp", "cache"))
     folders = (*own, project.folder.parent / "site")
     found = [x for folder in folders for x in folder.rglob("*") if x.is_file() and x.stat().st_size]
