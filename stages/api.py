@@ -5,7 +5,6 @@ interventions.
 """
 
 import shutil
-import sys
 from pathlib import Path
 
 import pdoc
@@ -18,8 +17,8 @@ HIDDEN = ("accounts", "dynamics", "pipeline", "plots", "report", "tables", "trai
 HIDDEN += ("levels", "params", "models.console", "models.summary")
 
 
-def main() -> None:
-    out = Path(sys.argv[1])
+def main(folder: str) -> None:
+    out = Path(folder)
     shutil.rmtree(out, ignore_errors=True)
     # Its search has all words twice and is larger than the pages.
     pdoc.render.configure(docformat="markdown", show_source=False, math=False, search=False)

@@ -6,7 +6,6 @@ for each run and an index.
 """
 
 import shutil
-import sys
 from pathlib import Path
 
 from strata import store
@@ -17,8 +16,8 @@ from strata.run import command
 from strata.schema import Interventions, Logits, Metrics
 
 
-def main() -> None:
-    folder, train, lines, out = map(Path, sys.argv[1:])
+def main(collected: str, trained: str, lines: str, pages: str) -> None:
+    folder, train, out = Path(collected), Path(trained), Path(pages)
     metrics = store.read_models(folder / "metrics.json", Metrics)
     interventions = store.read_models(folder / "interventions.json", Interventions)
     logits = store.read_models(folder / "logits.json", Logits)
@@ -26,12 +25,12 @@ def main() -> None:
         if [x.run for x in metrics] != [x.run for x in other]:
             raise InputError(f"{folder}: {name}.json is of other runs than metrics.json")
     found = [summary(*of) for of in zip(metrics, interventions, logits, strict=True)]
-    pages = {
+    shown = {
         line.run: cards.card(line, own, train / line.run)
         for line, own in zip(found, metrics, strict=True)
     }
     shutil.rmtree(out, ignore_errors=True)
-    for name, page in pages.items():
+    for name, page in shown.items():
         store.write_text(out / f"{name}.html", page)
     store.write_text(out / "index.html", cards.index(found))
     store.write_json(lines, [line.model_dump() for line in found])

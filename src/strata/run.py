@@ -12,7 +12,8 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from strata.inputs import InputError, arguments, shown, yaml_text
+from strata.inputs import InputError as InputError  # as everybody knows it
+from strata.inputs import arguments, shown, yaml_text
 
 M = TypeVar("M", bound=BaseModel)
 ArchitectureName = Literal["transformer", "mlp"]

@@ -5,6 +5,7 @@ Each check gives outcomes for a report; none raises for what it finds.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,7 +56,9 @@ def inside(path: str) -> str:
 
 
 def at(remote: Path, md5: str) -> Path:
-    """Where a remote keeps an object."""
+    """Where a remote keeps an object. Raises InputError for what is no md5, such as a path."""
+    if not re.fullmatch(r"[0-9a-f]{32}(\.dir)?", md5):
+        raise InputError(f"dvc.lock: {md5}: must be an md5")
     return remote / "files" / "md5" / md5[:2] / md5[2:]
 
 
