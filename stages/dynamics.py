@@ -6,7 +6,7 @@ src/strata/dynamics/table.py. It trains nothing: where the weights are not in
 """
 
 from strata import store
-from strata.dynamics import receipts, table, trajectory
+from strata.dynamics import apart, receipts, table, trajectory
 from strata.params import DynamicsParams
 from strata.run import InputError, Run, command, section
 
@@ -23,10 +23,14 @@ def main(name: str, receipt_path: str, split_path: str, out: str) -> None:
             f"{hours}, and measures"
         )
     split = store.read_split(split_path, run.n)
-    *_, (_, last) = receipts.each(receipt)
-    final = trajectory.keys(last, run.n, params)
+    first, train = store.read_trained(receipts.weights_file(run, receipt.epochs[0]), run)
+    last = store.read_weights(receipts.weights_file(run, receipt.epochs[-1]), run)
+    final, before = trajectory.keys(last, run.n, params), first["W_E"][: run.n]
     measured = {
-        epoch: trajectory.observe(weights, split, run.n, final, params)
+        epoch: [
+            *trajectory.observe(weights, split, run.n, final, params),
+            *apart.observe(weights["W_E"][: run.n], before, epoch, train),
+        ]
         for epoch, weights in receipts.each(receipt)
     }
     table.write(out, measured)

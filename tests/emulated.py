@@ -5,7 +5,7 @@ import hashlib
 import sys
 
 from strata import store
-from strata.dynamics import trajectory
+from strata.dynamics import apart, trajectory
 from strata.params import load
 from strata.run import Run
 
@@ -14,9 +14,11 @@ def main() -> None:
     name = sys.argv[1]
     run, params = Run.parse(name), load("params.yaml").dynamics
     split = store.read_split(f"data/split/{name}.parquet", run.n)
-    weights = store.read_weights(f"data/train/{name}/weights.safetensors", run)
+    weights, train = store.read_trained(f"data/train/{name}/weights.safetensors", run)
     final = trajectory.keys(weights, run.n, params)
     rows = [*map(repr, trajectory.observe(weights, split, run.n, final, params))]
+    W_E = weights["W_E"][: run.n]
+    rows += map(repr, apart.observe(W_E, W_E[::-1], 1, train))
     print(hashlib.md5("\n".join(rows).encode()).hexdigest())
 
 

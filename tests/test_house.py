@@ -19,7 +19,7 @@ WINGS = {
     "analysis": {"training"},
     "interventions": {"training", "analysis"},
     "accounts": {"training", "analysis", "interventions"},
-    "dynamics": {"training", "analysis", "interventions"},
+    "dynamics": {"training", "analysis", "interventions", "accounts"},
     "models": {"training", "analysis", "interventions"},
     "pipeline": BELOW,
     "plots": BELOW | {"pipeline"},

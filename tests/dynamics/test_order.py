@@ -129,6 +129,25 @@ def test_p_values_are_those_of_coins_and_of_all_orders():
     assert order.shuffled(by_modulus, many) == pytest.approx(np.mean(reached), abs=0.002)
 
 
+@pytest.mark.parametrize("runs", [1, 4, 5])
+def test_the_sign_test_over_runs_cannot_pass_with_fewer_than_five(runs):
+    by_modulus = dict.fromkeys(range(runs), ASCENDING)
+    found = dynamics.of_runs([1] * len(by_modulus))
+    assert found["p_runs"] == 0.5**runs
+    assert (found["p_runs"] < 0.05) == (runs == 5) == (found["note"] == "")
+    assert dynamics.of_runs([-1] * runs)["p_runs"] == 1
+
+
+def test_a_run_counts_once_however_many_pairs_it_has():
+    times = {n: {"epoch_r2": ASCENDING} for n in (165, 143)}
+    times[143] = {"epoch_r2": {1: 10, 11: 20, 13: 30}}
+    full = {n: dict.fromkeys(order.MEASURES, x["epoch_r2"]) for n, x in times.items()}
+    frame = dynamics.of_order(full, LINE, GRID)
+    [both] = frame.loc[(frame["measure"] == "R²") & frame["n"].isna()].to_dict("records")
+    assert (both["pairs"], both["agree"], both["runs"], both["runs_agree"]) == (11, 9, 2, 1)
+    assert both["p_runs"] == 0.75
+
+
 def test_times_in_no_order_give_no_small_p():
     descending = {d: 80 - e for d, e in ASCENDING.items()}
     assert order.shuffled({165: descending}, GRID) > 0.99

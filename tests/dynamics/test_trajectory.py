@@ -111,12 +111,14 @@ def test_a_right_answer_is_in_the_right_class(between):
     assert all(x <= y for x, y in zip(right, inside, strict=True))
 
 
-def test_the_share_between_classes_is_one_for_class_means_and_little_by_chance():
-    labels = np.gcd(np.arange(N), N)
-    means = np.random.default_rng(0).normal(size=(N + 1, 4))[labels].astype(np.float32)
-    assert trajectory.class_share(means) == pytest.approx(1)
-    noise = np.random.default_rng(1).normal(size=(N, 400)).astype(np.float32)
-    assert trajectory.class_share(noise) == pytest.approx(3 / (N - 1), abs=0.02)  # four classes
+def test_the_restricted_loss_averages_the_pairs_of_a_class_of_one_element_too(between):
+    """Only at pairs with product 0 do the two differ: a mean there has one loss for all."""
+    averaged, left = (f"all_restricted_loss{x}" for x in ("", "_unaveraged"))
+    for J in classes(N)[:-1]:
+        assert at(between, averaged, f"J{J.d}") == at(between, left, f"J{J.d}")
+    zero = f"J{N}"
+    assert at(between, averaged, zero)[0] != at(between, left, zero)[0]
+    assert at(between, left, zero) == at(between, "all_loss", zero)
 
 
 def test_norms_are_those_of_the_weights(between):

@@ -112,6 +112,7 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     store.write_text(made["classes"], rows.to_csv(index=False))
     final = trajectory.keys(weights, n, PARAMS.dynamics)
     observed = trajectory.observe(weights, dealt(n), n, final, PARAMS.dynamics)
+    observed.append(table.Row("class_share", "", 0.5))
     table.write(made["measured"], {0: observed, 1: observed})
     times = {n: order.times(table.read(made["measured"]), n)}
     store.write_text(made["times"], dynamics.of_times(times).to_csv(index=False))

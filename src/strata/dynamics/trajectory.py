@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from strata.analysis import all_pairs, fourier, readout, subspaces, variance
 from strata.analysis.all_pairs import AllPairs
 from strata.dynamics.table import Row
-from strata.interventions import ablations, projections, specificity
+from strata.interventions import ablations, projections
 from strata.interventions.ablations import Subject
 from strata.interventions.patching import Rig
 from strata.interventions.projections import Masks
@@ -30,21 +30,15 @@ def keys(weights: Arrays, n: int, params: DynamicsParams) -> Masks:
 def observe(
     weights: Arrays, split: Arrays, n: int, final: Masks, params: DynamicsParams
 ) -> list[Row]:
-    """Every measure of these weights. ``split`` is the pair table, ``final`` the final keys."""
+    """Every measure of these weights but those of ``apart``. ``split`` is the pair table, ``final``
+    the final keys."""
     subject, forward = ablations.subject(weights, n, final), all_pairs.forward(weights, n)
     rows = [*of_outcomes(subject, split), *of_heads(weights, forward, n, params)]
     rows += [*of_norms(weights)]
     rows += [x for J in classes(n) for x in of_class(J, weights, forward, final, params)]
     W_E = weights["W_E"][:n]
     components = subspaces.components_for(W_E, params.variance)
-    return [*rows, Row("pca_components", "", components), Row("class_share", "", class_share(W_E))]
-
-
-def class_share(W_E: Float[np.ndarray, "n d_model"]) -> float:
-    """Share of the variance of the residues' embeddings that lies between the means of classes."""
-    total = W_E - W_E.mean(axis=0, dtype=np.float64)
-    inside = specificity.deviations(W_E, len(W_E))
-    return 1 - float(np.vdot(inside, inside) / np.vdot(total, total))
+    return [*rows, Row("pca_components", "", components)]
 
 
 def subsets(split: Arrays) -> dict[str, Bool[np.ndarray, " pairs"]]:
@@ -68,7 +62,9 @@ def of_outcomes(subject: Subject, split: Arrays) -> Iterator[Row]:
         "loss": rig.base.loss,
         "accuracy": rig.base.answer == rig.label,
         "class_accuracy": np.gcd(rig.base.answer, rig.n) == np.gcd(rig.label, rig.n),
-        "restricted_loss": ablated["keep"].loss,
+        "restricted_loss": ablations.restricted(it).loss,
+        # A class of one element has no characters; its pairs were once left as they are.
+        "restricted_loss_unaveraged": ablated["keep"].loss,
         "excluded_loss": ablated["remove"].loss,
     }
     for name, by_row in values.items():

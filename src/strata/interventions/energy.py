@@ -29,6 +29,7 @@ from strata.schema import EqualEnergy, Scores
 from strata.schema.interventions import Action, Site
 
 Factors = dict[int, float]  # by the d of a class
+ROUNDING = 1e-6  # √ of the share of energy that is none, in float32
 
 
 class Spaces(NamedTuple):
@@ -47,22 +48,29 @@ def equal_energy(
     sites: Sequence[Site] = SITES,
     of: Sequence[int | None] | None = None,
 ) -> list[EqualEnergy]:
-    """At each site, for all classes that have as many other characters as key ones and for each
-    alone; ``of`` chooses among these scopes. The draws are those of *other* in the controls."""
-    n, key = subject.rig.n, key_spans(subject.rig.n, subject.masks)
-    chosen = [d for d in key if 0 < _dimension(key, d) == _dimension(controls[0]["other"], d)]
-    key = {d: key[d] for d in chosen}
-    other = [{d: draw["other"][d] for d in chosen} for draw in controls]
+    """At each site, for all classes that have as many other characters as key ones, with energy in
+    them, and for each alone; ``of`` chooses among these scopes. The draws are those of *other* in
+    the controls."""
+    key, other = key_spans(subject.rig.n, subject.masks), [x["other"] for x in controls]
+    enough = [d for d in key if 0 < _dimension(key, d) == _dimension(other[0], d)]
     records = []
     for site in sites:
-        x = _shown(site, subject)
-        top = {d: top_components(x[JClass(n, d).elements], _dimension(key, d)) for d in chosen}
-        ratio = [_ratio(x, key, draw, n) for draw in other]
+        spaces = _spaces(_shown(site, subject), enough, key, other, subject.rig.n)
         for scope in scopes(subject.masks) if of is None else of:
-            if chosen and (scope is None or scope in chosen):
-                every = Spaces(key, other, top, ratio)
-                records.append(_record(site, scope, subject, every))
+            if spaces.key and (scope is None or scope in spaces.key):
+                records.append(_record(site, scope, subject, spaces))
     return records
+
+
+def _spaces(
+    x: Float[np.ndarray, "n width"], of: list[int], key: Spans, other: Sequence[Spans], n: int
+) -> Spaces:
+    """Those of the classes whose other characters hold more than rounding has left there."""
+    ratio = [_ratio(x, {d: key[d] for d in of}, draw, n) for draw in other]
+    of = [d for d in of if min(s[d] for s in ratio) > ROUNDING]
+    top = {d: top_components(x[JClass(n, d).elements], _dimension(key, d)) for d in of}
+    drawn = [{d: draw[d] for d in of} for draw in other]
+    return Spaces({d: key[d] for d in of}, drawn, top, ratio)
 
 
 def _dimension(spans: Spans, d: int) -> int:

@@ -4,7 +4,7 @@ Definitions: docs/dynamics.md. A frame is the table of a run that ``dynamics.tab
 origin the receipt of the checkpoints beside the record of the run's own training.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -22,9 +22,12 @@ from strata.tables.headline import Table
 from strata.training.environment import Environment
 
 Json = dict[str, Any]
+LEVEL = 0.05  # of a test
 
 WHOLE = ["n", "class_chance", "epoch_known", "epoch_class", "epoch_answer", "epoch_between"]
+WHOLE += ["epoch_added", "epoch_probe", "epoch_restricted", "epoch_unaveraged"]
 ORDER = ["n", "measure", "pairs", "agree", "disagree", "tie", "p_sign", "p_shuffle"]
+ORDER += ["runs", "runs_agree", "p_runs", "note"]
 ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control_disagree"]
 
 
@@ -83,11 +86,20 @@ def of_wholes(frames: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
             "epoch_class": above_chance(curve(frame, "mirror_free_class_accuracy"), chance),
             "epoch_answer": curve(frame, "mirror_free_accuracy"),
             "epoch_between": above_chance(curve(frame, "class_share"), apart),
+            "epoch_added": above_chance(curve(frame, "class_share_added"), apart),
+            "epoch_restricted": fallen(curve(frame, "all_restricted_loss")),
+            "epoch_unaveraged": fallen(curve(frame, "all_restricted_loss_unaveraged")),
+            "epoch_probe": above_chance(curve(frame, "probe"), curve(frame, "probe_shuffled")),
         }
         times = {k: order.settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
         rows.append({"n": run.n, "class_chance": chance} | times)
     found = pd.DataFrame(rows, columns=WHOLE)
     return found.astype(dict.fromkeys(WHOLE[2:], "Int64"))
+
+
+def fallen(loss: pd.Series) -> pd.Series:
+    """How much of the first loss is gone, as a share."""
+    return 1 - loss / loss.iloc[0] if len(loss) else loss
 
 
 def of_order(
@@ -112,21 +124,37 @@ def of_order(
 
 
 def _order(by_modulus: Mapping[int, Times], params: GridParams) -> Json:
-    own, control, last = ([] for _ in range(3))
+    own, control, last, runs = ([] for _ in range(4))
     for n, time in by_modulus.items():
         of_factors, of_others = order.pairs(n)
-        own += order.signs(time, of_factors)
+        signs = order.signs(time, of_factors)
+        own, runs = own + signs, runs + ([(sum(signs) > 0) - (sum(signs) < 0)] if signs else [])
         control += order.signs(time, of_others)
         last += order.lasts(time, n)
     agree, disagree = own.count(1), own.count(-1)
     strict = agree + disagree
-    return {
+    return of_runs(runs) | {
         "pairs": len(own), "agree": agree, "disagree": disagree, "tie": own.count(0),
         "p_sign": binomtest(agree, strict, alternative="greater").pvalue if strict else None,
         "p_shuffle": order.shuffled(by_modulus, params) if own else None,
         "composites": len(last), "after_last": last.count(1), "control_pairs": len(control),
         "control_agree": control.count(1), "control_disagree": control.count(-1),
     }  # fmt: skip
+
+
+def of_runs(signs: Sequence[int]) -> Json:
+    """The one-sided sign test with a run as its unit: 1 where more of its pairs agree than
+    disagree, −1 where fewer do. Pairs of one run depend on each other and are no sample.
+
+    Where even the least p that so many runs can give is above 5 %, the test cannot pass.
+
+    >>> of_runs([1, 1, 1, -1])["p_runs"], of_runs([1] * 4)["note"], of_runs([1] * 5)["note"]
+    (0.3125, 'cannot pass', '')
+    """
+    agree, strict = list(signs).count(1), sum(x != 0 for x in signs)
+    p = binomtest(agree, strict, alternative="greater").pvalue if strict else None
+    note = "cannot pass" if signs and 0.5 ** len(signs) > LEVEL else ""
+    return {"runs": len(signs), "runs_agree": agree, "p_runs": p, "note": note}
 
 
 def of_origins(origins: Mapping[Run, tuple[Receipt, Environment]]) -> pd.DataFrame:
