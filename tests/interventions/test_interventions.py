@@ -67,8 +67,8 @@ def passed(run: Interventions) -> dict[tuple[str, str], bool | None]:
     return {(v.section, v.test): v.passed for v in criteria.judge(run)}
 
 
-# Both models attend uniformly, their heads write elsewhere than they read, their embedding is nothing
-# but key characters and means of classes, and one head has the zeros of all primes, one the phases.
+# Both models attend uniformly, their heads write elsewhere than they read, their embedding is key
+# characters and class means alone, and one head has the zeros of all primes, the other the phases.
 NOT = {
     AT_LARGE,
     ("routing", "head 0 routes by class"),
