@@ -62,7 +62,7 @@ def of_outcomes(subject: Subject, split: Arrays) -> Iterator[Row]:
         "loss": rig.base.loss,
         "accuracy": rig.base.answer == rig.label,
         "class_accuracy": np.gcd(rig.base.answer, rig.n) == np.gcd(rig.label, rig.n),
-        "restricted_loss": ablations.restricted(it).loss,
+        "restricted_loss": ablations.restricted(subject).loss,
         # A class of one element has no characters; its pairs were once left as they are.
         "restricted_loss_unaveraged": ablated["keep"].loss,
         "excluded_loss": ablated["remove"].loss,
