@@ -8,6 +8,7 @@ from small import weights_of
 
 from strata.accounts import literature, simple_neurons
 from strata.accounts.gradients import Gradients, gradients
+from strata.analysis import activations
 from strata.interventions import patching
 from strata.interventions.projections import keys
 from strata.monoid import JClass, chi
@@ -89,7 +90,7 @@ def test_uniform_attention_reads_both_operands_alike():
     assert [x.key for x in found] == [7, 4, 3]
     right = literature.right_logits(rig)
     a, b = 12, 34
-    logits = patching.activations.forward(weights, np.array([a]), np.array([b])).logits
+    logits = activations.forward(weights, np.array([a]), np.array([b])).logits
     assert right[a, b] == right[b, a]
     assert right[a, b] == pytest.approx(logits[0, a * b % 35], rel=1e-6)
 

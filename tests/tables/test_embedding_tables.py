@@ -77,8 +77,8 @@ def test_one_removed_is_shown_by_its_worst_case(runs):
     row = made(runs, set())["embedding-keep"].frame.iloc[0]
     one_removed = effects_of(runs[0]).remove_one.items()
     scales = [(Q, x) for Q, one in one_removed for x in (one.modulo, one.modulo_zero)]
-    own = [x[Q] for Q, x in scales if x[Q] is not None]
-    others = [x[q] for Q, x in scales for q in x if q != Q and x[q] is not None]
+    skills = [(q == Q, skill) for Q, x in scales for q, skill in x.items() if skill is not None]
+    own, others = ([x for is_own, x in skills if is_own == y] for y in (True, False))
     assert (row["one_own"], row["one_others"]) == (max(own), min(others))
 
 
