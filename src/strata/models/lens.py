@@ -9,7 +9,7 @@ from torch import nn
 from strata.inputs import InputError
 from strata.models import layers
 
-MAJORS = (3, 4)
+OLDEST, NEXT = Version("3.9"), Version("5")
 
 
 def installed() -> tuple[Any, type[nn.Module]]:
@@ -20,7 +20,7 @@ def installed() -> tuple[Any, type[nn.Module]]:
         found = Version(version("transformer-lens"))
     except PackageNotFoundError:
         raise InputError(f"TransformerLens is not installed; it {how}") from None
-    if found.major not in MAJORS:
+    if not OLDEST <= found < NEXT:
         raise InputError(f"TransformerLens {found}: {how}")
     from transformer_lens import HookedRootModule  # pyright: ignore[reportMissingImports]
     from transformer_lens.hook_points import HookPoint  # pyright: ignore[reportMissingImports]
