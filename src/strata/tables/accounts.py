@@ -48,8 +48,10 @@ def run(case: Case, choice: Choice) -> Json:
     found, at, logits = choice.votes(case), case.logits.at[0], case.logits
     row: Json = {"run": logits.run, "architecture": logits.architecture, "n": logits.n}
     row |= {"generalised": case.generalised(choice.generalised)}
-    row |= {"L": found.L if case.decides else None, "E": case.embedding.E if case.decides else None}
+    E = (case.embedding.E or "").replace(",", ":")  # no commas: the figure reads this table
+    row |= {"L": found.L if case.decides else "", "E": E}
     row |= measures(found) | of_embedding(case)
+    row |= {f"r2_{name}": at.fits[name].r2 for name in ("S", "C")} | {"differ": case.decides}
     row |= {"counted": found.gating.counted, "left_out": found.gating.left_out}
     row |= {"gating_least": least_gating(case)}
     row |= {"gating_mixed": found.gating_mixed.median, "balanced_mixed": found.balanced_mixed}
@@ -73,8 +75,8 @@ def measures(found: Votes) -> Json:
         "delta_plus": found.delta_plus,
         "tau": found.tau,
         "cost": found.cost,
-        "described": ", ".join(found.described),
-        "speaks_against": ", ".join(found.against),
+        "described": "; ".join(found.described),
+        "speaks_against": "; ".join(found.against),
     }
 
 
