@@ -15,6 +15,8 @@ from matplotlib.figure import Figure
 from nbformat import v4
 
 from strata import params, store, task
+from strata.accounts import logits
+from strata.accounts.study import Case, Choice
 from strata.analysis import all_pairs, metrics, stored
 from strata.architecture import architecture
 from strata.dynamics import order, table, trajectory
@@ -22,8 +24,8 @@ from strata.interventions import suite
 from strata.pipeline import notebook
 from strata.plots import base
 from strata.run import Run, Settings
-from strata.schema import Metrics
-from strata.tables import dynamics, moduli
+from strata.schema import Embedding, Metrics
+from strata.tables import accounts, dynamics, moduli
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -98,7 +100,7 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     """A run that has just been born, with all that a notebook may read of it."""
     n = run.n
     names = ("weights", "history", "metrics", "activations", "interventions", "classes")
-    names += ("measured", "times")
+    names += ("measured", "times", "decisions")
     made = {name: folder / name for name in names}
     weights = born(run, made["weights"])
     history = {name: np.array([0.5]) for name in store.HISTORY.names}
@@ -106,7 +108,7 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     store.write_history(made["history"], history)
     numbers = measured(run, weights, store.read_history(made["history"]))
     store.write_json(made["metrics"], numbers)
-    rows = moduli.classes([numbers])
+    rows = moduli.classes([Metrics.model_validate(numbers)])
     if rows.empty:  # a study of several moduli has some
         rows.loc[0] = [4] * len(rows.columns)
     store.write_text(made["classes"], rows.to_csv(index=False))
@@ -119,7 +121,16 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     few = PARAMS.interventions.model_copy(update={"draws": 2, "swaps": 1})
     store.write_json(made["interventions"], suite.intervene(run, weights, few, 0.5))
     stored.write_forward(made["activations"], weights, n)
+    rows = accounts.runs([case(run, weights, numbers)], Choice(PARAMS.accounts.levels, 0.99))
+    store.write_text(made["decisions"], rows.to_csv(index=False))
     return made
+
+
+def case(run: Run, weights: dict[str, np.ndarray], numbers: dict) -> Case:
+    """What decides between the accounts, of a run that has none of the embedding's measures."""
+    found = logits.measure(run, weights, PARAMS.accounts.logits, 0.5)
+    about = {"run": str(run), "n": run.n, "seed": run.seed, "architecture": found.architecture}
+    return Case(found, Embedding(**about, finite=True), Metrics.model_validate(numbers))
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 
 from strata.plots.base import FAINT, GREY, Axes, Number, style
 
-WIDTH = 0.3  # of the dots of one kind, where kinds are 1 apart
+WIDTH = 0.36  # of the dots of one kind, where kinds are 1 apart
 
 
 def dots(

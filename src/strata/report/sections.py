@@ -5,6 +5,7 @@ section that no stage of the pipelines makes is not shown.
 """
 
 from strata.report.section import Section
+from strata.report.sections_accounts import ACCOUNTS
 from strata.report.sections_embedding import EMBEDDING
 
 SECTIONS = (
@@ -114,6 +115,7 @@ SECTIONS = (
         "for always answering 0: where it differs the division is not clear. Found in the results; "
         "no criterion was set for it before.",
     ),
+    *ACCOUNTS,
     *EMBEDDING,
     Section(
         "pca-seeds", "Stability", "Table 5", "Dimension of the embedding over seeds",
