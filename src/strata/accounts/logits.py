@@ -40,10 +40,12 @@ class Profiles:
         return float(self.squares.sum())
 
     def r2(self, predicted: Float[np.ndarray, "n n"], over: Bool[np.ndarray, " n"]) -> float:
-        """1 − what a prediction leaves of z / Σ z², over the pairs with some products."""
+        """1 − what a prediction leaves of z / Σ z², over the pairs with some products; 0 where
+        there is nothing to explain."""
         N = weights_of(self.n)
+        total = float(self.squares[over].sum())
         gained = N * ((self.y**2).sum(axis=1) - ((self.y - predicted) ** 2).sum(axis=1))
-        return float(gained[over].sum() / self.squares[over].sum())
+        return float(gained[over].sum()) / total if total else 0.0
 
     def ceiling(self, over: Bool[np.ndarray, " n"]) -> float:
         """R² of y itself."""
