@@ -108,7 +108,7 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     store.write_history(made["history"], history)
     numbers = measured(run, weights, store.read_history(made["history"]))
     store.write_json(made["metrics"], numbers)
-    rows = moduli.classes([Metrics.model_validate(numbers)])
+    rows = moduli.classes([numbers])
     if rows.empty:  # a study of several moduli has some
         rows.loc[0] = [4] * len(rows.columns)
     store.write_text(made["classes"], rows.to_csv(index=False))
@@ -126,11 +126,11 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     return made
 
 
-def case(run: Run, weights: dict[str, np.ndarray], numbers: dict) -> Case:
+def case(run: Run, weights: dict[str, np.ndarray], numbers: Metrics) -> Case:
     """What decides between the accounts, of a run that has none of the embedding's measures."""
     found = logits.measure(run, weights, PARAMS.accounts.logits, 0.5)
     about = {"run": str(run), "n": run.n, "seed": run.seed, "architecture": found.architecture}
-    return Case(found, Embedding(**about, finite=True), Metrics.model_validate(numbers))
+    return Case(found, Embedding(**about, finite=True), numbers)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
