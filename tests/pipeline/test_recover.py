@@ -93,6 +93,23 @@ def test_temporary_files_go_where_nobody_can_be_writing_them(here):
     assert all((here / name).exists() for name in kept)
 
 
+BOMB = "a: &a [1, 1]\nb: &b [*a, *a]\n"
+DEEP = "[" * 10**5
+
+
+@pytest.mark.parametrize(("text", "code"), [(BOMB, 1), (DEEP, 1), ("a: [", 0), (STAGES, 0)])
+def test_a_yaml_file_that_dvc_would_not_survive_is_refused_before_it_is_called(here, text, code):
+    """It composes what is nested by recursion in C, and walks over all that aliases stand for."""
+    for name in ("params.yaml", "pipelines/runs/dvc.lock"):
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(text)
+        command = [sys.executable, "-m", "strata.pipeline.leftovers"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, len(done.stderr.splitlines())) == (code, code)
+        assert done.stderr.startswith(f"paper: {name}: " * code)
+        (here / name).unlink()
+
+
 def committed(here: Path) -> Path:
     """A pipeline of three stages, and its lock file, in git's last commit."""
     (here / "dvc.yaml").write_text(STAGES)

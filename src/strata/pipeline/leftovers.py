@@ -1,6 +1,7 @@
-"""What killed processes left and nobody needs: temporary files and folders, locks of the dead.
+"""Before DVC is called: what killed processes left and nobody needs, temporary files and locks of
+the dead, is deleted; and a YAML file that would keep DVC busy for ever, or end it, is refused.
 
-``python -m strata.pipeline.leftovers`` deletes it in the project where it is called. It imports
+``python -m strata.pipeline.leftovers`` does so in the project where it is called. It imports
 little, since ``make paper`` calls it every time.
 """
 
@@ -8,18 +9,22 @@ import fcntl
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
+from ruamel.yaml.error import YAMLError
 
+from strata.inputs import InputError, yaml_text
 from strata.pipeline import scratch
 
 TMP, CACHE = Path(".dvc", "tmp"), Path(".dvc", "cache")
 PROJECTS = (Path(), Path("published"))
 OUTS = ("data", "figures", "tables", "report")
+READ = ("params.yaml", "dvc.*", "pipelines/*/dvc.*", "published/dvc.*")
 OF_DVC = re.compile(r".*\.[\w-]{22}\.tmp")  # dvc_objects.fs.utils.tmp_fname
 OURS = re.compile(r"\..+\.([0-9]+)\.tmp")  # store.replacing
 
@@ -90,6 +95,18 @@ def sweep() -> None:
                 path.unlink(missing_ok=True)
 
 
+def refuse() -> None:
+    """Raise InputError for a YAML file that DVC cannot read and would not refuse. For others that
+    cannot be read it says itself what is wrong, or they were cut off (strata.pipeline.recover)."""
+    for path in [x for name in READ for x in Path().glob(name)]:
+        with suppress(YAMLError, UnicodeDecodeError):
+            yaml_text(path)
+
+
 if __name__ == "__main__":
     release()
     sweep()
+    try:
+        refuse()
+    except InputError as error:
+        sys.exit(f"paper: {error}")
