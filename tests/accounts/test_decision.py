@@ -15,11 +15,10 @@ def votes(gamma, balanced, delta, described=("S", "C", "C+"), **more):
     found = Votes(
         gating=Gating(gamma, 4, 0), gating_mixed=Gating(None, 0, 0), balanced=balanced,
         balanced_mixed=None, ceiling=0.9, r2={}, delta=delta, delta_plus=delta,
-        described=tuple(described), tau=0.9, cost=0.0, mixing=False, sides_differ=False,
+        described=tuple(described), tau=0.9, cost=0.0, mixing=False,
         L="between", against=(),
     )._replace(**more)  # fmt: skip
-    found = found._replace(L=decision.verdict(found, LEVELS))
-    return found._replace(against=decision.against(found, LEVELS))
+    return decision.judged(found, LEVELS)
 
 
 @pytest.mark.parametrize(
@@ -62,3 +61,8 @@ def test_a_modulus_is_called_from_so_many_runs(held, runs):
 
 def test_four_runs_call_nothing():
     assert decision.called(["primes"] * 4) is None
+
+
+def test_a_run_that_mixed_characters_describe_better_is_marked():
+    assert decision.sides_differ(votes(1.0, 1.0, 0.0, delta_plus=0.05), LEVELS)
+    assert not decision.sides_differ(votes(1.0, 1.0, 0.06, delta_plus=0.2), LEVELS)

@@ -39,7 +39,6 @@ class Votes(NamedTuple):
     tau: float | None
     cost: float | None
     mixing: bool  # a mixed key frequency, or more R² with mixed characters
-    sides_differ: bool  # Δ and R²(C+) − R²(S)
     L: Verdict
     against: tuple[str, ...]  # secondary measures that speak against L
 
@@ -63,6 +62,11 @@ def side(x: float | None, strata: float, primes: float) -> Side:
     if x is None or strata < x < primes:
         return "between"
     return "primes" if x >= primes else "strata"
+
+
+def side_of(delta: float, levels: LevelsParams) -> Side:
+    """Which account a difference of R² agrees with."""
+    return side(delta, -levels.delta, levels.delta)
 
 
 def described(at: LogitsAtKey, products: HeldOutProducts, levels: LevelsParams) -> tuple[str, ...]:
@@ -94,8 +98,6 @@ def votes(
     products = next(x for x in at.products if seed in (None, x.seed))
     single, several = ([x for x in at.characters if (len(x.parts) > 1) == y] for y in (False, True))
     r2 = products.r2
-    delta, delta_plus = (r2[name] - r2["S"] for name in ("C", "C+"))
-    sides = [side(x, -levels.delta, levels.delta) for x in (delta, delta_plus)]
     found = Votes(
         gating=gating(single, levels.smallest),
         gating_mixed=gating(several, levels.smallest),
@@ -103,16 +105,25 @@ def votes(
         balanced_mixed=at.balance_mixed.median,
         ceiling=products.ceiling,
         r2={str(name): x for name, x in r2.items()},
-        delta=delta,
-        delta_plus=delta_plus,
+        delta=r2["C"] - r2["S"],
+        delta_plus=r2["C+"] - r2["S"],
         described=described(at, products, levels),
         tau=tau(logits, at),
         cost=cost(at),
         mixing=at.mixed > 0 or r2["C+"] - r2["C"] >= levels.mixing,
-        sides_differ=sides[0] != sides[1],
         L="between",
         against=(),
     )
+    return judged(found, levels)
+
+
+def sides_differ(found: Votes, levels: LevelsParams) -> bool:
+    """Whether Δ and R²(C+) − R²(S) agree with different accounts."""
+    return side_of(found.delta, levels) != side_of(found.delta_plus, levels)
+
+
+def judged(found: Votes, levels: LevelsParams) -> Votes:
+    """The measures with the verdict that follows from them, and what speaks against it."""
     found = found._replace(L=verdict(found, levels))
     return found._replace(against=against(found, levels))
 
@@ -128,7 +139,7 @@ def verdict(found: Votes, levels: LevelsParams) -> Verdict:
     """L, the verdict on the logits."""
     if not found.described:
         return "neither"
-    by, delta = by_gating(found, levels), side(found.delta, -levels.delta, levels.delta)
+    by, delta = by_gating(found, levels), side_of(found.delta, levels)
     if delta == OPPOSITE.get(by):
         return "disagree"
     needed = {"primes": {"C", "C+"}, "strata": {"S"}, "between": set[str]()}[by]
@@ -144,7 +155,7 @@ def against(found: Votes, levels: LevelsParams) -> tuple[str, ...]:
     speaks = {
         "τ": by_tau == other,
         "cost": primes and found.cost is not None and found.cost >= levels.cost_strata,
-        "C+": side(found.delta_plus, -levels.delta, levels.delta) == other,
+        "C+": side_of(found.delta_plus, levels) == other,
     }
     return tuple(name for name, so in speaks.items() if so)
 

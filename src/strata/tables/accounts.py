@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from strata.accounts.decision import Votes, votes
+from strata.accounts.decision import Votes, sides_differ, votes
 from strata.accounts.study import Case, Choice, by_kind, conclusion, name_of, verdicts
 from strata.levels import LevelsParams
 from strata.schema.logits import Description, Logits
@@ -57,7 +57,7 @@ def run(case: Case, choice: Choice) -> Json:
     row |= {"gating_mixed": found.gating_mixed.median, "balanced_mixed": found.balanced_mixed}
     row |= {"pairs_counted": at.balance.counted, "pairs_left_out": at.balance.left_out}
     row |= {"key": at.key, "key_of": at.of, "mixed": at.mixed, "mixing": found.mixing}
-    return row | {"sides_differ": found.sides_differ, "ceiling": logits.ceiling}
+    return row | {"sides_differ": sides_differ(found, choice.levels), "ceiling": logits.ceiling}
 
 
 def least_gating(case: Case) -> float | None:
