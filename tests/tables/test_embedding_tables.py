@@ -49,6 +49,14 @@ def made(runs: list[Embedding], generalised: set[str]) -> dict[str, Table]:
     return {table.name: table for table in tables}
 
 
+def test_of_prime_powers_nothing_but_the_literature_is_summarised(runs):
+    nine = [runs[4], runs[4].model_copy(update={"run": "n9-s2", "seed": 2})]
+    rows = made(nine, {"n9-s1", "n9-s2"})["embedding-seeds"].frame.set_index("measure")["n9"]
+    assert (
+        rows["kept"] == rows["share of W_E in main effects"] == "" != rows["simple neurons, skill"]
+    )
+
+
 def effects_of(run: Embedding) -> MainEffects:
     assert run.main_effects
     return run.main_effects
@@ -57,11 +65,11 @@ def effects_of(run: Embedding) -> MainEffects:
 def test_means_are_over_the_transformers_that_generalise_and_have_the_number(runs):
     rows = made(runs, {"n6-s1", "n6-s3", "mlp-n6-s1", "n9-s1"})["embedding-seeds"].frame
     rows = rows.set_index("measure")
-    assert set(rows["n"]) == {6} and set(rows["runs"]) == {2}
+    assert rows.columns.tolist() == ["n6"] and rows.loc["runs", "n6"] == "2"
     values = [x.main_effects.share for x in (runs[0], runs[2])]
-    row = rows.loc["share of W_E in main effects"]
-    assert row["mean"] == pytest.approx(np.mean(values))
-    assert (row["low"], row["high"]) == pytest.approx(t_interval(values, 0.95))
+    low, high = t_interval(values, 0.95) or (0, 0)
+    expected = f"{100 * np.mean(values):.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+    assert rows.loc["share of W_E in main effects", "n6"] == expected.replace("-", "−")
 
 
 def test_every_run_has_a_row_and_so_has_a_control_but_prime_powers_have_no_change(runs):
@@ -70,7 +78,7 @@ def test_every_run_has_a_row_and_so_has_a_control_but_prime_powers_have_no_chang
     assert rows["run"].tolist() == ["n6-s1", "n6-s2", "n6-s3", "mlp-n6-s1", "untrained"]
     assert rows["generalised"].tolist() == [True, False, False, False, False]
     assert len(tables["literature-runs"].frame) == 6
-    assert tables["embedding-seeds"].frame.empty
+    assert tables["embedding-seeds"].frame.columns.tolist() == ["measure"]
 
 
 def test_one_removed_is_shown_by_its_worst_case(runs):

@@ -30,7 +30,7 @@ EMBEDDING = (
     ),
     Section(
         "embedding-seeds", PART, "", "The same over seeds",
-        "Means over runs, with Student’s intervals, one measure at a time.",
+        "Means over the runs that generalise, with Student’s intervals, one measure at a time.",
     ),
     Section(
         "embedding-thresholds", PART, "", "What hangs on a level: the embedding",

@@ -20,6 +20,11 @@ Numbers = dict[str, float | None]
 SMALLEST = 3  # elements of a class: one frequency has no distribution
 # What is shown over the runs of a modulus, with its unit.
 OVER_RUNS = {
+    "within": ("within, predicted answer", "share"),
+    "within_exchanged": ("within, exchange", "share"),
+    "crossing": ("crossing, predicted answer", "share"),
+    "crossing_exchanged": ("crossing, exchange", "share"),
+    "kept": ("kept", "share"),
     "effects_share": ("share of W_E in main effects", "share"),
     "keep_skill": ("keep, skill", "share"),
     "keep_permuted": ("keep, permuted residues, highest", "share"),
@@ -73,6 +78,7 @@ def keep_remove(run: Embedding) -> Numbers:
     ]
     return {
         "effects_share": effects.share,
+        "kept": effects.keep.kept,
         "keep_skill": effects.keep.skill,
         "keep_permuted": effects.keep_permuted.skill.high,
         "keep_components": effects.keep_components.skill,
@@ -122,20 +128,36 @@ def per_run(
 
 
 def over_runs(runs: Sequence[Embedding], confidence: float) -> pd.DataFrame:
-    """Each number over the runs of each modulus that has several: mean, Student's interval, least
-    and largest."""
-    rows = []
-    for n in _moduli(runs):
-        some = [keep_remove(x) | literature(x) for x in runs if x.n == n]
-        for name, (measure, unit) in OVER_RUNS.items():
-            known = [x[name] for x in some if x.get(name) is not None]
-            values = [x for x in known if x is not None]
-            if interval := t_interval(values, confidence):
-                row = {"n": n, "measure": measure, "unit": unit, "runs": len(values)}
-                row |= {"mean": np.mean(values), "low": interval[0], "high": interval[1]}
-                rows.append(row | {"min": min(values), "max": max(values)})
-    names = ["n", "measure", "unit", "runs", "mean", "low", "high", "min", "max"]
-    return pd.DataFrame(rows, columns=names)
+    """For each modulus that has several runs the mean of each number and Student's interval."""
+    moduli = _moduli(runs)
+    some = {n: [_numbers(x) for x in runs if x.n == n] for n in moduli}
+    rows = [{"measure": "runs"} | {f"n{n}": str(len(some[n])) for n in moduli}]
+    for name, (measure, unit) in OVER_RUNS.items():
+        row = {"measure": measure}
+        for n in moduli:
+            values = [x for numbers in some[n] if (x := numbers.get(name)) is not None]
+            row[f"n{n}"] = _interval(values, unit, confidence)
+        rows.append(row)
+    return pd.DataFrame(rows, columns=["measure", *(f"n{n}" for n in moduli)])
+
+
+def _numbers(run: Embedding) -> Numbers:
+    """All that is shown of a run; where n is a prime power, nothing but the literature's."""
+    return (changes(run) | keep_remove(run) if run.crossing else {}) | literature(run)
+
+
+def _interval(values: Sequence[float], unit: str, confidence: float) -> str:
+    """Mean and interval in words; empty of fewer than two values.
+
+    >>> _interval([0.5, 0.7], "index", 0.5), _interval([0.5, 0.7], "share", 0.5)
+    ('0.60 (0.50 to 0.70)', '60.0 % (50.0 to 70.0)')
+    """
+    interval = t_interval(values, confidence)
+    if interval is None:
+        return ""
+    scale, digits, sign = (100, 1, " %") if unit == "share" else (1, 2, "")
+    mean, low, high = (f"{scale * x:.{digits}f}" for x in (float(np.mean(values)), *interval))
+    return f"{mean}{sign} ({low} to {high})".replace("-", "−")
 
 
 def _moduli(runs: Sequence[Embedding]) -> list[int]:
@@ -164,8 +186,8 @@ CAPTIONS = {
     "embedding-changes": "Transported changes of the embedding: share with the predicted answer.",
     "embedding-keep": "Main effects of the embedding kept and removed, with controls: skills.",
     "literature-runs": "The literature's measures by run.",
-    "embedding-seeds": "Main effects and the literature's measures over the transformers of a "
-    "modulus that generalise; intervals of the mean.",
+    "embedding-seeds": "The embedding and the literature's measures over the transformers of a "
+    "modulus that generalise: means, with {} % intervals.",
     "embedding-thresholds": "What each level changes in the verdicts on the embedding.",
 }
 
@@ -186,4 +208,5 @@ def tables(
         thresholds(runs, choice),
     )
     shown = zip(CAPTIONS.items(), frames, strict=True)
-    return [Table(name, caption, frame) for (name, caption), frame in shown]
+    percent = f"{100 * confidence:g}"
+    return [Table(name, caption.format(percent), frame) for (name, caption), frame in shown]
