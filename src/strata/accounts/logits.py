@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from scipy.sparse import csr_array
 
 from strata.accounts import descriptions, gating
-from strata.accounts.descriptions import Description, Name, fit, held_out, weights_of
+from strata.accounts.descriptions import Description, fit, held_out, weights_of
 from strata.analysis.activations import answers, blocks
 from strata.analysis.all_pairs import large
 from strata.analysis.readout import centred
@@ -17,6 +17,7 @@ from strata.interventions.projections import Masks, keys
 from strata.levels import LogitsParams
 from strata.monoid import classes
 from strata.run import Run
+from strata.schema.logits import Description as Name
 from strata.schema.logits import HeldOutClass, HeldOutProducts, LogitFit, Logits, LogitsAtKey
 from strata.store import Arrays
 
