@@ -11,17 +11,23 @@ REMOTES := .venv/.remotes
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help paper report dynamics published verify test lint bench
+.PHONY: help paper report plan back dynamics published verify test lint bench
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-paper: $(READY) ## bring every table and figure up to date
+paper: $(READY) ## bring every table and figure up to date; GO=1: even if it takes long
 	@scripts/paper
 
 report: $(READY) ## the same, and one page over it in your browser (OPEN= for none)
 	@scripts/paper
 	@python scripts/report.py '$(OPEN)'
+
+plan: $(READY) ## what would be restored and run, and how long that takes: SET='n=35 variant=quick'
+	@python scripts/plan.py $(SET)
+
+back: $(READY) ## the published state again, after any experiment
+	@python scripts/back.py
 
 dynamics: $(READY) ## measure runs over their training, training again where it must: RUN=n165-s1 (all by default)
 	@python scripts/dynamics.py $(RUN)

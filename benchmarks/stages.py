@@ -10,15 +10,16 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from statistics import median
 
 import torch
 from dvc.repo import Repo
 
 from strata import task
 from strata.params import Params, load
-from strata.pipeline import files, resolved
+from strata.pipeline import files, resolved, times
 from strata.run import Run, read_yaml
-from strata.training import machine
+from strata.training import environment, machine
 from strata.training.trainer import Trainer
 
 LEFT_OUT = {"train", "checkpoints", "dynamics"}  # train, or need what a training keeps
@@ -44,6 +45,18 @@ def epoch(params: Params) -> float:
     began = time.process_time()
     trainer.advance(2 * EPOCHS)
     return (time.process_time() - began) / EPOCHS
+
+
+def rate(params: Params) -> float:
+    """Gflop per second and thread of the trainings here on CPUs: the median."""
+    found = []
+    for path in sorted(Path("data/train").glob("*/environment.json")):
+        record, run = environment.read(path), Run.parse(path.parent.name)
+        settings = params.settings(run)
+        if record.seconds and record.device == "cpu":
+            work = settings.train.epochs * times.gflop(run.n, settings)
+            found.append(work / (record.seconds * record.threads))
+    return median(found)
 
 
 def timed(run: str) -> list[str]:
@@ -92,14 +105,15 @@ def main() -> None:
         "n": params.n,
         "nothing": round(nothing[0], 1),
         "epoch": round(epoch(params), 5),
+        "rate": round(rate(params), 1),
         "seconds": {
             k.removesuffix(f"@{run}"): round(v[1] - nothing[1], 1) for k, v in took.items()
         },
     }
     Path("benchmarks/stages.json").write_text(json.dumps(recorded, indent=1) + "\n")
-    environment = json.loads(Path(f"data/train/{run}/environment.json").read_text())
+    trained = environment.read(f"data/train/{run}/environment.json").seconds or 0.0
     wall = {name: seconds for name, (seconds, _) in took.items()}
-    text = table(wall | {f"train@{run}": environment["seconds"]}, run)
+    text = table(wall | {f"train@{run}": trained}, run)
     note = f"n = {params.n}, seed {params.seed}, {machine.threads()} CPU cores"
     how = "DVC's own time included; for training, the time that its run recorded"
     Path("benchmarks/stages.md").write_text(f"{text}\n\n{note}; {how}.\n")

@@ -16,19 +16,11 @@ from strata import params
 from strata.pipeline import files, verify
 from strata.pipeline.code import Code
 from strata.pipeline.verify import Out, Outcome
-from strata.run import InputError, Run, read_yaml
+from strata.run import Run, read_yaml
 
 SAMPLE = 2  # runs beside the headline's
 QUICK = {"activations", "metrics"}  # made again for every run: a few seconds each
 REMOTE = Path("remote")
-
-
-def run_of(stage: str) -> Run | None:
-    """The run that a stage's name ends with, as in metrics@n165-s1; None for other stages."""
-    try:
-        return Run.parse(stage.partition("@")[2])
-    except InputError:
-        return None
 
 
 class Claim:
@@ -48,7 +40,9 @@ class Claim:
         self.frozen = sorted(name for name in self.stages if index[name].frozen)
         self.trained = [name for name in self.stages if self._trains(now[name], everything)]
         weights = [x for x in self.outs.values() if x.path.endswith("/weights.safetensors")]
-        found = {run_of(x.stage): Path(x.path).parent for x in weights if x.stage in self.trained}
+        found = {
+            files.run_of(x.stage): Path(x.path).parent for x in weights if x.stage in self.trained
+        }
         repeated = {x.stage for x in weights}
         self.unrepeated = sorted(set(self.trained) - repeated - set(self.frozen))
         self.runs = {run: folder for run, folder in found.items() if run}
@@ -88,7 +82,7 @@ class Claim:
         one."""
         several: dict[str, list[str]] = {}
         for name in self.stages:
-            if "@" in name and not run_of(name):
+            if "@" in name and not files.run_of(name):
                 several.setdefault(name.partition("@")[0], []).append(name)
         return {name for names in several.values() for name in random.sample(names, len(names) - 1)}
 
@@ -99,7 +93,8 @@ class Claim:
         wanted = [
             name
             for name in self.stages
-            if name not in left and (run_of(name) in self.sample or name.partition("@")[0] in QUICK)
+            if name not in left
+            and (files.run_of(name) in self.sample or name.partition("@")[0] in QUICK)
         ]
         ordered: list[str] = []
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from strata.run import InputError, read_yaml
+from strata.run import InputError, Run, read_yaml
 
 FILES = ("dvc.yaml", *(f"pipelines/{name}/dvc.yaml" for name in ("runs", "headline", "studies")))
 Stages = dict[str, dict[str, Any]]
@@ -54,6 +54,14 @@ def addresses(folder: Path | str = ".") -> dict[str, str]:
         for file in present(folder, FILES[1:])
         for name in read_yaml(file)["stages"]
     }
+
+
+def run_of(stage: str) -> Run | None:
+    """The run that a stage's name ends with, as in metrics@n165-s1; None for other stages."""
+    try:
+        return Run.parse(stage.partition("@")[2])
+    except InputError:
+        return None
 
 
 def present(folder: Path | str, files: Iterable[str]) -> list[Path]:

@@ -30,18 +30,24 @@ def _under(path: str, parent: str) -> bool:
 
 
 class Objects:
-    """What DVC's cache and remote hold. A remote on a server is taken to hold everything."""
+    """What DVC's cache and remote hold, or the cache alone. A remote on a server is taken to hold
+    everything."""
 
-    def __init__(self, repo: Repo):
+    def __init__(self, repo: Repo, remote: bool = True):
         self.cache = Path(repo.cache.local.path)
         self.runs = Path(repo.cache.legacy.path, "runs")
+        self.places, self.served = [self.cache], False
+        if remote:
+            self._reach(repo)
+
+    def _reach(self, repo: Repo) -> None:
+        """Take the remote in, if there is one."""
         try:
             remote = repo.cloud.get_remote_odb()
         except RemoteConfigError:
-            self.places, self.served = [self.cache], False
             return
         self.served = remote.fs.protocol != "local"
-        self.places = [self.cache] if self.served else [self.cache, Path(remote.path)]
+        self.places += [] if self.served else [Path(remote.path)]
 
     def find(self, name: str) -> Path | None:
         """The file that holds a content, where it is on this machine."""

@@ -34,9 +34,10 @@ class Plan(NamedTuple):
     restored: int
 
 
-def plan(repo: Repo, params: Mapping[str, Any]) -> Plan:
-    """The plan for these values of params.yaml. Raises InputError where they are refused."""
-    planner = _Planner(repo, params)
+def plan(repo: Repo, params: Mapping[str, Any], remote: bool = True) -> Plan:
+    """The plan for these values of params.yaml, with what the remote holds or without it. Raises
+    InputError where the values are refused."""
+    planner = _Planner(repo, params, remote)
     for name in order(planner.stages):
         planner.look(name, planner.stages[name])
     return Plan(planner.run, planner.restored)
@@ -65,11 +66,11 @@ def order(stages: Mapping[str, Stage]) -> list[str]:
 class _Planner:
     """What is planned so far: the content of every output, and the stages that run."""
 
-    def __init__(self, repo: Repo, params: Mapping[str, Any]):
+    def __init__(self, repo: Repo, params: Mapping[str, Any], remote: bool):
         self.params = params
         self.stages = resolved.stages(repo, params)
         self.locked = files.locked()
-        self.objects, self.disk = objects.Objects(repo), objects.Disk()
+        self.objects, self.disk = objects.Objects(repo, remote), objects.Disk()
         self.content: Files = {}  # of each output; of folders, of each file in them too
         self.run: list[str] = []
         self.restored = 0
