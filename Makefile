@@ -56,6 +56,13 @@ ifneq ($(TORCH),$(shell cat $(READY) 2>/dev/null))
 endif
 endif
 
+# The commands of .venv name its place: in a clone that was moved it is built again.
+ifneq ($(wildcard .venv/pyvenv.cfg),)
+ifeq ($(shell grep -F -e '$(CURDIR)/.venv' -e '$(realpath .venv)' .venv/pyvenv.cfg),)
+.PHONY: $(READY)
+endif
+endif
+
 $(READY): requirements.lock requirements-cpu.lock requirements-torch.lock requirements-uv.lock
 	@scripts/environment '$(PYTHON)' '$(TORCH)'
 
