@@ -53,17 +53,23 @@ def run(case: Case, choice: Choice) -> Json:
     row |= measures(found) | of_embedding(case)
     row |= {f"r2_{name}": at.fits[name].r2 for name in ("S", "C")} | {"differ": case.decides}
     row |= {"counted": found.gating.counted, "left_out": found.gating.left_out}
-    row |= {"gating_least": least_gating(case)}
+    row |= gated_most(case, choice.levels.smallest)
     row |= {"gating_mixed": found.gating_mixed.median, "balanced_mixed": found.balanced_mixed}
     row |= {"pairs_counted": at.balance.counted, "pairs_left_out": at.balance.left_out}
     row |= {"key": at.key, "key_of": at.of, "mixed": at.mixed, "mixing": found.mixing}
     return row | {"sides_differ": sides_differ(found, choice.levels), "ceiling": logits.ceiling}
 
 
-def least_gating(case: Case) -> float | None:
-    """The gating of the character of C that has least; exploratory."""
+def gated_most(case: Case, smallest: float) -> Json:
+    """Of the characters that count in γ the one with least gating, and its share of what all
+    explain by their parts of one class; exploratory."""
     single = [x for x in case.logits.at[0].characters if len(x.parts) == 1 and x.same]
-    return min((x.different / x.same for x in single), default=None)
+    total = sum(x.explained for x in single)
+    counted = [x for x in single if x.explained >= smallest * total]
+    x = min(counted, key=lambda x: x.different / x.same, default=None)
+    if x is None:
+        return {"gating_least": None, "gating_least_share": None}
+    return {"gating_least": x.different / x.same, "gating_least_share": x.explained / total}
 
 
 def measures(found: Votes) -> Json:

@@ -10,6 +10,7 @@ ACCOUNTS = {
     "both": Column("both", "text", "l"),
     "gating": Column("gating γ", "index"),
     "gating_least": Column("γ, least character", "index"),
+    "gating_least_share": Column("its share", "share"),
     "balanced": Column("balanced γ_b", "index"),
     "delta": Column("Δ", "share difference"),
     "tau": Column("τ", "index"),

@@ -12,18 +12,8 @@ from strata.tables.accounts import run
 from strata.tables.headline import Table
 
 Json = dict[str, Any]
-NUMBERS = [
-    "loss",
-    "margin",
-    "epoch",
-    "key",
-    "mixed",
-    "gating",
-    "gating_least",
-    "balanced",
-    "delta",
-    "tau",
-]
+NUMBERS = ["loss", "margin", "epoch", "key", "mixed", "gating", "gating_least"]
+NUMBERS += ["gating_least_share", "balanced", "delta", "tau"]
 NUMBERS += ["accuracy_all", "accuracy_class", "accuracy_out"]
 
 
@@ -43,7 +33,8 @@ def exceptions(
     cases: Sequence[Case], interventions: dict[str, Interventions], choice: Choice
 ) -> pd.DataFrame:
     """Runs with low gating in a modulus called primes, runs that mix primes and runs that do not
-    generalise, with what may set them apart. It describes; it tests no cause."""
+    generalise, with what may set them apart. It describes; it tests no cause. Runs with low gating
+    in one character alone are there too: exploratory, found in the results."""
     rows: list[Json] = []
     for kind, own in by_kind(cases).items():
         primes = called(verdicts(own, choice)) == "primes"
@@ -64,6 +55,7 @@ def one(case: Case, interventions: dict[str, Interventions], choice: Choice, pri
     reasons = {
         "did not generalise": not row["generalised"],
         "low gating": primes and min(gatings, default=1) < choice.levels.primes,
+        "a gated character": primes and (row["gating_least"] or 1) < choice.levels.primes,
         "mixing": row["mixing"],
     }
     return row | {

@@ -12,7 +12,8 @@ import pandas as pd
 
 from strata import store
 from strata.tables.claims import BOUNDS
-from strata.tables.columns import Column, column
+from strata.tables.column import Column
+from strata.tables.columns import column
 from strata.tables.headline import Table
 
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
