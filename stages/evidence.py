@@ -1,32 +1,38 @@
 """Tables of interventions: of a run, of a run beside its negative controls, or over many runs.
 
 In: a folder, what to make (run, controls or runs), interventions files; for controls those of the
-trained, the memorised and the untrained model, for runs the file that has those of all. Out:
-NAME.csv, NAME.tex and NAME.md in the folder.
+trained, the memorised and the untrained model, for runs the file that has those of all and that
+with their metrics. Out: NAME.csv, NAME.tex and NAME.md in the folder.
 """
 
 from strata import store
-from strata.params import GridParams
+from strata.params import GridParams, load
 from strata.run import InputError, command
-from strata.schema import Interventions
+from strata.schema import Interventions, Metrics
 from strata.tables import evidence, format, interventions
+from strata.tables.headline import Table
 
-KINDS = {
-    "run": interventions.of_run,
-    "controls": evidence.beside_controls,
-    "runs": evidence.over_runs,
-}
+FILES = {"run": 1, "controls": 3, "runs": 2}
 
 
 def main(folder: str, kind: str, *paths: str) -> None:
-    if kind not in KINDS or len(paths) != (3 if kind == "controls" else 1):
-        raise InputError("arguments must be FOLDER and run or runs with a file, or controls with 3")
+    if len(paths) != FILES.get(kind):
+        raise InputError(
+            "arguments must be FOLDER, then run with 1 file, controls with 3, or runs with 2"
+        )
     if kind == "runs":
-        every = store.read_models(paths[0], Interventions)
-        runs = [run for run in every if GridParams.usual(run.run)]
-    else:
-        runs = [store.read_model(path, Interventions) for path in paths]
-    format.write(KINDS[kind](*runs), folder)
+        format.write(of_runs(*paths), folder)
+        return
+    read = [store.read_model(path, Interventions) for path in paths]
+    made = interventions.of_run if kind == "run" else evidence.beside_controls
+    format.write(made(*read), folder)
+
+
+def of_runs(path: str, metrics: str) -> tuple[Table, ...]:
+    """The tables over the usual runs."""
+    runs, measured = store.read_models(path, Interventions), store.read_models(metrics, Metrics)
+    usual = [run for run in runs if GridParams.usual(run.run)]
+    return evidence.over_runs(usual, measured, load("params.yaml"))
 
 
 if __name__ == "__main__":

@@ -45,9 +45,11 @@ def squares(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return at[:-1], np.diff(slope, prepend=0)
 
 
-def planted(n: int, shared: bool = True) -> dict[str, np.ndarray]:
-    """The weights. Where not ``shared``, every class keeps its phases in dimensions of its own."""
+def planted(n: int, shared: bool = True, frequency: int = 1) -> dict[str, np.ndarray]:
+    """The weights. Where not ``shared``, every class keeps its phases in dimensions of its own.
+    ``frequency``, prime to the orders of all axes, takes the place of 1 on each."""
     primes, flags, turns = phases(n)
+    turns = frequency * turns
     P = len(primes)
     live = 1 - flags
     four = np.stack([np.cos(turns), np.sin(turns), np.cos(2 * turns), np.sin(2 * turns)], axis=2)

@@ -81,9 +81,9 @@ class GridParams(Section):
     """The moduli of the tables over seeds, the paper's first; and the intervals in them."""
 
     moduli: Annotated[list[Modulus], allowed("a list of moduli", min_length=1)]
-    confidence: Fraction  # of the bootstrap intervals
-    resamples: Positive
-    seed: Seed  # of the resampling
+    confidence: Fraction  # of the intervals over seeds
+    resamples: Positive  # of the permutation tests
+    seed: Seed  # of these
 
     @model_validator(mode="after")
     def _once(self) -> "GridParams":

@@ -2,6 +2,7 @@
 none does; and the network that is run again is the network."""
 
 from math import gcd
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -10,7 +11,8 @@ import torch
 from planted import planted
 from small import kind_of
 
-from strata import store
+from strata import params, store
+from strata.analysis import fourier
 from strata.interventions import (
     ablations,
     criteria,
@@ -26,9 +28,10 @@ from strata.params import InterventionsParams
 from strata.run import Run, TrainParams
 from strata.schema import HeadChange, Interventions, Measures, OperandScores, Range
 from strata.schema.interventions import Kind
-from strata.tables import evidence, format, interventions
+from strata.tables import evidence, format, heads, interventions
 from strata.training import network
 
+ALL = params.load(Path(__file__).parents[2] / "params.yaml")
 PARAMS = InterventionsParams(draws=2, swaps=1, seed=0)
 TRAIN = TrainParams(
     d_model=48, n_heads=4, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
@@ -227,10 +230,10 @@ def test_candidates_that_are_equal_in_exact_arithmetic_are_told_apart_by_no_roun
 def test_spans_are_projections_of_the_dimension_asked_for_and_leave_means_alone(n, d):
     J, rng = JClass(n, d), np.random.default_rng(n)
     mask = np.zeros(len(J), dtype=bool)
-    mask[[1, int(projections.conjugate(J.orders)[1])]] = True
+    mask[[1, int(fourier.conjugate(J.orders)[1])]] = True
     key, other = mask, projections.others(mask, J.orders, rng)
     assert other.sum() == mask.sum() and not (other & mask).any()
-    assert (other == other[projections.conjugate(J.orders)]).all() and not other[0]
+    assert (other == other[fourier.conjugate(J.orders)]).all() and not other[0]
     size = int(mask.sum())
     for P in (
         projections.characters(key, J.orders), projections.characters(other, J.orders),
@@ -281,7 +284,7 @@ def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
     if run.n > 2:  # two residues leave a handful of trials, which luck can pass
         assert not any(v.passed for v in criteria.judge(found[0]))
     assert bool(found[0].routing) == (not run.variant)
-    made = [*interventions.of_run(found[0]), *evidence.over_runs(*found)]
+    made = [*interventions.of_run(found[0]), *evidence.over_runs(found, [], ALL)]
     made += evidence.beside_controls(found[0], found[1], lost(found[0]))
     for table in made:
         assert format.markdown(table) and format.latex(table) and format.csv(table)
@@ -347,7 +350,7 @@ def test_a_head_is_put_to_the_prime_power_modulo_which_least_skill_is_left_witho
     alone = HeadChange(change="ablate", heads=(0,), all=measures({25: 0.5}))
     prime, mlp = about(25, 1).model_copy(update={"routing": (alone,)}), about(15, 1)
     first = about(21, 2).model_copy(update={"routing": (ablated((0,), {3: 0.2, 7: 0.2}),)})
-    rows = evidence.heads_primes([run, prime, mlp, first]).to_dict("records")
+    rows = heads.primes([run, prime, mlp, first]).to_dict("records")
     assert [row["n"] for row in rows] == [21, 15]
     assert (rows[1]["n"], rows[1]["seed"], rows[1]["needed"]) == (15, 2, "3: 1; 5: 0, 2")
     found = [rows[1][name] for name in ("own_least", "own_most", "others_least")]
@@ -360,14 +363,15 @@ def test_chance_modulo_a_prime_power_is_that_of_all_pairs(q):
     pairs = [x * y % q for x in range(q) for y in range(q)]
     classes_of = [[z for z in range(q) if gcd(z, q) == gcd(x, q)] for x in pairs]
     known = np.mean([1 / len(own) for own in classes_of])
-    assert evidence._class_known(q) == pytest.approx(known)
-    assert evidence._always_zero(q) == pytest.approx(pairs.count(0) / q**2)
+    assert scores.class_known(q) == pytest.approx(known)
+    assert scores.always_zero(q) == pytest.approx(pairs.count(0) / q**2)
 
 
 def test_passes_are_counted_over_runs(shared, apart, random):
     mlp = random.model_copy(update={"architecture": "mlp", "routing": ()})
     other = random.model_copy(update={"n": 21})
-    table, by_modulus, _ = evidence.over_runs(shared, apart, other, mlp, lost(other))
+    every = [shared, apart, other, mlp, lost(other)]
+    table, by_modulus, *_ = evidence.over_runs(every, [], ALL)
     rows = {(row["section"], row["test"]): row for row in table.frame.to_dict("records")}
     row = rows["interchange", "axis"]
     assert (row["runs"], row["of"], row["passes"], row["max"]) == (3, 4, 2, 1)

@@ -104,7 +104,7 @@ def test_a_run_that_diverged_has_a_page_without_a_model():
 
 
 def test_a_curve_is_short_and_ends_where_the_training_does():
-    curve = run_data.curve(history_of([i / 1000 for i in range(1000)]))
+    curve = run_data.curve(history_of([i / 1000 for i in range(1000)]), True)
     assert len(curve["epoch"]) <= run_data.POINTS
     assert (curve["epoch"][-1], curve["validation_accuracy"][-1]) == (1000, 0.999)
     assert set(map(len, curve.values())) == {len(curve["epoch"])}

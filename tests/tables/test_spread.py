@@ -8,6 +8,7 @@ import pytest
 from handmade import changed, run_metrics
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from small import history_of, measured, split_of, weights_of
 
 from strata import params, store
@@ -23,13 +24,13 @@ from strata.schema import (
     Spread,
     StayingEpochs,
 )
+from strata.statistics import t_interval
 from strata.tables import format, measures, seeds
 
 ROOT = Path(__file__).parents[2]
 PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
 ALL = params.load(ROOT / "params.yaml")
-GRID = ALL.grid.model_copy(update={"resamples": 200})
-ALL = ALL.model_copy(update={"grid": GRID})
+GRID = ALL.grid
 
 
 def untrained(name: str, validation: float = 0.5) -> Metrics:
@@ -51,8 +52,8 @@ def test_statistics_are_those_of_the_values(values):
     assert (found["mean"], found["min"], found["max"]) == (x.mean(), x.min(), x.max())
     if len(values) > 1:
         assert found["std"] == pytest.approx(np.std(x, ddof=1), abs=1e-6)
-        slack = 1e-9 * np.abs(x).max()
-        assert x.min() - slack <= found["low"] <= found["high"] <= x.max() + slack
+        interval = (found["low"], found["high"])
+        assert interval == t_interval(values, GRID.confidence)
 
 
 def test_the_interval_covers_a_planted_mean_as_often_as_it_says():
@@ -62,6 +63,32 @@ def test_the_interval_covers_a_planted_mean_as_often_as_it_says():
         for s in (seeds.spread(rng.normal(3, 1, size=30), GRID) for _ in range(200))
     ]
     assert 0.88 <= np.mean(hits) <= 0.99
+
+
+@pytest.mark.parametrize("std", [0.0, 0.6])
+def test_welchs_p_is_the_larger_of_those_with_either_divisor(std):
+    ours, paper = [9, 10, 10, 11, 12, 10, 9, 13], np.array([-1.0, 1] * 5) * std + 8.0
+    assert paper.std() == pytest.approx(std)
+    found = seeds.welch(ours, 8.0, std)
+    plain = stats.ttest_ind(ours, paper, equal_var=False).pvalue  # paper.std() has divisor n
+    assert found is not None and found >= plain * (1 - 1e-9)
+    assert seeds.welch([8, 8, 8], 8.0, 0.0) is None and seeds.welch([9], 8.0, 1.0) is None
+
+
+def test_holm_rejects_in_steps_and_a_large_p_says_no_more_than_it_can():
+    p = [0.04, 0.01, None, 0.03]
+    assert seeds.holm(p) == pytest.approx([0.06, 0.03, None, 0.06])
+    words = [seeds.said(x, 0.05) for x in seeds.holm(p)]
+    assert words == ["no difference was shown", "differs", "", "no difference was shown"]
+
+
+def test_a_model_that_is_not_symmetric_has_no_epoch_of_mirror_free_pairs(runs):
+    made = [planted(15, 1), planted(15, 1, architecture="mlp", run="mlp-n15-s1", first_099=NEVER)]
+    table = format.shown(seeds.architectures(made))
+    of = table.set_index("model")
+    assert of.loc["mlp", "first, mirror-free"] == of.loc["mlp", "to stay, mirror-free"] == "—"
+    assert of.loc["mlp", "first, validation"] == "never"
+    assert of.loc["transformer", "first, mirror-free"] == "150"
 
 
 def test_missing_values_do_not_count():

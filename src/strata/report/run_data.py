@@ -14,7 +14,7 @@ from jaxtyping import Float
 from strata import store
 from strata.analysis import fourier, readout, subspaces
 from strata.analysis.activations import answers, attended, blocks
-from strata.architecture import architecture_of
+from strata.architecture import TABLE, architecture_of
 from strata.monoid import JClass, algebraic_order, jclass, position
 from strata.schema import ClassMetrics, Interventions, Measures, Metrics, Readout
 from strata.store import Arrays
@@ -46,7 +46,7 @@ def page(
             algebra(jclass(c.d, n)) | spectrum(weights["W_E"], c, n) | measured.get(c.d, {})
             for c in metrics.classes
         ],
-        "curve": curve(history),
+        "curve": curve(history, TABLE[metrics.architecture].symmetric),
         "pca": pca(weights["W_E"][:n]) if finite else None,
         "model": model,
         "fidelity": fidelity,
@@ -77,9 +77,12 @@ def spectrum(W_E: np.ndarray, measured: ClassMetrics, n: int) -> Json:
     }
 
 
-def curve(history: pd.DataFrame) -> Json:
-    """Loss and accuracies at about POINTS of the validated epochs, the last one among them."""
+def curve(history: pd.DataFrame, symmetric: bool) -> Json:
+    """Loss and accuracies at about POINTS of the validated epochs, the last one among them; none
+    over mirror-free pairs of a model that is not symmetric in its operands."""
     known = store.thinned(history, POINTS)
+    if not symmetric:
+        known = known.assign(mirror_free_accuracy=np.nan)
     return {"epoch": known["epoch"].tolist()} | {
         name: digits(known[name]) for name in known if name != "epoch"
     }

@@ -7,6 +7,7 @@ section that no stage of the pipelines makes is not shown.
 from strata.report.section import Section
 from strata.report.sections_accounts import ACCOUNTS
 from strata.report.sections_embedding import EMBEDDING
+from strata.report.sections_interventions import OVER_RUNS
 
 SECTIONS = (
     Section(
@@ -100,21 +101,7 @@ SECTIONS = (
         "The same criteria on the weights before training, and on weights that have memorised the "
         "training pairs but do not generalise.",
     ),
-    Section(
-        "evidence-moduli", "Cause", "", "The criteria, modulus by modulus",
-        "How many of the runs of each modulus pass each criterion.",
-    ),
-    Section(
-        "evidence-runs", "Cause", "", "The criteria over runs",
-        "How many of the runs pass each criterion, and the spread of its number.",
-    ),
-    Section(
-        "heads-primes", "Cause", "", "What each head is needed for, run by run",
-        "One head is ablated. A head is put to the prime power of *n* modulo which least skill is "
-        "left without it; skill 0 is a random element of the right class. The last column has 0 "
-        "for always answering 0: where it differs the division is not clear. Found in the results; "
-        "no criterion was set for it before.",
-    ),
+    *OVER_RUNS,
     *ACCOUNTS,
     *EMBEDDING,
     Section(
@@ -152,8 +139,9 @@ SECTIONS = (
     ),
     Section(
         "architectures", "Stability", "", "Transformer and MLP-only model",
-        "The MLP-only model is not symmetric, so its validation does not leak; the mirror-free "
-        "accuracy makes the comparison fair.",
+        "The MLP-only model is not symmetric: to it a mirror is another example, so it has no "
+        "mirror-free accuracy. Its validation accuracy compares with the transformer's "
+        "mirror-free one.",
     ),
     Section(
         "not-generalised", "Stability", "", "Runs that failed",

@@ -5,6 +5,7 @@ import re
 from strata.tables.column import Column
 from strata.tables.columns_accounts import ACCOUNTS, DESCRIBED, OF_DESCRIPTION
 from strata.tables.columns_embedding import EMBEDDING
+from strata.tables.columns_interventions import INTERVENTIONS
 
 # Every column a reader sees. `unit` and `relation` of a claim say how its other cells are written.
 COLUMNS = {
@@ -71,6 +72,9 @@ COLUMNS = {
     "paper_std": Column("paper’s std", "unit"),
     "paper_min": Column("paper’s least", "unit"),
     "paper_max": Column("paper’s largest", "unit"),
+    "p": Column("p, Welch", "p"),
+    "p_holm": Column("p, Holm", "p"),
+    "beside_paper": Column("beside the paper", "text", "l"),
     "first_train": Column("first, train", "count", missing="never"),
     "first_validation": Column("first, validation", "count", missing="never"),
     "first_mirror_free": Column("first, mirror-free", "count", missing="never"),
@@ -187,6 +191,6 @@ def column(name: str) -> Column | None:
         return OF_DESCRIPTION[rest]._replace(heading=f"{described}: {OF_DESCRIPTION[rest].heading}")
     of_modulus = re.fullmatch(r"(?:(\w+) )?n(\d+)", name)
     if not of_modulus:
-        return (COLUMNS | ACCOUNTS | EMBEDDING).get(name)
+        return (COLUMNS | ACCOUNTS | EMBEDDING | INTERVENTIONS).get(name)
     kind, n = of_modulus.groups()
     return Column(f"n = {n}" + (f", {kind}" if kind else ""), "text")

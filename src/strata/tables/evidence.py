@@ -3,18 +3,21 @@
 A run that diverged has no case of any criterion, and none of its numbers.
 """
 
-from collections.abc import Callable, Sequence
-from math import gcd
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from strata.interventions import criteria
-from strata.interventions.criteria import Judged
-from strata.schema import Interventions
-from strata.statistics import above_chance
+from strata.interventions.levels import LEVELS, Judged
+from strata.params import Params
+from strata.schema import EqualEnergy, Interventions, Metrics, Range
+from strata.tables import heads, levels
 from strata.tables.headline import Table
+
+# Two criteria ask that a mean pattern breaks the model.
+BREAKS = ("head 0 routes by class", "all heads route by class")
+CANNOT = "cannot pass: no mean pattern breaks a run"
 
 
 def evidence(run: Interventions) -> pd.DataFrame:
@@ -47,16 +50,27 @@ def beside_controls(
     return (Table("negative-controls", about, frame),)
 
 
-def over_runs(*runs: Interventions) -> tuple[Table, ...]:
+def over_runs(
+    runs: Sequence[Interventions], metrics: Sequence[Metrics], params: Params
+) -> tuple[Table, ...]:
     """Each criterion over many runs: how many transformers pass, and the spread of its number in
-    them; how many pass modulus by modulus, MLP-only models apart; and what heads are needed for.
-    """
+    them; how many pass modulus by modulus, MLP-only models apart; the comparisons at equal energy;
+    what heads are needed for; and which of this hangs on a level."""
     own = [run for run in runs if run.architecture == "transformer"]
     about = f"over {len(own)} transformer{'s' if len(own) != 1 else ''}"
+    scaled = "Key characters beside others at equal energy, means over runs"
+    routes = "Skill that a mean pattern loses and patterns by blocks bring back, over runs"
+    chance = "Heads that are divided two and two between the two largest prime powers of n"
+    hangs = "Runs that pass the criteria at other levels"
+    confidence = params.grid.confidence
     return (
         Table("evidence-runs", f"The criteria {about}.", spread(own)),
         Table("evidence-moduli", "Runs that pass the criteria, modulus by modulus.", passes(runs)),
-        Table("heads-primes", "The prime powers that heads are needed for.", heads_primes(own)),
+        Table("equal-energy", f"{scaled}.", equal_energy(runs)),
+        Table("routing-runs", f"{routes}.", heads.routes(own, confidence)),
+        Table("heads-primes", "The prime powers that heads are needed for.", heads.primes(own)),
+        Table("heads-chance", f"{chance}.", heads.chance(own)),
+        Table("evidence-levels", f"{hangs}.", levels.hangs(own, metrics, params)),
     )
 
 
@@ -68,10 +82,16 @@ def spread(runs: Sequence[Interventions]) -> pd.DataFrame:
         value = pd.Series([x.value for x in known], dtype=float)
         row: dict[str, Any] = {"section": section, "test": test, "unit": "share"}
         row |= {"runs": len(known), "of": len(runs), "passes": sum(bool(x.passed) for x in known)}
+        row["note"] = CANNOT if test in BREAKS and known and not _breaks(known) else ""
         row |= {"mean": value.mean(), "std": value.std(), "min": value.min(), "max": value.max()}
         rows.append(row)
-    names = ["section", "test", "unit", "runs", "of", "passes", "mean", "std", "min", "max"]
+    names = ["section", "test", "unit", "runs", "of", "passes", "mean", "std", "min", "max", "note"]
     return pd.DataFrame(rows, columns=names)
+
+
+def _breaks(judged: Sequence[Judged]) -> bool:
+    """Whether a mean pattern, which the others are to be compared with, breaks any of the runs."""
+    return any(x.against is not None and x.against <= LEVELS.broken for x in judged)
 
 
 def passes(runs: Sequence[Interventions]) -> pd.DataFrame:
@@ -89,6 +109,40 @@ def passes(runs: Sequence[Interventions]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["section", "test", *kinds])
 
 
+ENERGY = {
+    "keep_key": "K", "keep_key_weak": "sK", "keep_other": "O", "keep_other_strong": "O/s",
+    "keep_top": "B", "remove_key": "−K", "remove_key_weak": "−sK", "add_other_strong": "+O/s",
+    "remove_top": "−B",
+}  # fmt: skip
+
+
+def equal_energy(runs: Sequence[Interventions]) -> pd.DataFrame:
+    """For each kind of model, modulus and site: the mean skill after each change of all classes at
+    once, the mean overlap, and in how many runs strong other characters or the top components alone
+    leave the model intact."""
+    kinds: dict[tuple[str, int, str], list[EqualEnergy]] = {}
+    for run in runs:
+        for x in (x for x in run.equal_energy if x.d is None):
+            kinds.setdefault((run.architecture, run.n, x.site), []).append(x)
+    rows = []
+    for (architecture, n, site), own in kinds.items():
+        row: dict[str, Any] = {"architecture": architecture, "n": n, "site": site}
+        row |= {"runs": len(own), "overlap": pd.Series([x.overlap for x in own]).mean()}
+        skills = {name: [skill_of(x, name) for x in own] for name in ENERGY}
+        row |= {name: pd.Series(x, dtype=float).mean() for name, x in skills.items()}
+        for name in ("keep_other_strong", "keep_top"):
+            row[f"{name}_intact"] = sum((x or 0) >= LEVELS.intact for x in skills[name])
+        rows.append(row)
+    names = ["architecture", "n", "site", "runs", "overlap", *ENERGY]
+    return pd.DataFrame(rows, columns=[*names, "keep_other_strong_intact", "keep_top_intact"])
+
+
+def skill_of(record: EqualEnergy, name: str) -> float | None:
+    """The skill after a change, or its mean over draws."""
+    skill = getattr(record, name).skill
+    return skill.mean if isinstance(skill, Range) else skill
+
+
 def _judged(runs: Sequence[Interventions]) -> dict[tuple[str, str], list[Judged]]:
     """What comes of each criterion in each run, by section and test."""
     by_test: dict[tuple[str, str], list[Judged]] = {}
@@ -99,77 +153,3 @@ def _judged(runs: Sequence[Interventions]) -> dict[tuple[str, str], list[Judged]
 
 def _with_cases(judged: Sequence[Judged]) -> list[Judged]:
     return [x for x in judged if x.passed is not None]
-
-
-def heads_primes(runs: Sequence[Interventions]) -> pd.DataFrame:
-    """Which heads each prime power of n loses most by: the one modulo which least skill is left
-    without the head. With the least and the most skill then left modulo that prime power, and the
-    least modulo any other. Of runs whose n has more than one prime.
-
-    Skill modulo q is (right − chance) / (1 − chance). Shares of right answers can't be compared
-    between primes, so chance decides: it is that of an answer in the right class, as everywhere in
-    docs/interventions.md. ``needed_zero`` is what comes out where it is that of always answering
-    0, the commonest residue of a product. A model that has lost a prime and kept the classes is at
-    0 on the first scale, on the second at 1/2 modulo 3 and 1/10 modulo 11.
-    """
-    rows = []
-    for run in sorted(runs, key=lambda run: (-run.n, run.seed)):
-        right = _right_without(run)
-        if not right or len(next(iter(right.values()))) == 1:
-            continue
-        left = {h: _skills(x, _class_known) for h, x in right.items()}
-        zero = {h: _skills(x, _always_zero) for h, x in right.items()}
-        own = _own(left)
-        at = [skill[own[head]] for head, skill in left.items()]
-        others = [x for head, skill in left.items() for q, x in skill.items() if q != own[head]]
-        least = min(others, default=None)
-        rows.append((run.n, run.seed, _needed(left), min(at), max(at), least, _needed(zero)))
-    names = ["n", "seed", "needed", "own_least", "own_most", "others_least", "needed_zero"]
-    return pd.DataFrame(rows, columns=names)
-
-
-def _right_without(run: Interventions) -> dict[int, dict[int, float]]:
-    """Shares of right answers modulo each prime power without a head, for each head."""
-    single = (x for x in run.routing if x.change == "ablate" and len(x.heads) == 1)
-    return {x.heads[0]: x.all.modulo for x in single if x.all}
-
-
-def _own(left: dict[int, dict[int, float]]) -> dict[int, int]:
-    """The prime power modulo which least skill is left without a head, for each head."""
-    return {head: min(skill, key=lambda q: skill[q]) for head, skill in left.items()}
-
-
-def _needed(left: dict[int, dict[int, float]]) -> str:
-    """The heads of each prime power, from the skill that each head leaves.
-
-    >>> _needed({0: {3: 0.5, 5: 0.1}, 1: {3: 0.0, 5: 1.0}, 2: {3: 0.9, 5: 0.8}})
-    '3: 1; 5: 0, 2'
-    """
-    own = _own(left)
-    heads = {q: [str(h) for h in own if own[h] == q] for q in sorted(set(own.values()))}
-    return "; ".join(f"{q}: {', '.join(names)}" for q, names in heads.items())
-
-
-def _skills(right: dict[int, float], chance: Callable[[int], float]) -> dict[int, float]:
-    """Of answers right modulo prime powers, above chance; none modulo 2 where chance is all."""
-    above = {q: above_chance(x, chance(q)) for q, x in right.items()}
-    return {q: x for q, x in above.items() if x is not None}
-
-
-def _class_known(q: int) -> float:
-    """How often a random element of the right class of Z_q is the product of two residues.
-
-    >>> 9 * _class_known(3), _class_known(2)
-    (7.0, 1.0)
-    """
-    product = np.multiply.outer(np.arange(q), np.arange(q)) % q
-    return float((1 / np.bincount(np.gcd(np.arange(q), q))[np.gcd(product, q)]).mean())
-
-
-def _always_zero(q: int) -> float:
-    """How often the product of two residues is 0 modulo q.
-
-    >>> 9 * _always_zero(3)
-    5.0
-    """
-    return sum(gcd(x, q) for x in range(q)) / q**2

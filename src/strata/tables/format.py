@@ -16,6 +16,7 @@ from strata.tables.column import Column
 from strata.tables.columns import column
 from strata.tables.headline import Table
 
+NO_VALUE = "—"  # where a number can't exist, in a column whose missing numbers say something else
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 ONE_COLUMN = 60  # characters
@@ -84,6 +85,8 @@ def _cell(record: dict[Any, Any], name: str, shape: Column) -> str:
     value = record[name]
     if pd.isna(value) or value == "":
         return shape.missing
+    if value == NO_VALUE:
+        return NO_VALUE
     text = STYLES[shape.style.replace("unit", record.get("unit", ""))](value)
     bound = name == "paper" and record["relation"] in BOUNDS
     return f"{record['relation']} {text}" if bound else text

@@ -1,4 +1,4 @@
-"""What is typical: the measures of many runs, with mean, spread and a bootstrap interval.
+"""What is typical: the measures of many runs, with mean, spread and interval.
 
 A measure that a run lacks, because it diverged or never came to the level, does not count: `runs`
 says how many do, and `of` how many there are. A run that did not generalise counts. Heads have no
@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from scipy.stats import bootstrap
+from scipy.stats import ttest_ind_from_stats
 
+from strata.architecture import TABLE
 from strata.params import GridParams, Params
 from strata.schema import Metrics, Printed
-from strata.tables import claims, headline
+from strata.statistics import t_interval
+from strata.tables import claims, format, headline
 from strata.tables.headline import Table
 from strata.tables.measures import (
     Measure,
@@ -34,25 +36,17 @@ STATISTICS = ["runs", "mean", "std", "low", "high", "min", "max"]
 
 
 def spread(values: Iterable[Value], params: GridParams) -> Row:
-    """Mean, sample standard deviation, percentile bootstrap interval of the mean, least, largest.
+    """Mean, sample standard deviation, Student's interval of the mean, least, largest.
 
-    Without a value all are missing; with one, so are deviation and interval. With few values the
-    interval is too narrow: of the means of normal values one of 95 % holds about 84 % with five,
-    90 % with ten. Efron and Tibshirani, An Introduction to the Bootstrap, 1993, ch. 13.
+    Without a value all are missing; with one, so are deviation and interval.
     """
     x = np.array([value for value in values if value is not None], dtype=float)
     if not len(x):
         return dict.fromkeys(STATISTICS) | {"runs": 0}
     found = {"runs": len(x), "mean": x.mean(), "min": x.min(), "max": x.max()}
-    if len(x) == 1:
-        return found | {"std": None, "low": None, "high": None}
-    if x.min() == x.max():  # nothing to draw from, and scipy warns
-        return found | {"std": 0.0, "low": x[0], "high": x[0]}
-    drawn = bootstrap(
-        (x,), np.mean, method="percentile", confidence_level=params.confidence,
-        n_resamples=params.resamples, rng=np.random.default_rng(params.seed),
-    ).confidence_interval  # fmt: skip
-    return found | {"std": x.std(ddof=1), "low": drawn.low, "high": drawn.high}
+    low, high = t_interval(x.tolist(), params.confidence) or (None, None)
+    std = x.std(ddof=1) if len(x) > 1 else None
+    return found | {"std": std, "low": low, "high": high}
 
 
 def table(
@@ -93,10 +87,49 @@ def pca(runs: Sequence[Metrics], printed: Printed, params: GridParams) -> pd.Dat
             row |= {"paper_mean": theirs.mean, "paper_std": theirs.std}
             row |= {"paper_min": theirs.min, "paper_max": theirs.max}
             row["paper_fve"] = round(theirs.mean_fve_percent / 100, 9)
+            row["p"] = welch([x.components for x in found], theirs.mean, theirs.std)
         rows.append(row)
+    for row, p in zip(rows, holm([row.get("p") for row in rows]), strict=True):
+        row |= {"p_holm": p, "beside_paper": said(p, 1 - params.confidence)}
     names = ["n", "unit", "runs", "of", *STATISTICS[1:], "fve"]
     names += ["paper_mean", "paper_std", "paper_min", "paper_max", "paper_fve"]
+    names += ["p", "p_holm", "beside_paper"]
     return pd.DataFrame(rows, columns=names)
+
+
+def welch(values: Sequence[float | int], mean: float, std: float, seeds: int = 10) -> float | None:
+    """p of Welch's test of some values against a mean and a deviation over seeds that are printed:
+    the larger of those with n and with n − 1 as the divisor of the deviation, for the paper does
+    not say which. None of fewer than two values, or where neither side varies."""
+    if len(values) < 2 or not (std or np.ptp(values)):
+        return None
+    own = (np.mean(values), np.std(values, ddof=1), len(values))
+    theirs = (std, std * (seeds / (seeds - 1)) ** 0.5)
+    tests = (ttest_ind_from_stats(*own, mean, x, seeds, equal_var=False) for x in theirs)
+    return max(float(test.pvalue) for test in tests)
+
+
+def holm(p: Sequence[float | None]) -> list[float | None]:
+    """p-values corrected for their number. Holm, A Simple Sequentially Rejective Multiple Test
+    Procedure, 1979.
+
+    >>> holm([0.5, 0.25, None]), holm([0.125, 0.25])
+    ([0.5, 0.5, None], [0.25, 0.25])
+    """
+    known = sorted((x, i) for i, x in enumerate(p) if x is not None)
+    found: list[float | None] = [None] * len(p)
+    least = 0.0
+    for rank, (x, i) in enumerate(known):
+        least = max(least, min(1.0, (len(known) - rank) * x))
+        found[i] = least
+    return found
+
+
+def said(p: float | None, level: float) -> str:
+    """What a corrected p allows to be said; a large one never says that two are the same."""
+    if p is None:
+        return ""
+    return "differs" if p < level else "no difference was shown"
 
 
 def architectures(runs: Sequence[Metrics]) -> pd.DataFrame:
@@ -107,7 +140,10 @@ def architectures(runs: Sequence[Metrics]) -> pd.DataFrame:
     for n, seed, _ in sorted(both):
         for architecture in ("transformer", "mlp"):
             run = named[n, seed, architecture]
-            first, stays = by_pairs(run.first_099), by_pairs(run.epoch_099)
+            first: Row = {**by_pairs(run.first_099)}
+            stays: Row = {**by_pairs(run.epoch_099)}
+            if not TABLE[architecture].symmetric:
+                first["mirror_free"] = stays["mirror_free"] = format.NO_VALUE
             rows.append((n, seed, architecture, *first.values(), *stays.values(), run.accuracy.all))
     names = ["n", "seed", "architecture", "first_train", "first_validation", "first_mirror_free"]
     names += ["stays_train", "stays_validation", "stays_mirror_free", "accuracy_all"]
@@ -197,7 +233,7 @@ def grid(runs: Sequence[Metrics], printed: Printed, params: Params) -> tuple[Tab
     own = [run for run in runs if run.architecture == "transformer"]
     level, share = (claims.percent(x) for x in (params.metrics.accuracy, params.metrics.variance))
     cosine, interval = params.metrics.aligned_cosine, claims.percent(params.grid.confidence)
-    means = f"bootstrap {interval} % interval of the mean over seeds"
+    means = f"{interval} % t interval of the mean over seeds"
     reached = f"First epoch at which an accuracy is {level} % or more, and that from which it stays"
     aligned = f"Directions of each class that a head reads or writes with a cosine ≥ {cosine:g}"
     made = {
