@@ -45,7 +45,7 @@ def main(folder: str) -> None:
     names = files.stages()["page"]["matrix"]["run"]
     pages = [f"report/runs/{provenance.filled(name, params)}.js" for name in names]
     store.write_text(out / "site" / "runs.js", page.runs(pages))
-    store.write_text(out / "index.html", page.page(shown, carried, settings.headline()))
+    store.write_text(out / "index.html", page.page(shown, carried, settings.headline(), out))
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ def test_only_plots_knows_matplotlib():
     }
     assert users == {"plots"}
     scripts = [path.read_text("utf-8") for path in STAGES.values()]
-    for text in (*scripts, *map(code, (ROOT / "notebooks").glob("*.ipynb"))):
+    for text in (*scripts, *map(code, (ROOT / "notebooks").rglob("*.ipynb"))):
         assert "matplotlib" not in text
 
 

@@ -56,7 +56,7 @@ STUDIES = {
 }
 STUDIES |= {"embedding-controls", "embedding-tables"}
 # What shows the library and not the runs.
-STUDIES |= {"api"}
+STUDIES |= {"api", "first-look", "new-modulus"}
 STUDIES |= {"extension", "checkpoints", "dynamics", "dynamics-tables"}
 # Prints the stages of a plan.
 PLANNED = """
@@ -126,6 +126,8 @@ def dvc(*words: str) -> str:
 
 def notebooks(stage: dict) -> list[str]:
     """The notebooks that a stage executes."""
+    if tutorial := re.search(r"stages/tutorial.py (\S+)", stage["cmd"]):
+        return [f"notebooks/tutorials/{tutorial[1]}.ipynb"]
     _, found, words = stage["cmd"].partition("stages/figure.py ")
     names = re.findall(r"--template (\S+)", words) or words.partition(" --")[0].split()
     return [f"notebooks/{x}.ipynb" for x in names] if found else []
@@ -146,7 +148,7 @@ def pipeline(figures: set[str] = FIGURES) -> Described:
     assert drawn >= figures
     left_out = (drawn - figures) | STUDIES
     report = every["report"]
-    gone = {"report/api", "data/controls", "data/checkpoints", "data/dynamics"}
+    gone = {"report/api", "report/tutorials", "data/controls", "data/checkpoints", "data/dynamics"}
     report["deps"] = [path for path in report["deps"] if path not in gone]
     for file in whole.values():
         file["stages"] = {k: v for k, v in file["stages"].items() if k not in left_out}

@@ -173,7 +173,7 @@ def keys(copy, monkeypatch) -> Callable[[], Keys]:
     def now() -> Keys:
         found, figure = Code(), copy / "stages" / "figure.py"
         every = [(x,) for x in (copy / "stages").glob("*.py")]
-        every += [(figure, x) for x in (copy / "notebooks").glob("*.ipynb")]
+        every += [(figure, x) for x in (copy / "notebooks").rglob("*.ipynb")]
         return {files[-1].stem: found.lines(*files) for files in every}
 
     return now

@@ -87,7 +87,7 @@ def test_every_notebook_is_a_stage_and_every_script_too():
     stages = [*STAGES.values(), PUBLISHED["convert"]]
     assert set(map(script, stages)) == {f"stages/{x}" for x in scripts}
     used = [path for stage in STAGES.values() for path in notebooks(stage)]
-    assert set(used) == {f"notebooks/{path.name}" for path in ROOT.glob("notebooks/*")}
+    assert set(used) == {str(x.relative_to(ROOT)) for x in ROOT.glob("notebooks/**/*.ipynb")}
 
 
 def test_the_report_depends_on_all_that_it_shows():

@@ -31,6 +31,13 @@ Json = dict[str, Any]
 SHOWN = ("figures/", "tables/")
 # Carried along. Activations are not: they are large, and made again in seconds.
 CARRIED = (*SHOWN, "paper/", "data/train/", "data/metrics/", "data/collected/")
+# Made by stages of their own.
+PAGES = (
+    ("a card for each model", "cards/index.html"),
+    ("a first look inside one", "tutorials/first-look.html"),
+    ("a new modulus in two minutes", "tutorials/new-modulus.html"),
+    ("the reference of the library", "api/index.html"),
+)
 LOOK = {"colors": base.COLORS, "grey": base.GREY, "red": base.RED}
 LOOK |= {name.lower(): getattr(plotly.colors.sequential, name) for name in ("Viridis", "Magma")}
 
@@ -135,8 +142,8 @@ def carried(shown: Iterable[Json]) -> list[str]:
     return sorted(path for path in named if path.startswith(CARRIED))
 
 
-def page(shown: list[Json], carried: Collection[str], run: Run) -> str:
-    """The whole page, with links to the files that it carries along."""
+def page(shown: list[Json], carried: Collection[str], run: Run, out: Path) -> str:
+    """The whole page, with links to the files that it carries along and to pages beside it."""
     rows: list[Claim] = next((s["claims"] for s in shown if s["name"] == "claims"), [])
     said = [row for row in rows if row.verdict]
     environment = jinja2.Environment(
@@ -149,6 +156,7 @@ def page(shown: list[Json], carried: Collection[str], run: Run) -> str:
     return environment.get_template("index.html").render(
         {"caption": run.caption, "headline": str(run), "look": LOOK, "carried": carried},
         parts=by_part(shown),
+        pages=[(title, path) for title, path in PAGES if (out / path).is_file()],
         said=said,
         agreeing=sum(row.agrees for row in said),
         columns=list(rows[0].cells) if rows else [],

@@ -1,0 +1,14 @@
+"""A figure as an image in a notebook, without a file."""
+
+from io import BytesIO
+
+from IPython.display import Image
+
+from strata.plots.base import Figure
+
+
+def shown(fig: Figure) -> Image:
+    """What the notebook displays; the same bytes for the same figure."""
+    buffer = BytesIO()
+    fig.savefig(buffer, dpi=160, format="png")
+    return Image(buffer.getvalue(), retina=True)
