@@ -2,8 +2,8 @@
 else, and not where a comment is another.
 
 In: where to write. Out: FOLDER/NAME.txt for each script stages/NAME.py but figure.py,
-tutorial.py and this one, and for each notebook, which one of these executes: every definition that it reaches, with
-its md5.
+tutorial.py and this one, and for each notebook, which one of these executes: every definition that
+it reaches, with its md5.
 """
 
 from pathlib import Path

@@ -3,8 +3,7 @@
 from io import BytesIO
 
 from IPython.display import Image
-
-from strata.plots.base import Figure
+from matplotlib.figure import Figure
 
 
 def shown(fig: Figure) -> Image:
