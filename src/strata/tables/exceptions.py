@@ -52,10 +52,11 @@ def one(case: Case, interventions: dict[str, Interventions], choice: Choice, pri
     row, at = run(case, choice), case.logits.at[0]
     base = interventions[case.logits.run].base
     gatings = [x for x in (row["gating"], row["balanced"]) if x is not None]
+    least = 1 if row["gating_least"] is None else row["gating_least"]
     reasons = {
         "did not generalise": not row["generalised"],
         "low gating": primes and min(gatings, default=1) < choice.levels.primes,
-        "a gated character": primes and (row["gating_least"] or 1) < choice.levels.primes,
+        "a gated character": primes and least < choice.levels.primes,
         "mixing": row["mixing"],
     }
     return row | {
