@@ -12,7 +12,7 @@ from typing import Any
 import jinja2
 
 from strata import store
-from strata.interventions.criteria import INTACT
+from strata.interventions.levels import LEVELS
 from strata.pipeline.provenance import md5
 from strata.run import Run
 from strata.schema import Metrics, RunSummary
@@ -60,7 +60,7 @@ def oddities(line: RunSummary, metrics: Metrics) -> Iterator[str]:
             f"It mixes primes: {line.mixed} of its {line.key} key frequencies are nonzero on the "
             "axes of more than one prime."
         )
-    if line.spared is not None and line.spared < INTACT:
+    if line.spared is not None and line.spared < LEVELS.intact:
         yield (
             f"Its directions do not belong to single primes: without those of one, a skill of "
             f"{line.spared:.2f} is left on pairs that do not have the axis of that prime."
