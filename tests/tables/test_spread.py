@@ -25,7 +25,7 @@ from strata.schema import (
     StayingEpochs,
 )
 from strata.statistics import t_interval
-from strata.tables import format, measures, seeds
+from strata.tables import beside, format, measures, seeds
 
 ROOT = Path(__file__).parents[2]
 PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
@@ -69,16 +69,16 @@ def test_the_interval_covers_a_planted_mean_as_often_as_it_says():
 def test_welchs_p_is_the_larger_of_those_with_either_divisor(std):
     ours, paper = [9, 10, 10, 11, 12, 10, 9, 13], np.array([-1.0, 1] * 5) * std + 8.0
     assert paper.std() == pytest.approx(std)
-    found = seeds.welch(ours, 8.0, std)
+    found = beside.welch(ours, 8.0, std)
     plain = stats.ttest_ind(ours, paper, equal_var=False).pvalue  # paper.std() has divisor n
     assert found is not None and found >= plain * (1 - 1e-9)
-    assert seeds.welch([8, 8, 8], 8.0, 0.0) is None and seeds.welch([9], 8.0, 1.0) is None
+    assert beside.welch([8, 8, 8], 8.0, 0.0) is None and beside.welch([9], 8.0, 1.0) is None
 
 
 def test_holm_rejects_in_steps_and_a_large_p_says_no_more_than_it_can():
     p = [0.04, 0.01, None, 0.03]
-    assert seeds.holm(p) == pytest.approx([0.06, 0.03, None, 0.06])
-    words = [seeds.said(x, 0.05) for x in seeds.holm(p)]
+    assert beside.holm(p) == pytest.approx([0.06, 0.03, None, 0.06])
+    words = [beside.said(x, 0.05) for x in beside.holm(p)]
     assert words == ["no difference was shown", "differs", "", "no difference was shown"]
 
 

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from scipy.stats import ttest_ind_from_stats
 
 from strata.architecture import TABLE
 from strata.params import GridParams, Params
 from strata.schema import Metrics, Printed
 from strata.statistics import t_interval
-from strata.tables import claims, format, headline
+from strata.tables import beside, claims, format, headline
 from strata.tables.headline import Table
 from strata.tables.measures import (
     Measure,
@@ -87,49 +86,14 @@ def pca(runs: Sequence[Metrics], printed: Printed, params: GridParams) -> pd.Dat
             row |= {"paper_mean": theirs.mean, "paper_std": theirs.std}
             row |= {"paper_min": theirs.min, "paper_max": theirs.max}
             row["paper_fve"] = round(theirs.mean_fve_percent / 100, 9)
-            row["p"] = welch([x.components for x in found], theirs.mean, theirs.std)
+            row["p"] = beside.welch([x.components for x in found], theirs.mean, theirs.std)
         rows.append(row)
-    for row, p in zip(rows, holm([row.get("p") for row in rows]), strict=True):
-        row |= {"p_holm": p, "beside_paper": said(p, 1 - params.confidence)}
+    for row, p in zip(rows, beside.holm([row.get("p") for row in rows]), strict=True):
+        row |= {"p_holm": p, "beside_paper": beside.said(p, 1 - params.confidence)}
     names = ["n", "unit", "runs", "of", *STATISTICS[1:], "fve"]
     names += ["paper_mean", "paper_std", "paper_min", "paper_max", "paper_fve"]
     names += ["p", "p_holm", "beside_paper"]
     return pd.DataFrame(rows, columns=names)
-
-
-def welch(values: Sequence[float | int], mean: float, std: float, seeds: int = 10) -> float | None:
-    """p of Welch's test of some values against a mean and a deviation over seeds that are printed:
-    the larger of those with n and with n − 1 as the divisor of the deviation, for the paper does
-    not say which. None of fewer than two values, or where neither side varies."""
-    if len(values) < 2 or not (std or np.ptp(values)):
-        return None
-    own = (np.mean(values), np.std(values, ddof=1), len(values))
-    theirs = (std, std * (seeds / (seeds - 1)) ** 0.5)
-    tests = (ttest_ind_from_stats(*own, mean, x, seeds, equal_var=False) for x in theirs)
-    return max(float(test.pvalue) for test in tests)
-
-
-def holm(p: Sequence[float | None]) -> list[float | None]:
-    """p-values corrected for their number. Holm, A Simple Sequentially Rejective Multiple Test
-    Procedure, 1979.
-
-    >>> holm([0.5, 0.25, None]), holm([0.125, 0.25])
-    ([0.5, 0.5, None], [0.25, 0.25])
-    """
-    known = sorted((x, i) for i, x in enumerate(p) if x is not None)
-    found: list[float | None] = [None] * len(p)
-    least = 0.0
-    for rank, (x, i) in enumerate(known):
-        least = max(least, min(1.0, (len(known) - rank) * x))
-        found[i] = least
-    return found
-
-
-def said(p: float | None, level: float) -> str:
-    """What a corrected p allows to be said; a large one never says that two are the same."""
-    if p is None:
-        return ""
-    return "differs" if p < level else "no difference was shown"
 
 
 def architectures(runs: Sequence[Metrics]) -> pd.DataFrame:
