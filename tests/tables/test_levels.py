@@ -25,7 +25,7 @@ def made(
     )  # fmt: skip
     trial = Interchange(
         kind=KIND, trials=9, success=success, unchanged=0.0, in_class=1.0, chance=0.1, random=0.1,
-        by_class=(), **ties,  # pyright: ignore
+        by_class=(), ties=ties or {},
     )  # fmt: skip
     return Interventions(
         run=f"n165-s{seed}", n=165, seed=seed, architecture="transformer", classes=(), draws=1,
