@@ -342,7 +342,8 @@ def test_a_head_is_put_to_the_prime_power_modulo_which_least_skill_is_left_witho
 
     changes = (
         ablated((0,), {3: 0.9, 5: 0.4}), ablated((1,), {3: 0.3, 5: 0.5}),
-        ablated((2,), {3: 1.0, 5: 0.6}), *(ablated(x, {3: 0.1, 5: 0.1}) for x in ((0, 1), (0, 2), (1, 2), (0, 1, 2))),
+        ablated((2,), {3: 1.0, 5: 0.6}),
+        *(ablated(x, {3: 0.1, 5: 0.1}) for x in ((0, 1), (0, 2), (1, 2), (0, 1, 2))),
     )  # fmt: skip
     run = about(15, 2).model_copy(update={"routing": changes})
     second = changes[1].all
