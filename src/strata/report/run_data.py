@@ -14,7 +14,7 @@ from jaxtyping import Float
 from strata import store
 from strata.analysis import fourier, readout, subspaces
 from strata.analysis.activations import answers, attended, blocks
-from strata.architecture import TABLE, architecture_of
+from strata.architecture import architecture_of
 from strata.monoid import JClass, algebraic_order, jclass, position
 from strata.schema import ClassMetrics, Interventions, Measures, Metrics, Readout
 from strata.store import Arrays
@@ -46,7 +46,7 @@ def page(
             algebra(jclass(c.d, n)) | spectrum(weights["W_E"], c, n) | measured.get(c.d, {})
             for c in metrics.classes
         ],
-        "curve": curve(history, TABLE[metrics.architecture].symmetric),
+        "curve": curve(history, architecture_of(weights).symmetric),
         "pca": pca(weights["W_E"][:n]) if finite else None,
         "model": model,
         "fidelity": fidelity,
