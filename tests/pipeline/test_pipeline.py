@@ -33,7 +33,7 @@ def test_a_figure_parameter_reruns_one_notebook(restored):
 def test_a_metrics_parameter_reruns_metrics_tables_and_the_figures_that_read_them(restored):
     restored.set("variance", 0.9)
     ran = {"check@runs", f"metrics@{RUN}", "collect@metrics", "tables", "grid"}
-    ran |= {"metrics-figures", f"page@{RUN}", "report"}
+    ran |= {"metrics-figures", f"page@{RUN}", "report", "cards", "accounts", "interventions-runs"}
     assert restored.planned() == ran
     assert restored.dvc("repro") == ran
 
