@@ -259,6 +259,13 @@ def test_shown_tables_say_bounds_units_and_what_is_missing():
     assert classes.loc["J₂", "idempotent"] == "none"
 
 
+def test_a_table_with_cells_that_cannot_have_a_number_is_shown_the_same_from_its_csv():
+    frame = pd.DataFrame({"first_train": [13000, 104], "first_mirror_free": [14000, "—"]})
+    again = pd.read_csv(io.StringIO(frame.to_csv(index=False)))
+    assert format.shown(again).to_numpy().tolist() == [["13,000", "14,000"], ["104", "—"]]
+    assert format.shown(frame).equals(format.shown(again))
+
+
 @pytest.mark.parametrize("n", [2, 8, 49, 113, 165, 180])
 def test_csv_gives_back_every_digit(n: int):
     for table in all_tables(run_metrics(n)).values():

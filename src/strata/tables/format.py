@@ -67,6 +67,8 @@ STYLES: dict[str, Callable[[Any], str]] = {
     "p": lambda x: f"{x:.2g}",
 }
 
+WORDS = {"text", "symbols", "class", "classes", "truth"}
+
 
 def shown(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame as read: headings for names, rounded values, differences of shares in points."""
@@ -87,7 +89,9 @@ def _cell(record: dict[Any, Any], name: str, shape: Column) -> str:
         return shape.missing
     if value == NO_VALUE:
         return NO_VALUE
-    text = STYLES[shape.style.replace("unit", record.get("unit", ""))](value)
+    style = shape.style.replace("unit", record.get("unit", ""))
+    # A column with NO_VALUE in it comes back from its CSV as text.
+    text = STYLES[style](float(value) if isinstance(value, str) and style not in WORDS else value)
     bound = name == "paper" and record["relation"] in BOUNDS
     return f"{record['relation']} {text}" if bound else text
 
