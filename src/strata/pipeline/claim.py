@@ -1,7 +1,6 @@
 """What dvc.lock claims: its stages, their outputs, and what the remote holds of them."""
 
 import random
-import re
 from collections.abc import Iterable
 from functools import reduce
 from operator import getitem
@@ -15,6 +14,7 @@ from dvc.stage import Stage
 from strata import params
 from strata.pipeline import files, verify
 from strata.pipeline.code import Code
+from strata.pipeline.replay import trains
 from strata.pipeline.verify import Out, Outcome
 from strata.run import Run, read_yaml
 
@@ -52,11 +52,7 @@ class Claim:
 
     def made(self, path: str) -> list[Out]:
         """The outputs that a path is, lies in, or holds; none for what git tracks."""
-        return [
-            out
-            for name, out in self.outs.items()
-            if name == path or name.startswith(f"{path}/") or path.startswith(f"{name}/")
-        ]
+        return verify.made(self.outs, path)
 
     def before(self, name: str) -> set[str]:
         """The stages whose outputs a stage reads."""
@@ -66,10 +62,8 @@ class Claim:
     def _trains(self, cmd: str, everything: bool) -> bool:
         """Whether the stage's script trains a model: such a stage is not repeated in full, unless
         everything is and its training is the same on every machine."""
-        script = re.findall(r"stages/\w+\.py", cmd)[0]
         repeats = everything and "MKL_CBWR=COMPATIBLE" in cmd
-        reached = {(x.module, x.name) for x in self.code.reached(Path(script))}
-        return ("strata.training.trainer", "Trainer") in reached and not repeats
+        return trains(cmd, self.code) and not repeats
 
     def _sample(self) -> set[Run | None]:
         """The headline run and some others; None stands for the stages of no run."""

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from dvc.repo import Repo
 from dvc.utils import dict_sha256
 
-from strata.pipeline import files, objects, provenance, resolved, tried
-from strata.pipeline.objects import DIR, Files
+from strata.pipeline import contents, files, objects, provenance, resolved, tried
+from strata.pipeline.contents import DIR, Files
 from strata.pipeline.resolved import Stage
 from strata.run import read_yaml
 
@@ -70,7 +70,7 @@ class _Planner:
         self.params = params
         self.stages = resolved.stages(repo, params)
         self.locked = files.locked()
-        self.objects, self.disk = objects.Objects(repo, remote), objects.Disk()
+        self.objects, self.disk = objects.Objects(repo, remote), contents.Disk()
         self.content: Files = {}  # of each output; of folders, of each file in them too
         self.run: list[str] = []
         self.restored = 0
@@ -118,10 +118,10 @@ class _Planner:
         planned = {x: md5 for x, md5 in self.content.items() if x.startswith(f"{path}/")}
         if not planned:
             return self.disk.md5(path)
-        here = objects.inside(self.disk.files(path) | planned, path)
+        here = contents.inside(self.disk.files(path) | planned, path)
         if UNKNOWN in here.values():
             return UNKNOWN
-        return objects.folder({x: md5 for x, md5 in here.items() if not md5.endswith(DIR)})
+        return contents.folder({x: md5 for x, md5 in here.items() if not md5.endswith(DIR)})
 
     def _made(self, name: str, stage: Stage, known: Files) -> Files:
         """What a stage that runs will write, as far as that is known."""
@@ -145,7 +145,7 @@ class _Planner:
         """Take this as what the outputs will be."""
         for path, md5 in made.items():
             if md5.endswith(DIR):
-                inner = self.objects.listed(md5) or objects.inside(self.disk.files(path), path)
+                inner = self.objects.listed(md5) or contents.inside(self.disk.files(path), path)
                 self.content |= {f"{path}/{x}": inner[x] for x in inner}
         self.content |= made
 

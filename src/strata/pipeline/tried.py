@@ -10,8 +10,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from strata.pipeline import objects
-from strata.pipeline.objects import Files
+from strata.pipeline import contents
+from strata.pipeline.contents import Files
 from strata.run import InputError
 
 
@@ -31,6 +31,6 @@ def outputs(cmd: str, outs: Iterable[str], params: Mapping[str, Any]) -> Files:
         if end.returncode:
             said = end.stderr.strip().splitlines() or [f"exit code {end.returncode}"]
             raise InputError(said[-1].partition(": ")[2] or said[-1])
-        disk = objects.Disk(scratch)
+        disk = contents.Disk(scratch)
         files = {name: md5 for out in outs for name, md5 in disk.files(out).items()}
         return files | {out: disk.md5(out) or "" for out in outs}

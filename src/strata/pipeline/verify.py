@@ -48,6 +48,15 @@ def outs(stages: dict[str, Any]) -> dict[str, Out]:
     return {x["path"]: Out(name, inside(x["path"]), x["md5"]) for name, x in found}
 
 
+def made(outs: dict[str, Out], path: str) -> list[Out]:
+    """The outputs that a path is, lies in, or holds; none for what git tracks."""
+    return [
+        out
+        for name, out in outs.items()
+        if name == path or name.startswith(f"{path}/") or path.startswith(f"{name}/")
+    ]
+
+
 def inside(path: str) -> str:
     """The path. Raises InputError where it leads out of the folder that it is meant for."""
     if Path(path).is_absolute() or ".." in Path(path).parts:
