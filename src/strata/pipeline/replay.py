@@ -61,7 +61,7 @@ class Replay:
     def order(self, targets: list[str], everything: bool) -> list[str]:
         """The stages to run for these, each after those whose outputs it reads: the targets, and
         what they need that the remote lacks; with everything all that they need, but trainings."""
-        code, ordered = Code(), dict.fromkeys(())
+        code, ordered = Code(), dict[str, None]()
 
         def take(name: str) -> None:
             if name in ordered:
