@@ -6,7 +6,7 @@ const strata = (() => {
   let known = [], at = "", choice = new URLSearchParams();
 
   function read() {
-    const [where, query = ""] = decodeURI(location.hash.slice(1)).split("?");
+    const [where, query = ""] = location.hash.slice(1).split("?"); // decodeURI throws for "#%"
     at = where;
     choice = new URLSearchParams(query);
   }

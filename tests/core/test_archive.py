@@ -50,6 +50,13 @@ def test_an_archive_that_unpacks_to_more_than_its_size_is_refused():
         interop.load(file.getvalue(), "x")
 
 
+def test_a_pickle_that_is_too_long_is_refused_unread():
+    """As a list of a hundred thousand numbers it would be read, at nine bytes each."""
+    assert interop.load(saved(PLAIN | {"losses": [0.5] * 100_000}), "x")
+    with pytest.raises(InputError, match=r"x: a pickle of \d+ bytes, must be at most \d+$"):
+        interop.load(saved(PLAIN | {"losses": [0.5] * 300_000}), "x")
+
+
 def test_objects_that_are_used_again_are_counted_and_text_is_not():
     one = ["a"]
     assert [archive.shared(pickled(x)) for x in ([1, "a", "a"], [one, one], [one] * 9)] == [0, 1, 8]

@@ -7,6 +7,7 @@ import math
 import os
 import shutil
 import sys
+import zipfile
 from collections import OrderedDict
 from pathlib import Path
 
@@ -322,10 +323,19 @@ def test_a_missing_or_wrong_checkpoint_gets_one_line_and_changes_nothing(project
     assert done.returncode == 1 and done.stdout.startswith("no checkpoint: make published CHECK")
     kept.write_bytes(b"of last time")
     (tmp_path / "wrong.pt").write_bytes(b"wrong")
-    for name, named in ("none.pt", "No such file"), ("wrong.pt", "not a file of torch.save"):
+    os.mkfifo(tmp_path / "pipe")
+    packed = zipfile.ZipFile(tmp_path / "bomb.pt", "w", zipfile.ZIP_DEFLATED)
+    with packed as archive:
+        archive.writestr("archive/data.pkl", bytes(2**28))
+    for name, named in (
+        ("wrong.pt", "convert: {}: not a file of torch.save"),
+        ("none.pt", "checkpoint: {}: No such file"),
+        ("pipe", "checkpoint: {}: must be a regular file"),
+        ("bomb.pt", "checkpoint: {}: 261"),
+    ):
         path = tmp_path / name
         done = project.run("env", f"CHECKPOINT={path}", "scripts/published")
-        assert done.returncode == 1 and done.stdout.startswith(f"convert: {path}: {named}")
+        assert done.returncode == 1 and done.stdout.startswith(named.format(path))
         assert done.stdout.count("\n") == 1
     assert kept.read_bytes() == b"of last time"
     assert {path.name for path in kept.parent.iterdir()} == names | {"checkpoint.pt"}

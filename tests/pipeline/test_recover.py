@@ -100,7 +100,7 @@ DEEP = "[" * 10**5
 @pytest.mark.parametrize(("text", "code"), [(BOMB, 1), (DEEP, 1), ("a: [", 0), (STAGES, 0)])
 def test_a_yaml_file_that_dvc_would_not_survive_is_refused_before_it_is_called(here, text, code):
     """It composes what is nested by recursion in C, and walks over all that aliases stand for."""
-    for name in ("params.yaml", "pipelines/runs/dvc.lock"):
+    for name in ("params.yaml", "pipelines/runs/dvc.lock", "stages/exact.yaml"):
         (here / name).parent.mkdir(parents=True, exist_ok=True)
         (here / name).write_text(text)
         command = [sys.executable, "-m", "strata.pipeline.leftovers"]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import quote
 from urllib.request import urlopen
 
 import numpy as np
@@ -355,6 +356,30 @@ def test_an_address_with_no_such_run_head_or_element_shows_the_headline(reader):
     reader.see("attn-scores")
     assert reader.js("return document.querySelector('#attn-scores select').value") == "0"
     assert reader.js("return document.getElementById('found').hidden")
+
+
+CODE = quote("<img src=x onerror=ran=1><script>ran=1</script>")
+KEYS = ("run", "a", "b", "head", "neuron", "removed", "damage", "class", "target", "axes", "curve")
+ADDRESSES = {
+    "code in every choice": "#attn-scores?" + "&".join(f"{key}={CODE}" for key in KEYS),
+    "code as a section": f"#{CODE}",
+    "code as a commit": f"?commit={CODE}#attn-scores",
+    "a path as a run": "#attn-scores?run=../../x&a=1e9&b=-1",
+    "no valid escape": "#%?run=%E0%A4%A&head=%",
+    "another scheme": "#javascript:ran=1",
+}
+
+
+@pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
+def test_no_address_runs_code_or_keeps_the_page_from_showing(address, reader):
+    reader.open(address)
+    reader.see("attn-scores")
+    assert reader.js("return [typeof ran, document.querySelectorAll('[onerror]').length]") == [
+        "undefined",
+        0,
+    ]
+    scripts = reader.js("return [...document.scripts].map(x => x.getAttribute('src'))")
+    assert f"runs/{RUN}.js" in scripts and not [x for x in scripts if x and ".." in x]
 
 
 def test_an_element_and_a_product_are_found_by_keyboard(project, reader):

@@ -24,7 +24,7 @@ from strata.pipeline import scratch
 TMP, CACHE = Path(".dvc", "tmp"), Path(".dvc", "cache")
 PROJECTS = (Path(), Path("published"))
 OUTS = ("data", "figures", "tables", "report")
-READ = ("params.yaml", "dvc.*", "pipelines/*/dvc.*", "published/dvc.*")
+READ = ("params.yaml", "dvc.*", "pipelines/*/dvc.*", "published/dvc.*", "stages/*.yaml")
 OF_DVC = re.compile(r".*\.[\w-]{22}\.tmp")  # dvc_objects.fs.utils.tmp_fname
 OURS = re.compile(r"\..+\.([0-9]+)\.tmp")  # store.replacing
 
