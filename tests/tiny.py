@@ -54,7 +54,7 @@ STUDIES = {
     "accounts-controls",
     "controls-tables",
 }
-STUDIES |= {"embedding-controls", "embedding-tables"}
+STUDIES |= {"embedding-controls", "embedding-tables", "published"}
 # What shows the library and not the runs.
 STUDIES |= {"api", "first-look", "new-modulus"}
 STUDIES |= {"extension", "checkpoints", "dynamics", "dynamics-tables"}

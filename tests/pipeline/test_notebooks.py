@@ -26,6 +26,7 @@ from strata.plots import base
 from strata.run import Run, Settings
 from strata.schema import Embedding, Metrics
 from strata.tables import accounts, dynamics, moduli
+from strata.tables.beside_seeds import Studied, tables
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -100,7 +101,7 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     """A run that has just been born, with all that a notebook may read of it."""
     n = run.n
     names = ("weights", "history", "metrics", "activations", "interventions", "classes")
-    names += ("measured", "times", "decisions")
+    names += ("measured", "times", "decisions", "accounts", "heads")
     made = {name: folder / name for name in names}
     weights = born(run, made["weights"])
     history = {name: np.array([0.5]) for name in store.HISTORY.names}
@@ -119,10 +120,17 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     times = {n: order.times(table.read(made["measured"]), n)}
     store.write_text(made["times"], dynamics.of_times(times).to_csv(index=False))
     few = PARAMS.interventions.model_copy(update={"draws": 2, "swaps": 1})
-    store.write_json(made["interventions"], suite.intervene(run, weights, few, 0.5))
+    changed = suite.intervene(run, weights, few, 0.5)
+    store.write_json(made["interventions"], changed)
     stored.write_forward(made["activations"], weights, n)
-    rows = accounts.runs([case(run, weights, numbers)], Choice(PARAMS.accounts.levels, 0.99))
-    store.write_text(made["decisions"], rows.to_csv(index=False))
+    choice = Choice(PARAMS.accounts.levels, 0.0)
+    found = case(run, weights, numbers)
+    store.write_text(made["decisions"], accounts.runs([found], choice).to_csv(index=False))
+    one = Studied(found, changed)
+    for name, beside in zip(
+        ("accounts", "heads"), tables(one, [one], choice, PARAMS), strict=False
+    ):
+        store.write_text(made[name], beside.frame.to_csv(index=False))
     return made
 
 

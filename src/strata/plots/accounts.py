@@ -50,3 +50,25 @@ def kinds(ax: Axes, names: Sequence[str]) -> None:
     ax.set_xticks(range(len(names)), names)
     ax.set_xlim(-0.6, len(names) - 0.4)
     ax.tick_params(axis="x", length=0)
+
+
+def strip(
+    ax: Axes,
+    names: Sequence[str],
+    runs: Sequence[Float[np.ndarray, " _"]],
+    marked: Sequence[Number],
+    label: str,
+) -> None:
+    """A row for each measure, from the top: a dot for each run, a diamond for the one that is
+    marked."""
+    y = -np.arange(len(names))
+    dot = {"linestyle": "none", "marker": "o", "color": GREY, "alpha": 0.6}
+    for place, values in zip(y, runs, strict=True):
+        ax.plot(values, np.full(len(values), place), markersize=3, **dot)
+    ax.plot([], [], label="our runs", markersize=3, **dot)
+    look = style(1) | {"linestyle": "none", "marker": "D", "markersize": 5}
+    ax.plot(marked, y, label=label, markeredgecolor="white", markeredgewidth=0.4, **look)
+    ax.set_yticks(y, names)
+    ax.grid(axis="y", color=FAINT, linewidth=0.5)
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)

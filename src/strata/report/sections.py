@@ -8,6 +8,7 @@ from strata.report.section import Section
 from strata.report.sections_accounts import ACCOUNTS
 from strata.report.sections_embedding import EMBEDDING
 from strata.report.sections_interventions import OVER_RUNS
+from strata.report.sections_published import PUBLISHED
 
 SECTIONS = (
     Section(
@@ -104,6 +105,7 @@ SECTIONS = (
     *OVER_RUNS,
     *ACCOUNTS,
     *EMBEDDING,
+    *PUBLISHED,
     Section(
         "pca-seeds", "Stability", "Table 5", "Dimension of the embedding over seeds",
         "Principal components of all residues for the set share of the variance. Interval: of the "

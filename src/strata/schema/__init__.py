@@ -37,6 +37,7 @@ from strata.schema.metrics import (
     StayingEpochs,
     TokenOrder,
 )
+from strata.schema.origin import Origin, Step
 from strata.schema.printed import (
     Printed,
     PrintedFit,
@@ -78,6 +79,7 @@ __all__ = [
     "Metrics",
     "NeuronMetrics",
     "OperandScores",
+    "Origin",
     "OtherKeys",
     "OvCircuit",
     "Pairs",
@@ -96,6 +98,7 @@ __all__ = [
     "Specificity",
     "Spread",
     "StayingEpochs",
+    "Step",
     "TargetScores",
     "TokenOrder",
 ]

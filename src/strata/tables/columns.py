@@ -90,6 +90,7 @@ COLUMNS = {
     "paper": Column("paper", "unit"),
     "published": Column("published weights", "unit"),
     "published_difference": Column("published − paper’s", "unit difference"),
+    "among": Column("among our runs", "text", "l", missing=""),
     "ours": Column("ours", "unit"),
     "difference": Column("ours − paper’s", "unit difference"),
     "section": Column("intervention", "text", "l"),
