@@ -5,27 +5,16 @@ import sys
 import warnings
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
+import shipped
 import torch
 
-from strata import store
 from strata.models import console
-from strata.models.model import Model, model_of
-from strata.run import Run
+from strata.models.model import Model
 
-ROOT = Path(__file__).parents[2]
+RUNS = ("n113-s1", "mlp-n113-s1")  # one of each kind
 POINTS = ("blocks.0.attn.hook_pattern", "blocks.0.attn.hook_z", "blocks.0.hook_resid_mid")
-
-
-def models() -> list[Model]:
-    """A shipped run of each kind, as the lock records it."""
-    found = []
-    for name in ("n113-s1", "mlp-n113-s1"):
-        path = ROOT / "data" / "train" / name / "weights.safetensors"
-        found.append(model_of(Run.parse(name), store.read_weights(path)))
-    return found
 
 
 def with_lens(model: Model) -> None:
@@ -79,7 +68,7 @@ def main() -> None:
         print("neither transformer_lens nor nnsight is here", file=sys.stderr)
         sys.exit(2)
     warnings.simplefilter("ignore")  # theirs
-    for model in models():
+    for model in map(shipped.model, RUNS):
         for name in there:
             packages[name](model)
     print("checked", *there)
