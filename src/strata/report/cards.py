@@ -70,18 +70,22 @@ def oddities(line: RunSummary, metrics: Metrics) -> Iterator[str]:
         yield f"n is not square-free: {', '.join(irregular)} are not groups."
     relapses = metrics.epoch_099.train_relapses
     if relapses:
-        yield f"After it first got 99 % of the training pairs it fell below for {relapses} epochs."
+        yield (
+            "After it first got 99 % of the training pairs it fell below again, for "
+            f"{relapses:,} epochs in all."
+        )
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage.
+    """A share as a percentage of three digits; 100 % means every one.
 
-    >>> percent(0.98765), percent(1.0), percent(None)
-    ('98.8 %', '100 %', 'none')
+    >>> percent(0.98765), percent(0.3), percent(0.99996), percent(1.0), percent(None)
+    ('98.8 %', '30 %', '> 99.9 %', '100 %', '–')
     """
     if share is None:
-        return "none"
-    return "100 %" if share == 1 else f"{share:.1%}".replace("%", " %")
+        return "–"
+    text = f"{100 * share:.3g} %"
+    return "> 99.9 %" if share < 1 and text == "100 %" else text
 
 
 def template(name: str) -> jinja2.Template:
@@ -93,5 +97,5 @@ def template(name: str) -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["percent"] = percent
+    environment.filters |= {"percent": percent, "thousands": "{:,}".format}
     return environment.get_template(name)
