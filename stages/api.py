@@ -4,12 +4,14 @@ Out: a folder of HTML, a page for each module of the public face, the core, mode
 interventions.
 """
 
+import pkgutil
 import shutil
 from pathlib import Path
 
 import pdoc
 import pdoc.render
 
+import strata
 from strata import store
 from strata.run import command
 
@@ -17,8 +19,18 @@ HIDDEN = ("accounts", "dynamics", "pipeline", "plots", "report", "tables", "trai
 HIDDEN += ("levels", "params", "models.console", "models.summary")
 
 
+def face() -> None:
+    """Show pdoc the public names, which strata loads at their first use, and then its modules."""
+    modules = [x.name for x in pkgutil.iter_modules(strata.__path__) if x.name not in HIDDEN]
+    names = sorted({*dir(strata)} - {*modules}, key=str.swapcase)
+    for name in names:
+        setattr(strata, name, getattr(strata, name))
+    setattr(strata, "__all__", [*names, *modules])  # noqa: B010
+
+
 def main(folder: str) -> None:
     out = Path(folder)
+    face()
     shutil.rmtree(out, ignore_errors=True)
     # Its search has all words twice and is larger than the pages.
     pdoc.render.configure(docformat="markdown", show_source=False, math=False, search=False)

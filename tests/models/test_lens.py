@@ -20,17 +20,21 @@ from strata.run import Run
 
 PYTHONS = [x for x in os.environ.get("STRATA_LENS", "").split(":") if x]
 SCRIPT = Path(__file__).with_name("hooked.py")
+FOUND = os.pathsep.join(str(SCRIPT.parents[i] / x) for i, x in ((1, ""), (2, "src")))
+
+
+def checked(python: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [python, str(SCRIPT), *options], env=os.environ | {"PYTHONPATH": FOUND}, text=True,
+        check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("python", PYTHONS or [None])
 def test_a_hooked_model_answers_as_ours_with_its_activations_in_reach(python):
     if python is None:
         pytest.skip("STRATA_LENS names no Python with TransformerLens")
-    path = os.pathsep.join(str(x) for x in (SCRIPT.parents[1], SCRIPT.parents[2] / "src"))
-    done = subprocess.run(
-        [python, str(SCRIPT)], env=os.environ | {"PYTHONPATH": path}, text=True, check=False,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+    done = checked(python)
     assert done.returncode == 0 and done.stdout.splitlines()[-1].startswith("checked"), done.stdout
 
 
@@ -57,6 +61,5 @@ def test_a_transformerlens_that_is_not_there_or_another_is_said_in_one_line(
 
 
 def test_the_check_is_one_that_fails_where_there_is_nothing_to_check():
-    command = [sys.executable, str(SCRIPT), "--none"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "neither" in done.stderr
+    done = checked(sys.executable, "--none")
+    assert done.returncode == 2 and "neither" in done.stdout

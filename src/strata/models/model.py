@@ -23,8 +23,12 @@ THRESHOLD = 0.5  # key: at least this times the uniform share
 Hook = Callable[[Tensor, HookPoint], Tensor | None]
 
 
-def _weight(name: str, what: str) -> Any:
-    return property(lambda model: model.get_parameter(PATHS[name]), doc=f"{what}.")
+def _weight(name: str, axes: str, what: str) -> Any:
+    def weight(model: "Model") -> Float[Tensor, axes]:  # pyright: ignore[reportInvalidTypeForm]
+        return model.get_parameter(PATHS[name])
+
+    weight.__doc__ = what
+    return property(weight)
 
 
 def _circuits() -> Any:
@@ -41,13 +45,13 @@ class Model(nn.Module):
     until ``requires_grad_()``. ``run`` says which run it is, ``changed`` what was done to it.
     """
 
-    W_E = _weight("W_E", "Embedding, (tokens, d_model); of a transformer the last row is that of =")
-    W_in = _weight("W_in", "(d_model, d_mlp); of the MLP-only model (2 d_model, d_mlp)")
-    b_in = _weight("b_in", "(d_mlp)")
-    W_out = _weight("W_out", "(d_mlp, d_model)")
-    b_out = _weight("b_out", "(d_model)")
-    W_U = _weight("W_U", "(d_model, n)")
-    b_U = _weight("b_U", "(n)")
+    W_E = _weight("W_E", "tokens d_model", "Embedding; the last row of a transformer's is =.")
+    W_in = _weight("W_in", "width d_mlp", "The width is d_model; of the MLP-only model 2 d_model.")
+    b_in = _weight("b_in", "d_mlp", "Biases of the neurons.")
+    W_out = _weight("W_out", "d_mlp d_model", "What each neuron writes.")
+    b_out = _weight("b_out", "d_model", "Bias of what the neurons write.")
+    W_U = _weight("W_U", "d_model n", "Unembedding.")
+    b_U = _weight("b_U", "n", "Biases of the logits.")
 
     def __init__(self, run: Run, weights: Arrays, changed: tuple[str, ...] = ()):
         super().__init__()
@@ -194,14 +198,14 @@ class Model(nn.Module):
 class Transformer(Model):
     """The one-layer transformer: it reads a, b, = and answers at =."""
 
-    W_Q = _weight("W_Q", "(n_heads, d_model, d_head), as W_K and W_V")
-    W_K = _weight("W_K", "(n_heads, d_model, d_head)")
-    W_V = _weight("W_V", "(n_heads, d_model, d_head)")
-    W_O = _weight("W_O", "(n_heads, d_head, d_model)")
-    b_Q = _weight("b_Q", "(n_heads, d_head), as b_K and b_V")
-    b_K = _weight("b_K", "(n_heads, d_head)")
-    b_V = _weight("b_V", "(n_heads, d_head)")
-    b_O = _weight("b_O", "(d_model)")
+    W_Q = _weight("W_Q", "n_heads d_model d_head", "Queries, of each head.")
+    W_K = _weight("W_K", "n_heads d_model d_head", "Keys.")
+    W_V = _weight("W_V", "n_heads d_model d_head", "Values.")
+    W_O = _weight("W_O", "n_heads d_head d_model", "What each head writes of its values.")
+    b_Q = _weight("b_Q", "n_heads d_head", "Biases of the queries.")
+    b_K = _weight("b_K", "n_heads d_head", "Biases of the keys.")
+    b_V = _weight("b_V", "n_heads d_head", "Biases of the values.")
+    b_O = _weight("b_O", "d_model", "Bias of what the heads write.")
 
     @property
     def W_OV(self) -> Float[Tensor, "n_heads d_model d_model"]:
