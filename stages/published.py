@@ -1,10 +1,13 @@
 """The paper's own weights beside our runs of the same modulus.
 
 In: a folder; a folder with the results of published weights (metrics, logits, embedding,
-interventions); the collected results of our runs; the paper's printed values, and the claims over
-seeds, of the text and of Tables 2 and 3. Out: NAME.csv, NAME.tex and NAME.md for each table.
+interventions) and, where they are shipped, their receipt; the collected results of our runs; the
+paper's printed values, and the claims over seeds, of the text and of Tables 2 and 3. Out: NAME.csv,
+NAME.tex and NAME.md for each table; captions have the SHA-256 that the receipt names.
 """
 
+import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,8 +15,8 @@ import pandas as pd
 from strata import store
 from strata.accounts.study import Case, Choice, usual
 from strata.params import load
-from strata.run import command
-from strata.schema import Embedding, Interventions, Logits, Metrics, Printed
+from strata.run import InputError, command
+from strata.schema import Embedding, Interventions, Logits, Metrics, Origin, Printed
 from strata.tables import beside_seeds, format
 from strata.tables.beside_seeds import Studied
 
@@ -34,13 +37,26 @@ def ours(folder: Path) -> list[Studied]:
     return [Studied(Case(*case), x) for *case, x in found if usual(x.run)]
 
 
+def weights(folder: Path) -> str:
+    """Which weights, for a caption. Raises InputError where a result is not that of the receipt."""
+    if not (folder / "receipt.json").is_file():
+        return ""
+    origin = store.read_model(folder / "receipt.json", Origin)
+    for name, sha256 in origin.results.items():
+        if hashlib.sha256(store.read_bytes(folder / name)).hexdigest() != sha256:
+            raise InputError(f"{folder / name}: is not what receipt.json names; restore it by git")
+    return f" SHA-256 of the weights: {origin.sha256}."
+
+
 def main(folder: str, results: str, collected: str, paper: str, text: str, classes: str) -> None:
     params, theirs = load("params.yaml"), published(Path(results))
     choice = Choice(params.accounts.levels, params.metrics.accuracy)
     printed = store.read_model(paper, Printed)
     made = beside_seeds.tables(theirs, ours(Path(collected)), choice, params)
     over = pd.read_csv(text), pd.read_csv(classes)
-    format.write((*made, *beside_seeds.numbers(theirs, over, printed, params)), folder)
+    of = weights(Path(results))
+    found = (*made, *beside_seeds.numbers(theirs, over, printed, params))
+    format.write([replace(x, caption=f"{x.caption}{of}") for x in found], folder)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import runpy
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from planted_logits import (
 from strata import params, store
 from strata.accounts.study import Case, Choice
 from strata.pipeline import files
-from strata.run import read_yaml
+from strata.run import InputError, read_yaml
 from strata.schema import Embedding, Interventions, Metrics, Origin, Printed
 from strata.statistics import t_interval
 from strata.tables import beside_seeds, claims, headline
@@ -105,6 +107,17 @@ def test_shipped_results_are_those_that_the_receipt_names():
         assert step.cmd.endswith(script) and len(step.code) == 32
     runs = {json.loads((KEPT / x).read_text())["run"] for x in ORIGIN.results if x.endswith("json")}
     assert runs == {ORIGIN.run}
+
+
+def test_a_result_that_is_not_the_receipt_s_is_refused(tmp_path):
+    weights = runpy.run_path(str(ROOT / "stages" / "published.py"))["weights"]
+    folder = tmp_path / "results"
+    assert weights(folder) == ""
+    shutil.copytree(KEPT, folder)
+    assert ORIGIN.sha256 in weights(folder)
+    (folder / "logits.json").write_text("{}")
+    with pytest.raises(InputError, match=r"logits\.json: is not what receipt\.json names"):
+        weights(folder)
 
 
 def test_the_weights_are_not_here_and_no_stage_at_the_top_asks_for_them():
