@@ -15,7 +15,7 @@ import psutil
 from dvc.repo import Repo
 from ruamel.yaml import YAML
 
-from strata.pipeline import files, objects
+from strata.pipeline import files, leftovers, objects
 from strata.pipeline.objects import Files
 from strata.run import InputError, command
 
@@ -42,9 +42,15 @@ def published() -> Files:
 
 
 def busy() -> None:
-    """Raises InputError where DVC still runs something here."""
-    path = Path(".dvc", "tmp", "rwlock")
-    named = set(re.findall(r'"pid": (\d+)', path.read_text())) if path.is_file() else set()
+    """Raises InputError where DVC still runs something here.
+
+    It holds its lock, but for the time in which a stage runs, and then its list names the process.
+    """
+    with leftovers.held(leftovers.TMP / "lock") as free:
+        if not free:
+            raise InputError("DVC is at work here: wait for it, or end it; then make back")
+        path = leftovers.TMP / "rwlock"
+        named = re.findall(r'"pid": (\d+)', path.read_text()) if path.is_file() else ()
     for pid in filter(psutil.pid_exists, map(int, named)):
         raise InputError(f"process {pid} runs stages here: wait for it, or end it; then make back")
 

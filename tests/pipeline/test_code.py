@@ -287,7 +287,8 @@ def test_every_function_that_a_stage_calls_is_in_its_key(made, tmp_path):
         project.do(sys.executable, "-c", PROFILER, str(out), *words)
         listed = (project.folder / "data" / "code" / f"{script}.txt").read_text()
         own = {line.split("  ")[1] for line in listed.splitlines()}
-        assert {*read_json(out)} <= own, name
+        # Public names are resolved at their first use, by what the name stands for.
+        assert {*read_json(out)} - {"strata.__getattr__"} <= own, name
         seen += 1
     assert seen > 5
 

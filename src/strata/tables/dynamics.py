@@ -152,7 +152,7 @@ def of_runs(signs: Sequence[int]) -> Json:
     (0.3125, 'cannot pass', '')
     """
     agree, strict = list(signs).count(1), sum(x != 0 for x in signs)
-    p = binomtest(agree, strict, alternative="greater").pvalue if strict else None
+    p = float(binomtest(agree, strict, alternative="greater").pvalue) if strict else None
     note = "cannot pass" if signs and 0.5 ** len(signs) > LEVEL else ""
     return {"runs": len(signs), "runs_agree": agree, "p_runs": p, "note": note}
 
