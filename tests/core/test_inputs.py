@@ -1,6 +1,10 @@
 """What may be input: nothing that never ends or unpacks to more than memory holds."""
 
+import inspect
 import os
+import re
+import runpy
+import shutil
 import sys
 from pathlib import Path
 
@@ -99,3 +103,27 @@ def test_no_stage_takes_its_words_by_number():
         text = path.read_text("utf-8")
         assert "sys.argv" not in text
         assert ("def main() -> None" in text) == ("argparse" in text), path
+
+
+OF_A_RUN = [
+    path
+    for path in sorted((ROOT / "stages").glob("*.py"))
+    if re.search(r"def main\(.*\bnames?: str", path.read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize("script", OF_A_RUN, ids=lambda path: path.stem)
+def test_no_stage_takes_a_path_for_a_name(script, tmp_path, monkeypatch):
+    """A run is part of paths that are read and written, a notebook of one that is executed."""
+    main, bad = runpy.run_path(str(script))["main"], "../../n6-s1"
+    words = [
+        bad if x in {"name", "names"} else f"../{x}" for x in inspect.signature(main).parameters
+    ]
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    shutil.copy(ROOT / "params.yaml", tmp_path / "here")
+    with pytest.raises(
+        InputError, match=f"run = '{bad}': must look like|{bad}.ipynb: no such note"
+    ):
+        main(*words)
+    assert [x.name for x in tmp_path.rglob("*")] == ["here", "params.yaml"]

@@ -439,9 +439,14 @@ def test_a_read_only_data_folder_is_named_and_nothing_changes(project):
     project.do(*DVC, "status", "--quiet")
 
 
+def remote(project: Project, path: str) -> Path:
+    """The object of an output in the project's remote."""
+    return verify.at(project.folder / "remote", verify.outs(locked(project))[path].md5)
+
+
 def damage(project: Project, path: str, how: str) -> None:
     """Truncate, flip one bit of, or delete the object of an output in the project's remote."""
-    at = verify.at(project.folder / "remote", verify.outs(locked(project))[path].md5)
+    at = remote(project, path)
     content = bytearray(at.read_bytes())
     at.chmod(0o644)
     content[len(content) // 2] ^= 1
@@ -449,6 +454,9 @@ def damage(project: Project, path: str, how: str) -> None:
         at.unlink()
     else:
         at.write_bytes(content if how == "flipped" else content[: len(content) // 2])
+
+
+SWAPPED = ("figures/logits.png", "figures/pca-dim.png")
 
 
 def test_damaged_objects_of_the_remote_are_not_pulled_and_make_paper_makes_them_anew(made, clone):
@@ -459,15 +467,35 @@ def test_damaged_objects_of_the_remote_are_not_pulled_and_make_paper_makes_them_
     }
     for path, how in harmed.items():
         damage(clone, path, how)
+    one, other = (remote(clone, path) for path in SWAPPED)
+    away = one.rename(one.with_suffix(".away"))
+    other.rename(one)
+    away.rename(other)
     done = clone.run(*DVC, "pull")
     assert done.returncode == 1 and "ERROR" in done.stdout
-    assert not set(harmed) & set(clone.outputs())
+    assert not {*harmed, *SWAPPED} & set(clone.outputs())
     assert clone.run(*DVC, "status", "--quiet").returncode == 1
     said = clone.do("make", "paper")
     assert "not all of it" in said
     assert results(clone) == results(made)
     clone.do("git", "checkout", "--quiet", "remote")
     clone.do(*DVC, "status", "--quiet")
+
+
+def test_what_dvc_copied_from_a_damaged_object_of_its_cache_is_made_anew(project):
+    """DVC takes a read-only object for what its name says, and the copy for the object."""
+    expected, path = results(project), project.folder / METRICS
+    at = remote(project, METRICS)
+    at = project.folder / ".dvc" / "cache" / at.relative_to(project.folder / "remote")
+    at.chmod(0o644)
+    at.write_bytes(at.read_bytes()[:-10])
+    at.chmod(0o444)
+    path.unlink()
+    project.do(*DVC, "checkout")
+    assert path.read_bytes() != expected[METRICS]
+    assert "was damaged: deleted" in project.do("scripts/paper")
+    assert results(project) == expected
+    assert "up to date" in project.do("scripts/paper")
 
 
 def test_a_dvc_lock_edited_by_hand_is_seen_and_git_or_repro_puts_it_right(project):

@@ -2,14 +2,16 @@
 
 ``python -m strata.pipeline.recover`` does it in the project where it is called: for lock files,
 which DVC writes in place; for objects of the cache; and for what DVC remembers of files, which is
-partial where a pull was killed, and then says that nothing lacks.
+partial where a pull was killed, and then says that nothing lacks. ``… objects`` does it for the
+objects alone: what DVC copied from a damaged one, it takes for whole.
 """
 
 import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -82,16 +84,26 @@ def memory(config: Config) -> Path:
     return Path(vars(Repo)["site_cache_dir"].__get__(here))
 
 
-def main() -> None:
-    for line in lock_files():
-        print(line)
+def main(*only: str) -> None:
+    """All of it; or the objects alone, with exit code 1 where one was damaged."""
     config = Config.from_cwd()
+    cache = Path(config["cache"].get("dir", leftovers.CACHE), "files", "md5")
+    if only == ("objects",):
+        sys.exit(bool(told(objects(cache))))
+    told(lock_files())
     with leftovers.held(leftovers.TMP / "lock") as mine:
         if mine and (leftovers.TMP / "btime").exists():
             shutil.rmtree(memory(config), ignore_errors=True)
-    cache = Path(config["cache"].get("dir", leftovers.CACHE))
-    for line in objects(cache / "files" / "md5"):
-        print(line)
+    told(objects(cache))
+
+
+def told(lines: Iterable[str]) -> int:
+    """How many lines there are, each printed as it comes."""
+    count = 0
+    for line in lines:
+        print(line, flush=True)
+        count += 1
+    return count
 
 
 if __name__ == "__main__":
