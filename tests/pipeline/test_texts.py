@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from strata.pipeline import files
+
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
 every_page = pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
@@ -32,6 +34,12 @@ def test_no_table_has_more_than_eight_columns(page):
 
 def test_the_readme_is_read_in_one_sitting():
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 120
+
+
+def test_the_page_of_the_pipeline_names_every_stage():
+    text = (ROOT / "docs/pipeline.md").read_text("utf-8")
+    names = {*re.findall(r"[\w-]+", text)}
+    assert [stage for stage in files.stages(ROOT) if stage not in names] == []
 
 
 def test_contributing_names_modules_that_exist():

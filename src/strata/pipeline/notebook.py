@@ -31,10 +31,14 @@ QUIET = {
     "SOURCE_DATE_EPOCH": "0",
 }
 CSS = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem }
 pre { font-size: 13px; line-height: 1.35; overflow-x: auto }
 div.highlight pre { background: #f6f6f6; padding: .6rem .8rem }
 img { max-width: 100%; height: auto }
+div.output_html { overflow-x: auto }
+table { border: 0; border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums }
+th, td { border: 0; border-bottom: 1px solid #ddd }
+th, td { padding: .25rem .7rem .25rem 0; text-align: left }
 """
 
 
@@ -129,6 +133,7 @@ def page(notebook: NotebookNode) -> str:
     colors = HtmlFormatter(style="default").get_style_defs(".highlight")
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{CSS}{colors}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
