@@ -8,10 +8,11 @@ OPEN ?= browser
 TORCH ?=
 READY := .venv/.ready
 REMOTES := .venv/.remotes
+VALIDATOR := .venv/validator/.ready
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help paper report plan back dynamics published verify test lint bench
+.PHONY: help paper report plan back dynamics published verify deposit test lint bench
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,7 +39,10 @@ published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (p
 verify: $(READY) ## make a sample of what dvc.lock names again and compare; ALL=1: all of it
 	@python scripts/verify.py $(if $(ALL),--all)
 
-test: $(REMOTES) ## run the tests
+deposit: $(READY) ## a folder for an archive that gives DOIs, from which all of it can be made again
+	@python scripts/deposit.py
+
+test: $(REMOTES) $(VALIDATOR) ## run the tests
 	@OMP_NUM_THREADS=1 pytest -n $(JOBS) --dist loadfile
 
 lint: $(REMOTES) ## style, types, notebooks without outputs
@@ -68,3 +72,6 @@ $(READY): requirements.lock requirements-cpu.lock requirements-torch.lock requir
 
 $(REMOTES): requirements-remotes.lock $(READY)
 	@scripts/environment-remotes
+
+$(VALIDATOR): requirements-validator.lock $(READY)
+	@scripts/environment-validator

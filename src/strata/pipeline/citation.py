@@ -8,6 +8,7 @@ CITATION.cff.
 import json
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 Cff = Mapping[str, Any]  # what CITATION.cff holds
 
@@ -50,6 +51,28 @@ def zenodo(cff: Cff) -> str:
         ],
     }
     return json.dumps(said, indent=2) + "\n"
+
+
+def entities(authors: list[Mapping[str, str]]) -> list[dict[str, Any]]:
+    """Authors as linked data: objects with an @id and an @type."""
+    return [_linked(_author(x)) for x in authors]
+
+
+def papers(cff: Cff) -> list[dict[str, Any]]:
+    """The papers as linked data, their authors in them. None has a DOI: the address of its code
+    stands for it."""
+    return [_linked(_paper(x)) | {"@id": x["repository-code"]} for x in cff["references"]]
+
+
+def _linked(said: Any) -> Any:
+    """The same with names for what has a type, equal ones for equal things."""
+    if isinstance(said, list):
+        return [_linked(x) for x in said]
+    if not isinstance(said, Mapping):
+        return said
+    rest = {key: _linked(value) for key, value in said.items() if key != "type"}
+    name = rest.get("name") or f"{rest['givenName']} {rest['familyName']}"
+    return {"@id": f"#{quote(name)}", "@type": said["type"], "name": name, **rest}
 
 
 def reference(paper: Mapping[str, Any]) -> str:

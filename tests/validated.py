@@ -1,0 +1,57 @@
+"""rocrate-validator without a network, for an environment of its own: ``FOLDER PROFILE CONTEXT``.
+
+Prints what the crate in the folder lacks of that profile. CONTEXT is a file with the JSON-LD
+context of RO-Crate 1.3; for version 1.1 the terms that have changed since are put back.
+"""
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+
+WORKFLOWS = "https://bioschemas.org/"
+EARLIER = {
+    "ComputationalWorkflow": f"{WORKFLOWS}ComputationalWorkflow",
+    "FormalParameter": f"{WORKFLOWS}FormalParameter",
+    "input": f"{WORKFLOWS}ComputationalWorkflow#input",
+    "output": f"{WORKFLOWS}ComputationalWorkflow#output",
+}
+TERMS = "https://w3id.org/ro/terms/workflow-run"
+CONTEXTS: dict[str | None, Any] = {f"{TERMS}/context": {"md5": f"{TERMS}#md5"}}
+
+
+class Answers(HTTPAdapter):
+    """Answers with a context, or that there is none."""
+
+    def send(self, request: requests.PreparedRequest, *_: Any, **__: Any) -> requests.Response:
+        found = CONTEXTS.get(request.url)
+        body = io.BytesIO(json.dumps({"@context": found}).encode())
+        answer = requests.Response()
+        answer.url, answer.request = request.url or "", request
+        answer.status_code = 404 if found is None else 200
+        answer.headers["Content-Type"] = "application/ld+json"
+        answer.raw = urllib3.HTTPResponse(body, preload_content=False)
+        return answer
+
+
+def main(folder: str, profile: str, context: str) -> None:
+    from rocrate_validator import services  # pyright: ignore[reportMissingImports]
+
+    latest = json.loads(Path(context).read_text("utf-8"))["@context"]
+    CONTEXTS["https://w3id.org/ro/crate/1.3/context"] = latest
+    CONTEXTS["https://w3id.org/ro/crate/1.1/context"] = latest | EARLIER
+    HTTPAdapter.send = Answers.send  # pyright: ignore[reportAttributeAccessIssue]
+    asked = {"rocrate_uri": folder, "profile_identifier": profile, "no_cache": True}
+    result = services.validate(asked | {"skip_availability_check": True})
+    for issue in result.get_issues():
+        print(issue.check.identifier, issue.message, issue.violatingEntity)
+    print("valid" if result.passed() else "not valid")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
