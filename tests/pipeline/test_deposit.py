@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tiny import ROOT, Project
+from tiny import ROOT, RUN, Project
 
 from strata.pipeline import files, verify
 
@@ -69,13 +69,11 @@ def test_what_is_not_committed_or_lacks_in_the_remote_is_told(project):
     done = project.run("make", "deposit")
     assert "deposit: params.yaml: must be as in the last commit: git commit" in done.stdout
     params.write_text(text)
-    out = verify.outs(files.locked(project.folder))["tables/claims.md"]
+    out = verify.outs(files.locked(project.folder))[f"data/train/{RUN}/history.parquet"]
     path = verify.at(project.folder / "remote", out.md5)
     path.unlink()
     project.do("git", "commit", "--quiet", "--all", "--message", "less")
     done = project.run("make", "deposit")
     assert done.returncode
-    assert (
-        "deposit: tables/claims.md: remote: must hold what dvc.lock names: dvc push" in done.stdout
-    )
+    assert f"deposit: {out.path}: remote: must hold what dvc.lock names: dvc push" in done.stdout
     assert not (project.folder / "deposit").exists()
