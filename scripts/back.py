@@ -16,7 +16,7 @@ from dvc.repo import Repo
 from ruamel.yaml import YAML
 
 from strata.pipeline import files, leftovers, objects
-from strata.pipeline.objects import Files
+from strata.pipeline.contents import Disk, Files
 from strata.run import InputError, command
 
 OURS = ["params.yaml", "summary.json", *map(files.lock, files.FILES)]
@@ -55,7 +55,7 @@ def busy() -> None:
         raise InputError(f"process {pid} runs stages here: wait for it, or end it; then make back")
 
 
-def lost(kept: Mapping[str, str], stored: objects.Objects, disk: contents.Disk) -> list[str]:
+def lost(kept: Mapping[str, str], stored: objects.Objects, disk: Disk) -> list[str]:
     """The outputs that would be replaced by what was published, and are recorded nowhere."""
     there = {path: disk.md5(path) for path in kept if stored.had(kept[path])}
     other = [path for path in there if there[path] not in {None, kept[path]}]
@@ -109,7 +109,7 @@ def main() -> None:
     busy()
     kept = published()
     with Repo() as repo:
-        stored, disk = objects.Objects(repo), contents.Disk()
+        stored, disk = objects.Objects(repo), Disk()
     if names := lost(kept, stored, disk):
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         raise InputError(
