@@ -240,7 +240,10 @@ def test_what_the_whole_model_does_is_found_at_its_epoch():
     frame = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
     [row] = dynamics.of_wholes({Run(15, 1): frame}).to_dict("records")
     assert (row["epoch_known"], row["epoch_class"], row["epoch_answer"]) == (10, 20, 70)
-    assert row["class_chance"] == chance and pd.isna(row["epoch_between"])
+    assert row["class_chance"] == chance and "epoch_between" not in row
+    apart = frame.assign(measure="class_share", value=1.0)
+    both = {Run(15, 1): frame, Run(21, 1): pd.concat([frame, apart]).drop_duplicates()}
+    assert dynamics.of_wholes(both)["epoch_between"].isna().tolist() == [True, False]
 
 
 @pytest.mark.parametrize("n", [2, 6, 8, 30, 45])

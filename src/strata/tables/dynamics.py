@@ -77,7 +77,7 @@ def of_wholes(frames: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
     """When training pairs are answered, when mirror-free ones fall into the right class, above the
     share of pairs that the commonest class has, when they are answered, and when classes part in
     the embedding, more than labels assigned at random."""
-    rows = []
+    rows, wholes = [], []
     for run, frame in frames.items():
         # Labels assigned at random have as much of the variance between their means.
         chance, apart = order.commonest(run.n), (len(classes(run.n)) - 1) / (run.n - 1)
@@ -93,8 +93,11 @@ def of_wholes(frames: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
         }
         times = {k: order.settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
         rows.append({"n": run.n, "class_chance": chance} | times)
+        wholes.append(whole)
     found = pd.DataFrame(rows, columns=WHOLE)
-    return found.astype(dict.fromkeys(WHOLE[2:], "Int64"))
+    # A measure that no run has been given yet is no epoch that was never reached.
+    absent = [k for k in WHOLE[2:] if rows and not any(len(x[k]) for x in wholes)]
+    return found.astype(dict.fromkeys(WHOLE[2:], "Int64")).drop(columns=absent)
 
 
 def fallen(loss: pd.Series) -> pd.Series:
