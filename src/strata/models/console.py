@@ -1,6 +1,7 @@
 """The command ``strata``: ask a trained model, list the runs, write one in another format."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -17,6 +18,12 @@ from strata.run import Run
 
 COLUMNS = ["n", "seed", "variant", "architecture", "epochs", "accuracy", "validation", "key"]
 COLUMNS += ["frequencies", "mixed", "spared", "gating"]
+MEANINGS = (
+    "Accuracy: over all pairs. Key: frequencies that stand out in the embedding. Mixed: those that "
+    "belong to more than one prime of n. Spared: skill left on pairs that should not need a prime "
+    "whose directions are removed, in the worst case. Gating: 0 where each class has coefficients "
+    "of its own, 1 where classes share those of each prime."
+)
 FORMATS = {
     "lens": "weights under the names of TransformerLens, its configuration as metadata",
     "safetensors": "weights as the repository keeps them",
@@ -37,12 +44,13 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     ask = commands.add_parser("ask", parents=[where], help="what a model answers to A · B mod n")
-    ask.add_argument("run", metavar="RUN")
-    ask.add_argument("a", type=int, metavar="A")
-    ask.add_argument("b", type=int, metavar="B")
-    commands.add_parser("runs", parents=[where], help="the trained runs, and how good they are")
+    ask.add_argument("run", metavar="RUN", help="such as n165-s1; strata runs lists them")
+    ask.add_argument("a", type=int, metavar="A", help="from 0 to n − 1")
+    ask.add_argument("b", type=int, metavar="B", help="from 0 to n − 1")
+    about = "the trained runs, and how good they are"
+    commands.add_parser("runs", parents=[where], help=about, description=MEANINGS)
     export = commands.add_parser("export", parents=[where], help="write a run in another format")
-    export.add_argument("run", metavar="RUN")
+    export.add_argument("run", metavar="RUN", help="such as n165-s1; strata runs lists them")
     meanings = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
     export.add_argument("--to", choices=FORMATS, required=True, help=meanings)
     export.add_argument("--out", type=Path, metavar="FILE", help="by default RUN and the format")
@@ -113,7 +121,9 @@ def main() -> None:
     commands = {"ask": ask, "runs": runs, "export": export}
     try:
         with torch.inference_mode():
-            print(commands[args.command](args))
+            print(commands[args.command](args), flush=True)
+    except BrokenPipeError:  # who reads has enough, as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except InputError as error:
         sys.exit(f"strata {args.command}: {error}")
     except OSError as error:
