@@ -5,8 +5,8 @@
 >>> logits, cache = model.run_with_cache([2, 3], 5)
 >>> logits.argmax(dim=1), cache["pattern"].shape
 (tensor([10, 15]), torch.Size([2, 4, 1, 3]))
->>> model.W_OV[0].shape, model.key_frequencies(d=77)
-(torch.Size([128, 128]), [])
+>>> model.W_OV[0].shape, model.key_frequencies(d=22)
+(torch.Size([128, 128]), [(1,), (3,), (5,)])
 >>> broken = model.without(prime=11)
 >>> 2 * 3 % 7 == broken(2, 3).argmax() % 7
 tensor(True)
