@@ -38,7 +38,7 @@ def sums(folder: Path) -> str:
 
 def test_from_the_deposit_alone_every_result_comes_and_is_verified(project, made, tmp_path):
     """By the commands of its README; the environment is the one of the tests."""
-    assert re.search(r"^deposit/: \d+ files, ", project.do("make", "deposit"))
+    assert re.search(r"(?m)^deposit/: \d+ files, ", project.do("make", "deposit"))
     first = sums(project.folder / "deposit")
     project.do("make", "deposit")
     assert sums(project.folder / "deposit") == first  # the same commit gives the same bytes

@@ -58,8 +58,9 @@ def clone(made, tmp_path) -> Project:
         shutil.copy(ROOT / "tests" / name, clone.folder / "tests")
     clone.do("git", "add", "--all")
     clone.do("git", "commit", "--quiet", "--message", "more")
-    (clone.folder / ".venv").mkdir()
-    for name in (".ready", ".remotes"):
+    clone.environment["STRATA_REPOSITORY"] = str(ROOT)  # the examples of docstrings load models
+    (clone.folder / ".venv" / "validator").mkdir(parents=True)
+    for name in (".ready", ".remotes", "validator/.ready"):
         (clone.folder / ".venv" / name).touch()
     return clone
 
