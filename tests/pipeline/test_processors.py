@@ -100,8 +100,7 @@ def test_the_installed_libraries_obey_the_switches():
 
 
 def test_every_stage_that_computes_with_numpy_has_the_switches():
-    without = {"split", "train", "checkpoints", "check", "code", "collect", "convert"}
-    without |= {"api"}
+    without = {"split", "train", "checkpoints", "check", "code", "collect", "convert", "api"}
     torch = {"controls", "first-look", "new-modulus"}
     for name, described in files.stages(ROOT).items():
         own = "${exact} ${exact_torch} python" if name in torch else "${exact} python"
