@@ -17,19 +17,12 @@ from ruamel.yaml import YAML
 
 from strata.pipeline import files, leftovers, objects
 from strata.pipeline.contents import Disk, Files
+from strata.pipeline.git import git
 from strata.run import InputError, command
 
 OURS = ["params.yaml", "summary.json", *map(files.lock, files.FILES)]
 ANYBODY = ("-c", "user.name=strata", "-c", "user.email=")  # git asks for an author of its stash
 EXECUTED = "refs/exps/exec"  # what DVC keeps of an experiment while it runs
-
-
-def git(*words: str) -> str:
-    """What git prints. Raises InputError with the reason where it fails."""
-    done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise InputError(f"git {' '.join(words)}: {done.stderr.strip().splitlines()[-1]}")
-    return done.stdout.strip()
 
 
 def published() -> Files:

@@ -16,9 +16,9 @@ PARTIAL = Path("deposit.part")
 LOCKS = ("requirements.lock", "requirements-cpu.lock")
 
 
-def described(cff: dict[str, Any]) -> crate.Described:
-    """What the locks do not say, from CITATION.cff, the locks of packages and the records of where
-    runs were trained."""
+def described(cff: dict[str, Any], last: deposit.Commit) -> crate.Described:
+    """What the locks do not say, from CITATION.cff, the last commit, the locks of packages
+    and the records of where runs were trained."""
     outs = verify.outs(files.locked()).values()
     records = [x for x in outs if x.path.endswith("/environment.json")]
     where = {x.stage: environment.read(verify.at(replay.REMOTE, x.md5)) for x in records}
@@ -27,7 +27,7 @@ def described(cff: dict[str, Any]) -> crate.Described:
         name=cff["title"],
         description=cff["abstract"],
         license=f"https://spdx.org/licenses/{cff['license']}",
-        date=deposit.commit()[1].date().isoformat(),
+        date=last.made.date().isoformat(),
         version=cff["version"],
         agent=citation.entities(cff["authors"])[0],
         engine=version("dvc"),
@@ -39,13 +39,13 @@ def described(cff: dict[str, Any]) -> crate.Described:
 
 def main() -> None:
     cff = read_yaml(Path("CITATION.cff"))
-    deposit.commit()
+    last = deposit.commit()
     with Repo() as repo:
         kept = [out.def_path for out in repo.index.outs if out.use_cache]
     objects = deposit.named(files.locked(), kept)
-    text = crate.written(Path(), [files.lock(name) for name in files.FILES], described(cff))
+    text = crate.written(Path(), [files.lock(name) for name in files.FILES], described(cff, last))
     shutil.rmtree(PARTIAL, ignore_errors=True)
-    deposit.write(PARTIAL, cff, text, objects)
+    deposit.write(PARTIAL, last, cff, text, objects)
     shutil.rmtree(FOLDER, ignore_errors=True)
     PARTIAL.rename(FOLDER)
     sizes = [path.stat().st_size for path in FOLDER.iterdir()]

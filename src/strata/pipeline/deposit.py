@@ -6,15 +6,15 @@ objects are in a few zips.
 """
 
 import hashlib
-import subprocess
 import zipfile
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from strata import store
 from strata.pipeline import replay, verify
+from strata.pipeline.git import git
 from strata.pipeline.verify import Out
 from strata.run import InputError
 
@@ -67,27 +67,29 @@ def named(stages: Mapping[str, Any], kept: Iterable[str]) -> list[Path]:
     return sorted(verify.at(replay.REMOTE, md5) for md5 in parts)
 
 
-def git(*words: str) -> str:
-    """What git prints. Raises InputError with its reason where it fails."""
-    done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise InputError(f"git {words[0]}: {done.stderr.strip()}")
-    return done.stdout.strip()
+class Commit(NamedTuple):
+    """A commit's name and time."""
+
+    sha: str
+    made: datetime
 
 
-def commit() -> tuple[str, datetime]:
-    """The last commit and its time. Raises InputError where files differ from it."""
+def commit() -> Commit:
+    """The last commit. Raises InputError where files differ from it."""
     if changed := git("status", "--porcelain"):
         path = changed.splitlines()[0].split()[-1]
         raise InputError(f"{path}: must be as in the last commit: git commit, or git stash")
     seconds = int(git("show", "--no-patch", "--format=%ct"))
-    return git("rev-parse", "HEAD"), datetime.fromtimestamp(seconds, UTC)
+    return Commit(git("rev-parse", "HEAD"), datetime.fromtimestamp(seconds, UTC))
 
 
-def write(folder: Path, cff: Mapping[str, Any], crate: str, paths: list[Path]) -> None:
-    """Write the deposit of the project in the current folder to a new folder. ``cff`` is what
-    CITATION.cff holds, ``crate`` the text of the RO-Crate, ``paths`` the objects of the remote."""
-    (sha, made), title = commit(), cff["title"]
+def write(
+    folder: Path, last: Commit, cff: Mapping[str, Any], crate: str, paths: list[Path]
+) -> None:
+    """Write the deposit of the project in the current folder to a new folder. ``last`` is the
+    commit checked out, ``cff`` what CITATION.cff holds, ``crate`` the text of the RO-Crate,
+    ``paths`` the objects of the remote."""
+    (sha, made), title = last, cff["title"]
     folder.mkdir()
     _source(folder, title, crate)
     for part in PARTS:
