@@ -2,6 +2,7 @@
 // The runs that are loaded, and the choices that the address holds: #SECTION?run=n165-s1&head=0&a=3 …
 // A page opened from disk may not fetch, so a run is a script that calls strata.run with its data.
 const strata = (() => {
+  const { root } = document.documentElement.dataset; // the way from this page to the report's folder
   const runs = new Map(), waiting = new Map(), listeners = [];
   let known = [], at = "", choice = new URLSearchParams();
 
@@ -44,7 +45,7 @@ const strata = (() => {
     if (runs.has(name)) return Promise.resolve(runs.get(name));
     if (!waiting.has(name)) waiting.set(name, new Promise((done, failed) => {
       const script = document.createElement("script");
-      script.src = `runs/${name}.js`;
+      script.src = `${root}runs/${name}.js`;
       script.onload = () => runs.has(name) ? done(runs.get(name)) : failed(new Error(`no run ${name}`));
       script.onerror = () => failed(new Error(`runs/${name}.js is not there: dvc repro pipelines/runs/dvc.yaml:page@${name}`));
       document.head.append(script);
@@ -64,7 +65,7 @@ const strata = (() => {
     if (at) document.getElementById(at)?.scrollIntoView();
   });
   return {
-    get, set, goto, load, chosen, headline, views: {},
+    get, set, goto, load, chosen, headline, root, views: {},
     section: () => at,
     runs: () => known,
     list: found => { known = found; },

@@ -108,7 +108,7 @@ addEventListener("DOMContentLoaded", () => {
     event.preventDefault();
     strata.goto(link.hash.slice(1));
   });
-  if (innerWidth < 1000) document.querySelector("nav details").open = false;
+  if (innerWidth < 1000) document.querySelector(".contents details").open = false;
 
   // `make report` names the commit of the working tree that it serves; a file cannot know its own.
   const commit = new URLSearchParams(location.search).get("commit") ?? "";
@@ -121,7 +121,7 @@ addEventListener("DOMContentLoaded", () => {
   strata.listen(update);
   strata.theme.dark.addEventListener("change", () => views.forEach(view => view.draw()));
   update();
-  const script = Object.assign(document.createElement("script"), { src: "site/plotly.min.js" });
+  const script = Object.assign(document.createElement("script"), { src: strata.root + "site/plotly.min.js" });
   script.onload = () => { plotly = true; views.forEach(view => view.draw()); };
   script.onerror = () => views.forEach(view => view.nothing("site/plotly.min.js is not there: dvc repro report"));
   requestAnimationFrame(() => setTimeout(() => document.body.append(script)));

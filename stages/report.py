@@ -1,8 +1,9 @@
-"""The report: one page over everything that the pipeline made, whole in its folder.
+"""The report: pages over everything that the pipeline made, whole in their folder.
 
 In: figures/, tables/, notebooks/ and report/runs/, and the files that these were made from, as the
-pipeline files name them. Out, in the folder given: index.html; site/, its style and scripts;
-files/, a copy of every figure, table, notebook page and data file linked to.
+pipeline files name them. Out, in the folder given: index.html, the front page; appendix/, a page
+for each part; site/, their style and scripts; files/, a copy of every figure, table, notebook page
+and data file linked to.
 """
 
 import shutil
@@ -14,7 +15,7 @@ from plotly.offline import get_plotlyjs
 from strata import store
 from strata.params import load
 from strata.pipeline import files, provenance
-from strata.report import page
+from strata.report import appendix, front, page, site
 from strata.run import command
 
 SITE = Path("site")
@@ -35,7 +36,7 @@ def main(folder: str) -> None:
     pipeline = {k: replace(stage, name=called.get(k, k)) for k, stage in pipeline.items()}
     shown = page.sections(pipeline, params)
     carried = page.carried(shown)
-    for folder in ("site", "files"):
+    for folder in ("site", "files", "appendix"):
         shutil.rmtree(out / folder, ignore_errors=True)
     copied(carried, out / "files")
     for path in sorted(SITE.iterdir()):
@@ -45,7 +46,10 @@ def main(folder: str) -> None:
     names = files.stages()["page"]["matrix"]["run"]
     pages = [f"report/runs/{provenance.filled(name, params)}.js" for name in names]
     store.write_text(out / "site" / "runs.js", page.runs(pages))
-    store.write_text(out / "index.html", page.page(shown, carried, settings.headline(), out))
+    run, bar = settings.headline(), site.bar(out)
+    for name, html in appendix.pages(shown, carried, run, bar).items():
+        store.write_text(out / "appendix" / name, html)
+    store.write_text(out / "index.html", front.page(shown, run, bar))
 
 
 if __name__ == "__main__":

@@ -1,26 +1,22 @@
-"""The report as one page of HTML: sections with their words, tables, claims and provenance.
+"""The sections of the report with their words, tables, claims and provenance.
 
-site/index.html is its template. Figures, tables and notebooks are read where their stages wrote
-them; the page links to copies of them under files/, so that its folder is whole wherever it is put.
+Figures, tables and notebooks are read where their stages wrote them; pages link to copies of them
+under files/, so that the report's folder is whole wherever it is put.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import mistune
 import pandas as pd
-import plotly.colors
 from markupsafe import Markup
 
 from strata import store
 from strata.pipeline import provenance
 from strata.pipeline.provenance import Made, Stage
-from strata.plots import base
-from strata.report import claims, highlights
+from strata.report import claims
 from strata.report.claims import Claim
 from strata.report.section import Section
 from strata.report.sections import SECTIONS
@@ -31,15 +27,6 @@ Json = dict[str, Any]
 SHOWN = ("figures/", "tables/")
 # Carried along. Activations are not: they are large, and made again in seconds.
 CARRIED = (*SHOWN, "paper/", "data/train/", "data/metrics/", "data/collected/")
-# Made by stages of their own.
-PAGES = (
-    ("a card for each model", "cards/index.html"),
-    ("a first look inside one", "tutorials/first-look.html"),
-    ("a new modulus in two minutes", "tutorials/new-modulus.html"),
-    ("the reference of the library", "api/index.html"),
-)
-LOOK = {"colors": base.COLORS, "grey": base.GREY, "red": base.RED}
-LOOK |= {name.lower(): getattr(plotly.colors.sequential, name) for name in ("Viridis", "Magma")}
 
 
 def sections(pipeline: Mapping[str, Stage], params: Mapping[str, Any]) -> list[Json]:
@@ -54,7 +41,7 @@ def sections(pipeline: Mapping[str, Stage], params: Mapping[str, Any]) -> list[J
     for name in sorted(set(made) - {s.name for s in SECTIONS}):
         paths = ", ".join(path for path, _ in made[name].outputs if Path(path).stem == name)
         raise InputError(f"{paths}: no section of src/strata/report/sections.py; give it a line")
-    rows = claims.claims(_frame("claims"))
+    rows = claims.claims(frame("claims"))
     return [_section(s, made[s.name], rows) for s in SECTIONS if s.name in made]
 
 
@@ -80,15 +67,15 @@ def _figure(s: Section) -> Json:
 
 def _table(s: Section) -> Json:
     """Its words from the list of sections, its caption and its cells from tables/."""
-    frame, caption = _frame(s.name), store.read_bytes(f"tables/{s.name}.md").decode()
-    cells = shown(frame)
+    data, caption = frame(s.name), store.read_bytes(f"tables/{s.name}.md").decode()
+    cells = shown(data)
     table = {"headings": list(cells), "rows": cells.to_numpy().tolist()}
-    table["align"] = ["r" if x.align == "r" else "l" for x in read(frame).values()]
+    table["align"] = ["r" if x.align == "r" else "l" for x in read(data).values()]
     own = {"label": s.label, "title": s.title, "text": prose(s.text), "table": table}
-    return own | {"caption": caption.split("\n")[0], "differences": claims.differences(frame)}
+    return own | {"caption": caption.split("\n")[0], "differences": claims.differences(data)}
 
 
-def _frame(name: str) -> pd.DataFrame:
+def frame(name: str) -> pd.DataFrame:
     """A table of tables/; a column of whole numbers stays one where some are missing."""
     path = Path("tables", f"{name}.csv")
     if not path.is_file():
@@ -140,34 +127,6 @@ def carried(shown: Iterable[Json]) -> list[str]:
     """The files that the page links to: those that are shown, and those that these are made of."""
     named = {x for s in shown for pairs in (s["made"].inputs, s["made"].outputs) for x, _ in pairs}
     return sorted(path for path in named if path.startswith(CARRIED))
-
-
-def page(shown: list[Json], carried: Collection[str], run: Run, out: Path) -> str:
-    """The whole page, with links to the files that it carries along and to pages beside it."""
-    rows: list[Claim] = next((s["claims"] for s in shown if s["name"] == "claims"), [])
-    said = [row for row in rows if row.verdict]
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader("site"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("index.html").render(
-        {"caption": run.caption, "headline": str(run), "look": LOOK, "carried": carried},
-        parts=by_part(shown),
-        pages=[(title, path) for title, path in PAGES if (out / path).is_file()],
-        said=said,
-        agreeing=sum(row.agrees for row in said),
-        columns=list(rows[0].cells) if rows else [],
-        beyond=highlights.lines([s["name"] for s in shown], lambda x: _frame(x).to_dict("records")),
-        titles={s["name"]: s["title"] for s in shown},
-    )
-
-
-def by_part(shown: Sequence[Json]) -> list[tuple[str, list[Json]]]:
-    """Sections of one part together, in their order."""
-    return [(part, list(own)) for part, own in groupby(shown, lambda s: s["part"])]
 
 
 def runs(paths: Iterable[str]) -> str:

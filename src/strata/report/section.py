@@ -2,6 +2,22 @@
 
 from dataclasses import dataclass
 
+# The parts in their order, each with the page of the appendix that has it.
+PARTS = {
+    "Setup": "setup.html",
+    "Embeddings": "embeddings.html",
+    "Attention": "attention.html",
+    "Neurons": "neurons.html",
+    "Logits": "logits.html",
+    "Training": "training.html",
+    "Interventions": "interventions.html",
+    "Strata or primes": "accounts.html",
+    "The paper’s own weights": "published.html",
+    "Over seeds": "seeds.html",
+    "Every modulus": "moduli.html",
+    "Claims": "claims.html",
+}
+
 
 @dataclass(frozen=True)
 class Section:

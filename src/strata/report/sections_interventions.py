@@ -5,14 +5,14 @@ from strata.report.section import Section
 OVER_RUNS = (
     Section(
         "evidence-moduli",
-        "Cause",
+        "Interventions",
         "",
         "The criteria, modulus by modulus",
         "How many of the runs of each modulus pass each criterion.",
     ),
     Section(
         "evidence-runs",
-        "Cause",
+        "Interventions",
         "",
         "The criteria over runs",
         "How many of the runs pass each criterion, and the spread of its number. A criterion that "
@@ -20,7 +20,7 @@ OVER_RUNS = (
     ),
     Section(
         "evidence-levels",
-        "Cause",
+        "Interventions",
         "",
         "What hangs on a level",
         "Each level of the criteria varied alone, all to their lenient and all to their strict "
@@ -29,7 +29,7 @@ OVER_RUNS = (
     ),
     Section(
         "equal-energy",
-        "Cause",
+        "Interventions",
         "",
         "Key characters and others at equal energy",
         "Skill with key characters K or other ones O alone, one of them scaled to the energy of "
@@ -38,7 +38,7 @@ OVER_RUNS = (
     ),
     Section(
         "routing-runs",
-        "Cause",
+        "Interventions",
         "",
         "Whether attention routes by class",
         "How much of the skill that a mean pattern loses comes back with patterns by blocks of "
@@ -47,7 +47,7 @@ OVER_RUNS = (
     ),
     Section(
         "heads-primes",
-        "Cause",
+        "Interventions",
         "",
         "What each head is needed for, run by run",
         "One head is ablated. A head is put to the prime power of *n* modulo which least skill is "
@@ -57,7 +57,7 @@ OVER_RUNS = (
     ),
     Section(
         "heads-chance",
-        "Cause",
+        "Interventions",
         "",
         "How often heads would divide so by chance",
         "Four heads put to prime powers at random.",

@@ -1,0 +1,36 @@
+"""What all pages of the report share: the templates of site/, the bar, the colours of figures."""
+
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import plotly.colors
+
+from strata.plots import base
+
+# The entries of the bar; all but the first are made by stages of their own.
+BAR = (
+    ("Appendix", "appendix/index.html"),
+    ("Models", "cards/index.html"),
+    ("Reference", "api/index.html"),
+)
+LOOK = {"colors": base.COLORS, "grey": base.GREY, "red": base.RED}
+LOOK |= {name.lower(): getattr(plotly.colors.sequential, name) for name in ("Viridis", "Magma")}
+
+
+def bar(report: Path) -> list[tuple[str, str]]:
+    """The entries whose pages are in the report's folder."""
+    return [entry for entry in BAR if entry == BAR[0] or (report / entry[1]).is_file()]
+
+
+def rendered(template: str, root: str, here: str = "", **values: Any) -> str:
+    """A page of site/: ``root`` is its way to the folder of the report, ``here`` its entry."""
+    environment: Any = jinja2.Environment(
+        loader=jinja2.FileSystemLoader("site"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    shared = {"root": root, "here": here, "look": LOOK}
+    return environment.get_template(template).render(shared | values)
