@@ -3,7 +3,7 @@
 // A page opened from disk may not fetch, so a run is a script that calls strata.run with its data.
 const strata = (() => {
   const { root } = document.documentElement.dataset; // the way from this page to the report's folder
-  const runs = new Map(), waiting = new Map(), listeners = [];
+  const runs = new Map(), measured = new Map(), waiting = new Map(), listeners = [];
   let known = [], at = "", choice = new URLSearchParams();
 
   function read() {
@@ -15,58 +15,78 @@ const strata = (() => {
     const query = choice.toString();
     return "#" + (at || (query ? "top" : "")) + (query ? "?" + query : "");
   }
-  function write() {
-    history.replaceState(null, "", location.pathname + location.search + address());
+  function write(passing = false) {
+    history[passing ? "replaceState" : "pushState"](null, "", location.pathname + location.search + address());
   }
   function get(key, otherwise = "") {
     return choice.has(key) ? choice.get(key) : otherwise;
   }
-  // Nothing is announced where nothing changes.
-  function set(changes) {
+  // Nothing is announced where nothing changes. A step for Back, but on the way of a slider.
+  function set(changes, passing = false) {
     const before = choice.toString();
     for (const [key, value] of Object.entries(changes)) {
       if (value === null || value === "") choice.delete(key);
       else choice.set(key, value);
     }
-    if (choice.toString() === before) return;
-    write();
+    if (choice.toString() === before && !passing) return;
+    write(passing);
     changed();
   }
+  // The pair that every panel marks; the classes that panels show go by it again.
+  const pick = (a, b) => set({ a, b, find: null, target: null, target2: null });
+  // A residue alone: the first is a, the next b.
+  const residue = c => get("a") !== "" && get("b") === "" ? pick(get("a"), c) : pick(c, null);
   function goto(section) {
-    at = section;
-    write();
+    if (at !== section) {
+      at = section;
+      write();
+    }
     document.getElementById(section)?.scrollIntoView();
   }
   function changed() {
     for (const listener of listeners) listener();
   }
 
+  function script(path) {
+    return new Promise((done, failed) => {
+      const found = Object.assign(document.createElement("script"), { src: root + path, onload: done });
+      found.onerror = () => failed(new Error(`${path} is not there`));
+      document.head.append(found);
+    });
+  }
   function load(name) {
     if (runs.has(name)) return Promise.resolve(runs.get(name));
-    if (!waiting.has(name)) waiting.set(name, new Promise((done, failed) => {
-      const script = document.createElement("script");
-      script.src = `${root}runs/${name}.js`;
-      script.onload = () => runs.has(name) ? done(runs.get(name)) : failed(new Error(`no run ${name}`));
-      script.onerror = () => failed(new Error(`runs/${name}.js is not there: dvc repro pipelines/runs/dvc.yaml:page@${name}`));
-      document.head.append(script);
+    if (!waiting.has(name)) waiting.set(name, script(`runs/${name}.js`).then(() => runs.get(name), error => {
+      throw new Error(`${error.message}: dvc repro pipelines/runs/dvc.yaml:page@${name}`);
     }));
     return waiting.get(name);
   }
   const headline = document.documentElement.dataset.headline;
+  const listed = name => known.some(run => run.run === name);
   function chosen() {
     const name = get("run", headline);
-    return known.some(run => run.run === name) ? name : headline;
+    return listed(name) ? name : headline;
+  }
+  // The run beside it, or nothing.
+  const beside = () => listed(get("beside")) ? get("beside") : null;
+  // The measures at the checkpoints of a run that has them.
+  function epochs(name) {
+    if (!known.some(run => run.run === name && run.checkpoints) || measured.has(name)) return Promise.resolve();
+    return script(`site/epochs-${name}.js`);
   }
 
   read();
-  addEventListener("hashchange", () => {
+  addEventListener("popstate", () => {
     read();
     changed();
     if (at) document.getElementById(at)?.scrollIntoView();
   });
   return {
-    get, set, goto, load, chosen, headline, root, views: {},
+    get, set, pick, residue, goto, load, script, epochs, chosen, beside, headline, root, views: {}, address, listing: [],
     section: () => at,
+    measured: name => measured.get(name),
+    checkpoints: data => measured.set(data.run, data),
+    words: found => { strata.listing = found; },
     runs: () => known,
     list: found => { known = found; },
     run: data => runs.set(data.run, data),

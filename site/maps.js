@@ -2,81 +2,103 @@
 // n × n maps over the pairs in algebraic order: attention of a head, activation of a neuron; and what an intervention
 // does, by class of a and class of b.
 {
-  const { J, draw, axis, apart, share, red, viridis, magma } = strata.theme, model = strata.model;
+  const { J, share, ramp, gradient, round } = strata.theme, { open, cells, whole, cursor } = strata.chart, model = strata.model;
 
-  // What stands at (a, b); one text for each pair, made once a run.
-  function texts(run) {
-    if (run.texts) return run.texts;
-    const names = Array.from({ length: run.n }, (_, a) => `${a} (${J(model.classAt(run, a).d)})`);
-    return run.texts = run.order.map(a => run.order.map(b => `${names[a]} · ${names[b]} = ${names[a * b % run.n]}`));
-  }
-  const edges = run => run.classes.slice(1).map(J => J.start - 0.5);
+  const name = (run, a) => `${a} (${J(model.classAt(run, a).d)})`;
+  const said = (run, a, b) => `${name(run, a)} · ${name(run, b)} = ${name(run, a * b % run.n)}`;
 
-  function ticks(run, width) {
-    const middles = run.classes.map(K => K.start + (K.size - 1) / 2);
-    const kept = apart(middles, run.classes.map(K => K.size), run.n, width);
-    return {
-      tickmode: "array", tickvals: kept.map(i => middles[i]), ticktext: kept.map(i => J(run.classes[i].d)),
-      ticks: "", tickangle: 0, showgrid: false, zeroline: false,
-    };
-  }
-  function lines(run, color) {
-    const look = { color, width: Math.min(1, 10 / run.classes.length), dash: "dash" };
-    const found = edges(run).flatMap(x => [
-      { type: "line", x0: x, x1: x, y0: -0.5, y1: run.n - 0.5, line: look },
-      { type: "line", y0: x, y1: x, x0: -0.5, x1: run.n - 0.5, line: look }]);
-    const row = model.algebra(run).row, { a, b } = strata.pair(run);
-    const white = width => ({ color: "#FFFFFF", width }), y = row[a], x = row[b];
-    if (a !== null && b !== null)
-      found.push({ type: "circle", x0: x - 2.5, x1: x + 2.5, y0: y - 2.5, y1: y + 2.5, line: white(2) });
-    else if (a !== null)
-      found.push({ type: "rect", x0: -0.5, x1: run.n - 0.5, y0: y - 0.5, y1: y + 0.5, line: white(1) });
+  // Every class is named at its middle, those that would touch the label of a larger one in a second or third row.
+  function named(middles, names, sizes, room) {
+    const order = sizes.map((_, i) => i).sort((i, j) => sizes[j] - sizes[i] || i - j), rows = [[], [], []], found = [];
+    for (const i of order) {
+      const row = rows.findIndex(own => own.every(j => Math.abs(middles[i] - middles[j]) >= room));
+      if (row < 0) continue;
+      rows[row].push(i);
+      found.push({ at: middles[i], text: names[i], row });
+    }
     return found;
   }
-  function heat(view, run, z, { scale, top, label, digits }) {
-    const narrow = view.plot.clientWidth < 480;
-    const bar = narrow
-      ? { orientation: "h", y: -0.12, yanchor: "top", thickness: 10, len: 1 }
-      : { thickness: 12, len: 1, outlinewidth: 0 };
-    view.plot.style.height = Math.round(Math.min(view.plot.clientWidth * (narrow ? 1.22 : 0.86), 640)) + "px";
-    const side = 0.8 * view.plot.clientWidth;
-    draw(view.plot, [{
-      type: "heatmap", z, text: texts(run), colorscale: scale, zmin: 0, zmax: top, hoverongaps: false,
-      hovertemplate: `%{text}<br>${label} %{z:.${digits}f}<extra></extra>`,
-      colorbar: { ...bar, title: { text: label, side: narrow ? "top" : "right", font: { size: 12 } } },
-    }], {
-      margin: { l: 40, r: 8, t: 8, b: narrow ? 90 : 40 },
-      shapes: lines(run, red),
-      xaxis: axis({ ...ticks(run, side), title: { text: "b", standoff: 4 }, constrain: "domain",
-        range: [-0.5, run.n - 0.5] }),
-      yaxis: axis({ ...ticks(run, 1.6 * side), title: { text: "a", standoff: 2 }, constrain: "domain",
-        scaleanchor: "x", range: [run.n - 0.5, -0.5] }),
-    });
+  // What the colours say, under a map.
+  function legend(chart, map, top, label, format, turned = false) {
+    const box = document.createElement("div"), bar = document.createElement("i");
+    box.className = "legend";
+    bar.style.background = gradient(map, turned);
+    box.append(`${label}: ${format(0)} `, bar, ` ${format(top)}`);
+    chart.plot.append(box);
   }
-  function readout(view, run, z, what, format) {
-    const { a, b } = strata.pair(run), row = model.algebra(run).row;
-    view.say(a === null || b === null ? "Type a product such as 12 × 35 above to mark its place and read its value."
-      : `${texts(run)[row[a]][row[b]]}: ${what} ${format(z[row[a]][row[b]])}`);
+  // The cursor over rows × columns cells of a side in pixels.
+  function grid(chart, rows, columns, side, thing) {
+    const make = (i, j) => ({ key: `${i} ${j}`, i, j, x: chart.left + (j + 0.5) * side, y: chart.top + (i + 0.5) * side, ...thing(i, j) });
+    const inside = (i, j) => i >= 0 && j >= 0 && i < rows && j < columns;
+    const at = (px, py) => {
+      const [i, j] = [py - chart.top, px - chart.left].map(p => Math.floor(p / side));
+      return inside(i, j) ? make(i, j) : null;
+    };
+    cursor(chart, { at, first: () => make(0, 0), find: key => make(...key.split(" ").map(Number)),
+      step: (now, dx, dy) => inside(now.i + dy, now.j + dx) ? make(now.i + dy, now.j + dx) : now });
   }
 
-  strata.views.attention = (view, run) => {
+  // The rows of a and ab and the column of b, named at the edges, and a ring around (a, b).
+  function marked(chart, run, side) {
+    const { a, b } = strata.pair(run), row = model.algebra(run).row;
+    const place = x => chart.top + (row[x] + 0.5) * side, column = x => chart.left + (row[x] + 0.5) * side;
+    const right = chart.left + run.n * side, look = { class: "here" };
+    if (a === null) return;
+    const tall = b !== null && Math.abs(place(a) - place(a * b % run.n)) < 13 ? "a, ab" : "a";
+    chart.outlined("path", { d: `M${chart.left} ${place(a)}H${right}`, "stroke-dasharray": "1 5" });
+    chart.text(right + 4, place(a) + 4, tall, look);
+    if (b === null) return;
+    chart.outlined("path", { d: `M${column(b)} ${chart.top}V${chart.top + run.n * side}`, "stroke-dasharray": "1 5" });
+    chart.outlined("circle", { cx: column(b), cy: place(a), r: Math.max(5, 1.5 * side) }, 1.5);
+    chart.text(column(b), chart.top - 4, "b", { ...look, "text-anchor": "middle" });
+    if (tall === "a") chart.text(right + 4, place(a * b % run.n) + 4, "ab", look);
+  }
+  function heat(slot, run, z, { map, top, label, digits }) {
+    const plot = slot.plot, left = 54, side = whole(Math.min(plot.clientWidth - left - 34, 600), run.n), span = run.n * side;
+    const middles = run.classes.map(K => (K.start + (K.size - 1) / 2)), names = run.classes.map(K => J(K.d));
+    const sizes = run.classes.map(K => K.size), axis = { range: [-0.5, run.n - 0.5], ticks: [], bare: true };
+    const chart = open(plot, { width: left + span + 34, height: span + 74, left, right: 34, top: 16, bottom: 58,
+      x: { ...axis, title: "b, by class" }, y: { ...axis, down: true, title: "a, by class" } });
+    const colour = ramp(map), f = x => x.toFixed(digits);
+    cells(chart, run.n, run.n, side, (i, j) => colour(z[i][j] / top));
+    for (const K of run.classes.slice(1)) {
+      const at = K.start * side, [u, v] = [left + at, chart.top + at];
+      chart.outlined("path", { d: `M${u} ${chart.top}V${chart.top + span}M${left} ${v}H${left + span}` }, run.classes.length > 12 ? 0.4 : 0.8);
+    }
+    for (const { at, text, row } of named(middles, names, sizes, 26 / side))
+      chart.text(chart.X(at), chart.top + span + 12 + 11 * row, text, { "text-anchor": "middle", class: "small" });
+    for (const { at, text, row } of named(middles, names, sizes, 11 / side))
+      chart.text(left - 4 - (row ? 16 : 0), chart.Y(at) + 4, text, { "text-anchor": "end", class: "small" });
+    marked(chart, run, side);
+    grid(chart, run.n, run.n, side, (i, j) => {
+      const [a, b] = [run.order[i], run.order[j]];
+      return { text: `${said(run, a, b)}: ${f(z[i][j])}`, pick: () => strata.pick(a, b) };
+    });
+    legend(chart, map, top, label, f);
+  }
+  function readout(slot, run, z, what, format) {
+    const { a, b } = strata.pair(run), row = model.algebra(run).row;
+    slot.say(a === null || b === null ? "A cell is a pair (a, b): choose one, and every panel marks it."
+      : `${said(run, a, b)}: ${what} ${format(z[row[a]][row[b]])}`);
+  }
+
+  strata.views.attention = (slot, run) => {
     const heads = run.model.scores.length;
-    if (!heads) return view.nothing("The MLP-only model has no attention.");
-    const head = view.choose("head", "head", Array.from({ length: heads }, (_, h) => [String(h), String(h)]), "0");
-    const z = view.once(`attention ${head}`, () => model.attention(run, +head));
-    heat(view, run, z, { scale: viridis, top: 1, label: "attention from = to a", digits: 3 });
-    readout(view, run, z, `head ${head} attends to a with`, x => x.toFixed(3));
+    if (!heads) return slot.nothing("The MLP-only model has no attention.");
+    const head = slot.choose("head", "head", Array.from({ length: heads }, (_, h) => [String(h), String(h)]), "0");
+    const z = slot.once(`attention ${head}`, () => model.attention(run, +head));
+    heat(slot, run, z, { map: "viridis", top: 1, label: `attention of head ${head} from = to a`, digits: 3 });
+    readout(slot, run, z, `head ${head} attends to a with`, x => x.toFixed(3));
   };
 
-  strata.views.neurons = (view, run) => {
+  strata.views.neurons = (slot, run) => {
     const largest = run.model.largest;
     const ranks = largest.map((x, j) => [x, j]).sort((x, y) => y[0] - x[0] || x[1] - y[1]);
     const options = ranks.map(([x, j]) => [String(j), `${j}, largest ${+x.toPrecision(2)}`]);
-    const neuron = view.choose("neuron", "neuron", options, options[0][0]);
-    const top = largest[+neuron];
-    const z = view.once(`neuron ${neuron}`, () => model.neuron(run, +neuron));
-    heat(view, run, z, { scale: magma, top: top || 1, label: "activation", digits: 2 });
-    readout(view, run, z, `neuron ${neuron} is at`, x => x.toFixed(2));
+    const neuron = slot.choose("neuron", "neuron", options, options[0][0]), top = largest[+neuron] || 1;
+    const z = slot.once(`neuron ${neuron}`, () => model.neuron(run, +neuron));
+    heat(slot, run, z, { map: "magma", top, label: `activation of neuron ${neuron}`, digits: 2 });
+    readout(slot, run, z, `neuron ${neuron} is at`, x => x.toFixed(2));
   };
 
   // The pair-weighted mean of a table over classes, of the cells that are asked for.
@@ -89,57 +111,61 @@
     }));
     return pairs ? sum / pairs : null;
   }
-  strata.views.damage = (view, run) => {
-    const { base, without } = run.damage;
-    if (!without.length) return view.nothing("No class has directions of its own.");
+  // All that is above chance: a random element of the class of ab, or a random place on the axis of the prime.
+  function chance(run, K, axis) {
+    let places = K.size;
+    if (axis) {
+      let power = 1;
+      while (run.n / K.d % (power * axis) === 0) power *= axis;
+      places = power > 1 ? power - power / axis : 1;
+    }
+    return places > 1 ? 1 - 1 / places : 1;
+  }
+  // The loss of each pair of classes, what the colours reach to, and its words.
+  function damages(run, record, kind) {
+    const { base } = run.damage, lost = kind !== "loss", measure = lost ? "accuracy" : "loss", sign = lost ? -1 : 1;
+    const product = (i, j) => model.classAt(run, run.classes[i].d * run.classes[j].d % run.n);
+    const above = (i, j) => kind === "skill" ? chance(run, product(i, j), record.axis) : 1;
+    const z = record[measure].map((row, i) => row.map((x, j) => sign * (x - base[measure][i][j]) / above(i, j)));
+    const format = x => lost ? share(x) : round(x), names = run.classes.map(K => J(K.d));
+    return { z, lost, top: lost ? 1 : Math.max(...z.flat(), 1e-9), format,
+      text: (i, j) => `a in ${names[i]}, b in ${names[j]}, ab in ${J(product(i, j).d)}: ${measure} ` +
+        `${format(record[measure][i][j])}, as trained ${format(base[measure][i][j])}` };
+  }
+  strata.views.damage = (slot, run) => {
+    const { without } = run.damage;
+    if (!without.length) return slot.nothing("No class has directions of its own.");
     const code = r => r.axis ? `${r.class}.${r.axis}` : String(r.class);
     const label = r => J(r.class) + (r.axis ? `, axis ${r.axis}` : "");
-    const whole = without.filter(r => !r.axis), axes = without.filter(r => r.axis);
-    const removed = view.choose("removed", "removed", [...whole, ...axes].map(r => [code(r), label(r)]), code(without[0]));
-    const kind = view.choose("damage", "shown",
-      [["skill", "skill lost"], ["accuracy", "accuracy lost"], ["loss", "loss added"]], "skill");
-    const lost = kind !== "loss", measure = lost ? "accuracy" : "loss", shown = kind + (lost ? " lost" : " added");
+    const listed = [...without.filter(r => !r.axis), ...without.filter(r => r.axis)];
+    const removed = slot.choose("removed", "removed", listed.map(r => [code(r), label(r)]), code(without[0]));
+    const kind = slot.choose("damage", "shown", [["skill", "skill lost"], ["accuracy", "accuracy lost"], ["loss", "loss added"]], "skill");
     const record = without.find(r => code(r) === removed), own = run.classes.findIndex(K => K.d === record.class);
-    const names = run.classes.map(K => J(K.d)), product = (i, j) => model.classAt(run, run.classes[i].d * run.classes[j].d % run.n);
-    // All that is above chance: a random element of the class of ab, or a random place on the axis of the prime.
-    const above = K => {
-      let places = K.size;
-      if (record.axis) {
-        let power = 1;
-        while (run.n / K.d % (power * record.axis) === 0) power *= record.axis;
-        places = power > 1 ? power - power / record.axis : 1;
-      }
-      return kind === "skill" && places > 1 ? 1 - 1 / places : 1;
-    };
-    const sign = lost ? -1 : 1;
-    const z = record[measure].map((row, i) => row.map((x, j) => sign * (x - base[measure][i][j]) / above(product(i, j))));
-    const say = x => lost ? share(x) : (+x.toPrecision(3)).toString();
-    const text = z.map((row, i) => row.map((_, j) => `a in ${names[i]}, b in ${names[j]}, ab in ${J(product(i, j).d)}<br>` +
-      `${measure} ${say(record[measure][i][j])}, as trained ${say(base[measure][i][j])}`));
-    const frame = { type: "rect", line: { color: red, width: 2 } }, end = names.length - 0.5;
-    const few = names.length < 13 && view.plot.clientWidth > 480;
-    view.plot.style.height = Math.round(Math.min(view.plot.clientWidth * 0.9, 560)) + "px";
-    const side = width => {
-      const kept = apart(names.map((_, i) => i), run.classes.map(K => K.size), names.length, width);
-      return axis({ tickmode: "array", tickvals: kept, ticktext: kept.map(i => names[i]), ticks: "", showgrid: false,
-        zeroline: false, tickangle: 0, constrain: "domain" });
-    };
-    draw(view.plot, [{
-      type: "heatmap", z, text, colorscale: [...magma].reverse().map(([x, c]) => [1 - x, c]), zmin: 0,
-      zmax: lost ? 1 : Math.max(...z.flat(), 1e-9), xgap: 1, ygap: 1,
-      hovertemplate: "%{text}<extra></extra>", ...(few && { texttemplate: lost ? "%{z:.0%}" : "%{z:.2g}" }),
-      colorbar: { title: { text: shown, side: "right", font: { size: 12 } },
-        thickness: 12, len: 1, outlinewidth: 0, ...(lost && { tickformat: ".0%" }) },
-    }], {
-      margin: { l: 40, r: 8, t: 8, b: 40 },
-      shapes: [{ ...frame, x0: -0.5, x1: end, y0: own - 0.5, y1: own + 0.5 },
-        { ...frame, y0: -0.5, y1: end, x0: own - 0.5, x1: own + 0.5 }],
-      xaxis: { ...side(0.7 * view.plot.clientWidth), title: { text: "class of b", font: { size: 13 } }, range: [-0.5, end] },
-      yaxis: { ...side(1.4 * view.plot.clientWidth), title: { text: "class of a", font: { size: 13 } }, range: [end, -0.5], scaleanchor: "x" },
-    });
+    const names = run.classes.map(K => J(K.d)), count = names.length, { z, lost, top, format, text } = damages(run, record, kind);
+    slot.plot.values = z;
+    const left = 54, side = whole(Math.min(slot.plot.clientWidth - left - 30, 460), count), span = count * side;
+    const axis = { range: [-0.5, count - 0.5], bare: true, ticks: names.map((x, i) => [i, x]).filter((_, i) => i % Math.ceil(26 / side) === 0) };
+    const chart = open(slot.plot, { width: left + span + 30, height: span + 60, left, right: 30, top: 18, bottom: 42,
+      x: { ...axis, title: "class of b" }, y: { ...axis, down: true, title: "class of a" } });
+    const colour = ramp("magma"), { a, b } = strata.pair(run);
+    cells(chart, count, count, side, (i, j) => colour(1 - z[i][j] / top), 1);
+    if (side > 38) z.forEach((row, i) => row.forEach((x, j) => chart.text(chart.X(j), chart.Y(i) + 4,
+      lost ? `${Math.round(100 * x)} %` : round(x), { "text-anchor": "middle", style: `fill: ${x / top > 0.45 ? "#fff" : "#000"}` })));
+    const [x, y] = [left + own * side, chart.top + own * side];
+    chart.outlined("path", { d: `M${left} ${y}h${span}v${side}h${-span}zM${x} ${chart.top}v${span}h${side}v${-span}z` });
+    const at = c => model.algebra(run).classOf[c];
+    if (a !== null) chart.text(left + span + 4, chart.Y(at(a)) + 4, "a", { class: "here" });
+    if (b !== null) {
+      chart.text(chart.X(at(b)), chart.top - 4, "b", { class: "here", "text-anchor": "middle" });
+      chart.outlined("circle", { cx: chart.X(at(b)), cy: chart.Y(at(a)), r: side / 2.4 }, 1.5);
+      if (at(a * b % run.n) !== at(a)) chart.text(left + span + 4, chart.Y(at(a * b % run.n)) + 4, "ab", { class: "here" });
+    }
+    const member = (i, known) => known !== null && at(known) === i ? known : run.classes[i].elements[0];
+    grid(chart, count, count, side, (i, j) => ({ text: text(i, j), pick: () => strata.pick(member(i, a), member(j, b)) }));
+    legend(chart, "magma", top, kind + (lost ? " lost" : " added"), format, true);
     const framed = (i, j) => i === own || j === own, right = record.accuracy;
     const [inside, outside] = [mean(run, right, framed), mean(run, right, (i, j) => !framed(i, j))];
-    view.say(`Without ${record.dimension === 1 ? "the direction" : `the ${record.dimension} directions`} of ${label(record)}: ` +
+    slot.say(`Without ${record.dimension === 1 ? "the direction" : `the ${record.dimension} directions`} of ${label(record)}: ` +
       `${share(inside)} right where an operand is in ${J(record.class)} (framed)` +
       (outside === null ? "." : `, ${share(outside)} of all other pairs.`));
   };

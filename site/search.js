@@ -1,73 +1,80 @@
 "use strict";
-// An element, or a product of two: class, coordinates, local inverse, its rows, the model's answer.
+// The field of the bar: a word of the report, a residue, or a product of two. Words come from the list of all sections,
+// which is loaded when someone looks for one.
 {
-  const { J, low, share } = strata.theme, model = strata.model;
-  const whole = (text, n) => /^\d+$/.test(text) && +text < n ? +text : null;
-
-  // The choice a, b of the address, as far as this run has such residues.
-  strata.pair = run => ({ a: whole(strata.get("a"), run.n), b: whole(strata.get("b"), run.n) });
-  const round = x => String(+x.toPrecision(3)).replace("-", "−");
+  const field = document.getElementById("element"), panel = document.getElementById("found");
+  const here = Boolean(document.getElementById("run"));
   const typed = text => text.trim().match(/^(\d+)(?:\s*[·×x*,\s]\s*(\d+))?$/);
 
-  function tag(name, text, more = {}) {
-    return Object.assign(document.createElement(name), { textContent: text }, more);
-  }
-  function facts(pairs) {
-    const list = document.createElement("dl");
-    for (const [term, text] of pairs) list.append(tag("dt", term), tag("dd", text));
-    return list;
-  }
-  function element(run, a) {
-    const K = model.classAt(run, a), t = model.coordinates(run, a), inverse = model.sharp(run, a);
-    const group = K.orders.map(q => `ℤ${low(q)}`).join(" × ");
-    const grouped = K.start + [...K.elements].sort((x, y) => x - y).indexOf(a);
-    return [
-      ["class", `${J(K.d)}: gcd(${a}, ${run.n}) = ${K.d}, ${K.size} elements${K.regular ? "" : ", no group"}`],
-      ["coordinates", K.size === 1 ? "alone in its class" : `(${t.join(", ")}) in ${group}` + (K.regular
-        ? `, generators ${K.generators.join(", ")}` : `, of u(a) = ${a / K.d % K.m}`)],
-      ["local inverse", inverse === null ? "none: the class has no identity"
-        : `${inverse}, as ${a} · ${inverse} = ${K.idempotent}, the identity`],
-      ["rows, from 0", `${model.algebra(run).row[a]} in algebraic order (attention, neurons, Figure 8 right), `
-        + `${grouped} by class (Figure 8 left), ${a} by token (Figure 7)`],
-      ["spectra", K.share.length ? `the panels of ${J(K.d)} (Figures 1 and 9)` : "none: a class of one"],
-      ["components", run.pca?.points.length ? `(${run.pca.points[a].map(round).join(", ")}) (Figure 10)` : "none"],
-    ];
-  }
-  function product(run, a, b) {
-    const c = a * b % run.n, answer = run.model ? model.logits(run, a, b) : null;
-    const found = [["product", `${a} · ${b} = ${c} in ${J(model.classAt(run, c).d)}, `
-      + `from ${J(model.classAt(run, a).d)} × ${J(model.classAt(run, b).d)}`]];
-    if (!answer) return found;
-    const ranks = answer.map((x, i) => [x, i]).sort((x, y) => y[0] - x[0]);
-    const said = ranks[0][1] === c ? "right" : "wrong";
-    found.push(["the model says", `${ranks[0][1]}, ${said}: logit ${round(ranks[0][0])}; `
-      + `next is ${ranks[1][1]} with ${round(ranks[1][0])}`]);
-    const W = model.weights(run);
-    W.scores.forEach((_, h) => {
-      const [x, y] = model.pattern(W, h, a, b).map(share);
-      found.push([`head ${h} attends`, `${x} to ${a}, ${y} to ${b}`]);
-    });
-    const { answers, pairs, gap, largest } = run.fidelity;
-    found.push(["computed here", "from the weights rounded to 12 bits, which leave the answer as it is on "
-      + `${answers.toLocaleString("en")} of ${pairs.toLocaleString("en")} pairs and move a logit `
-      + `(up to ${round(largest)}) by ${gap.toPrecision(1)} at most`]);
-    return found;
-  }
-  strata.show = (run, panel) => {
-    const { a, b } = strata.pair(run);
-    panel.hidden = a === null;
-    if (a === null) return;
-    const head = document.createElement("p");
-    head.append(tag("b", b === null ? `${a} mod ${run.n}` : `${a} × ${b} mod ${run.n}`), run.run);
-    head.append(tag("button", "close", { type: "button", onclick: () => strata.set({ a: null, b: null }) }));
-    panel.replaceChildren(head, facts(b === null ? element(run, a) : product(run, a, b)));
-  };
-  // What was typed, into the address; what is no residue is said, not ignored.
-  strata.search = (text, run, field) => {
-    const found = typed(text), [a, b] = found ? [found[1], found[2] ?? null] : [null, null];
-    const bad = text.trim() && (!found || [a, b].some(x => x !== null && +x >= run.n));
-    field.setCustomValidity(bad ? `A residue from 0 to ${run.n - 1}, such as 12, or a product such as 12 × 35` : "");
+  function say(text) {
+    field.setCustomValidity(text);
     field.reportValidity();
-    if (!bad) strata.set({ a: a && String(+a), b: b && String(+b) });
+  }
+  // What was typed, into the address; what is no residue is said, not ignored.
+  strata.search = (text, run) => {
+    const found = typed(text), [a, b] = found ? [found[1], found[2] ?? null] : [null, null];
+    say("");
+    if (found && !here) location.href = `${strata.root}appendix/attention.html#attn-scores?a=${+a}${b === null ? "" : `&b=${+b}`}`;
+    else if (!found) strata.set({ find: text.trim() || null });
+    else if ([a, b].some(x => x !== null && +x >= run.n))
+      say(`A residue from 0 to ${run.n - 1}, such as 12, a product such as 12 × 35, or a word`);
+    else strata.pick(String(+a), b && String(+b));
+  };
+
+  // The sections that have every word, those with it in the heading first: [page, name, heading, text].
+  function matching(words) {
+    const rank = ([, , heading, text]) => {
+      const [high, all] = [heading.toLowerCase(), `${heading} ${text}`.toLowerCase()];
+      return words.every(x => high.includes(x)) ? 2 : words.every(x => all.includes(x)) ? 1 : 0;
+    };
+    return strata.listing.map(entry => [rank(entry), entry]).filter(([r]) => r).sort((x, y) => y[0] - x[0]).map(([, entry]) => entry);
+  }
+  function excerpt(text, word) {
+    const at = Math.max(0, text.toLowerCase().indexOf(word) - 40), end = at + 110 < text.length;
+    return text.slice(at, at + 110).replace(at ? /^\S*\s/ : "", at ? "… " : "").replace(end ? /\s\S*$/ : "", end ? " …" : "");
+  }
+  function results(text) {
+    const words = text.toLowerCase().split(/\s+/), found = matching(words), list = document.createElement("ul");
+    for (const [page, name, heading, own] of found) {
+      const item = document.createElement("li"), link = document.createElement("a");
+      link.href = strata.root + page + (name && "#" + name);
+      link.textContent = heading;
+      item.append(link, document.createElement("br"), excerpt(own, words[0]));
+      list.append(item);
+    }
+    return [`${found.length || "No"} ${found.length === 1 ? "place" : "places"} with “${text}”`, list];
+  }
+  // The panel shows what was looked for, or else the residue or the product, or goes.
+  strata.show = async run => {
+    const text = strata.get("find");
+    if (text && !strata.listing.length) await strata.script("site/words.js");
+    const shown = text ? results(text) : run ? strata.facts(run) : [];
+    panel.hidden = !shown.length;
+    if (document.activeElement !== field) field.value = text || (run ? strata.named(run) : "");
+    if (!shown.length) return;
+    const close = document.createElement("button"), head = document.createElement("p");
+    Object.assign(close, { type: "button", textContent: "close", onclick: strata.close });
+    head.append(...shown.slice(0, -1), close);
+    panel.replaceChildren(head, shown.at(-1));
+  };
+  strata.close = () => strata.set(strata.get("find") ? { find: null } : { a: null, b: null });
+
+  strata.bar = current => {
+    document.getElementById("search").onsubmit = event => {
+      event.preventDefault();
+      strata.search(field.value, current());
+    };
+    field.oninput = () => field.setCustomValidity("");
+    field.addEventListener("search", () => { if (!field.value) strata.set({ a: null, b: null, find: null }); });
+    addEventListener("keydown", event => {
+      if (event.key === "/" && !/INPUT|SELECT/.test(document.activeElement.tagName)) {
+        event.preventDefault();
+        field.focus();
+      }
+      if (event.key === "Escape" && !panel.hidden) strata.close();
+    });
+    // From the field of another page.
+    const asked = new URLSearchParams(location.search).get("find");
+    if (asked && !strata.get("find")) strata.search(asked, current());
   };
 }

@@ -1,139 +1,112 @@
 "use strict";
-// What is known class by class: spectra, the principal components, and the logits by quotient.
+// What is known class by class: spectra, and the logits by quotient.
 {
-  const { J, draw, axis, apart, color, symbol, grey, css, share } = strata.theme, model = strata.model;
-  const group = orders => orders.map(q => `C${strata.theme.low(q)}`).join(" × ");
-  const round = x => String(+x.toPrecision(3)).replace("-", "−");
+  const { J, low, color, shape, grey, css, share, round } = strata.theme, { open, scattered } = strata.chart, model = strata.model;
+  const group = orders => orders.map(q => `C${low(q)}`).join(" × ");
 
-  strata.views.spectra = (view, run) => {
-    const large = run.classes.filter(K => K.share.length);
-    if (!large.length) return view.nothing("No class has two different embeddings.");
-    const options = [["all", "all"], ...large.map(K => [String(K.d), J(K.d)])];
-    const chosen = view.choose("class", "class", options, "all");
-    const shown = large.filter(K => chosen === "all" || String(K.d) === chosen);
-    const floor = 1e-5, traces = [], middles = [], gap = shown.length > 1 ? Math.ceil(run.n / 60) : 0;
+  // Which of a, b and ab a class has.
+  function here(run, K) {
+    const { a, b } = strata.pair(run), known = [["a", a], ["b", b], ["ab", a === null || b === null ? null : a * b % run.n]];
+    return known.filter(([, x]) => x !== null && model.classAt(run, x) === K).map(([text]) => text).join(", ");
+  }
+  // The frequencies of each class side by side, and where each class begins.
+  function placed(shown, gap) {
     let start = 0;
-    for (const K of shown) {
-      const key = new Set(K.key), x = K.share.map((_, i) => start + i);
-      for (const is of [false, true]) {
-        const own = x.map((_, i) => i).filter(i => key.has(i) === is);
-        traces.push({
-          type: "bar", x: own.map(i => x[i]), y: own.map(i => Math.max(K.share[i], floor)),
-          marker: { color: is ? color(1) : grey }, width: 0.8,
-          text: own.map(i => `${J(K.d)}, k = (${model.tuple(i + 1, K.orders).join(", ")}) on ${group(K.orders)}<br>` +
-            `${share(K.share[i])} of the energy${is ? ", key" : ""}`),
-          hovertemplate: "%{text}<extra></extra>", textposition: "none",
-        });
-      }
-      const even = 1 / K.share.length;
-      traces.push({ type: "scatter", mode: "lines", x: [start - 0.6, start + K.share.length - 0.4], y: [even, even],
-        line: { color: color(0), width: 1.5 },
-        hovertemplate: `${J(K.d)}: even energy, ${share(even)}<extra></extra>` });
-      middles.push(start + (K.share.length - 1) / 2);
+    return shown.map(K => {
+      const found = { K, start, middle: start + (K.share.length - 1) / 2, even: 1 / K.share.length };
       start += K.share.length + gap;
-    }
-    view.plot.style.height = "340px";
-    const kept = apart(middles, shown.map(K => K.size), start, view.plot.clientWidth - 80);
-    draw(view.plot, traces, {
-      bargap: 0,
-      xaxis: axis({ tickmode: "array", tickvals: kept.map(i => middles[i]), ticktext: kept.map(i => J(shown[i].d)),
-        tickangle: 0, showgrid: false, zeroline: false, title: { text: "frequencies in lexicographic order" } }),
-      yaxis: axis({ type: "log", range: [Math.log10(floor), 0.1], dtick: 1, tickformat: ".0e",
-        title: { text: "share of energy" } }),
+      return found;
     });
-    view.say(shown.map(K => `${J(K.d)}: ${K.key.length} of ${K.share.length} key (orange), ${share(K.fve)}`).join(" · ")
+  }
+  strata.views.spectra = (slot, run) => {
+    const large = run.classes.filter(K => K.share.length);
+    if (!large.length) return slot.nothing("No class has two different embeddings.");
+    const options = [["all", "all"], ...large.map(K => [String(K.d), J(K.d)])];
+    const chosen = slot.choose("class", "class", options, "all"), floor = 1e-5;
+    const rows = placed(large.filter(K => chosen === "all" || String(K.d) === chosen), Math.ceil(run.n / 60));
+    const last = rows.at(-1), end = last.start + last.K.share.length;
+    const chart = open(slot.plot, { height: 320, top: 30, bottom: 56, left: 58,
+      x: { range: [-1, end], ticks: [], title: "frequencies in lexicographic order, class by class" },
+      y: { range: [floor, 1], log: true, title: "share of energy" } });
+    const { X, Y } = chart, width = Math.max(0.8 * (X(1) - X(0)), 0.5), things = [];
+    for (const { K, start, middle, even } of rows) {
+      const key = new Set(K.key);
+      K.share.forEach((y, i) => {
+        const top = Y(Math.max(y, floor)), is = key.has(i), x = X(start + i);
+        chart.svg.append(strata.chart.node("rect", { x: x - width / 2, y: top, width, height: Y(floor) - top, fill: is ? color(1) : grey }));
+        things.push({ x, y: top, pick: () => slot.set({ class: chosen === "all" ? K.d : null }),
+          text: `${J(K.d)}, k = (${model.tuple(i + 1, K.orders).join(", ")}) on ${group(K.orders)}: ${share(y)} of the energy${is ? ", key" : ""}` });
+      });
+      chart.line([[start - 0.6, even], [start + K.share.length - 0.4, even]], { stroke: color(0), "stroke-width": 1.5 });
+      const inside = here(run, K);
+      if (inside) chart.text(X(middle), 14, inside, { class: "here", "text-anchor": "middle" });
+      if (inside) chart.line([[start - 0.6, 1], [start + K.share.length - 0.4, 1]], { stroke: css("--ink"), "stroke-width": 3 });
+    }
+    rows.forEach(({ K, middle }, i) => chart.text(X(middle), chart.height - 40 + (rows.length > 9 && i % 2 ? 12 : 0), J(K.d),
+      { "text-anchor": "middle", class: "small" }));
+    scattered(chart, things);
+    slot.say(rows.map(({ K }) => `${J(K.d)}: ${K.key.length} of ${K.share.length} key (orange), ${share(K.fve)}`).join(" · ")
       + ". Blue: even energy.");
   };
 
-  function clouds(run, axes) {
-    const { points } = run.pca;
-    return run.classes.map((K, i) => {
-      const own = K.elements, at = j => own.map(a => points[a][j]);
-      const base = {
-        name: J(K.d), mode: "markers", x: at(axes[0]), y: at(axes[1]),
-        marker: { color: color(i), symbol: symbol(i), size: axes.length > 2 ? 4 : 8,
-          line: { width: 0.5, color: css("--paper") } },
-        text: own.map(a => `${a} in ${J(K.d)}, at (${model.coordinates(run, a).join(", ")})`),
-        hovertemplate: "%{text}<extra></extra>",
-      };
-      return axes.length > 2 ? { ...base, type: "scatter3d", z: at(axes[2]) } : { ...base, type: "scatter" };
+  // ---- logits ---------------------------------------------------------------------------------
+  const minus = (run, K, c, t) => model.place(model.coordinates(run, c).map((x, j) => t[j] - x), K.orders);
+  // The candidates of a × b against the fit: quotient, centred logit.
+  function prompt(run, K, a, b) {
+    const all = model.logits(run, a, b), t = model.coordinates(run, a * b % run.n), own = K.elements.map(c => all[c]);
+    const mean = own.reduce((x, y) => x + y, 0) / own.length;
+    return K.elements.map((c, i) => ({ a, b, c, x: K.readout.fitted[minus(run, K, c, t)], y: own[i] - mean }));
+  }
+  // Some of the prompts that the fit is over, evenly among them.
+  function prompts(run, K, count) {
+    const [A, B] = K.readout.pair.map(d => run.classes.find(L => L.d === d).elements), total = A.length * B.length;
+    const places = Array.from({ length: Math.min(count, total) }, (_, i) => Math.floor(i * total / Math.min(count, total)));
+    return places.flatMap(i => prompt(run, K, A[Math.floor(i / B.length)], B[(i * 7) % B.length]));
+  }
+  function cloud(chart, points) {
+    const canvas = document.createElement("canvas"), ratio = devicePixelRatio || 1, context = canvas.getContext("2d");
+    Object.assign(canvas, { width: chart.width * ratio, height: chart.height * ratio });
+    Object.assign(canvas.style, { width: chart.width + "px", height: chart.height + "px" });
+    context.scale(ratio, ratio);
+    context.fillStyle = css("--muted");
+    context.globalAlpha = 0.22;
+    for (const { x, y } of points) context.fillRect(chart.X(x) - 1, chart.Y(y) - 1, 2, 2);
+    chart.plot.prepend(canvas);
+  }
+  strata.views.logits = (slot, run) => {
+    const scored = run.classes.filter(K => K.readout), { a, b } = strata.pair(run);
+    if (!scored.length) return slot.nothing("Every class has one candidate.");
+    const asked = a !== null && b !== null ? model.classAt(run, a * b % run.n) : null;
+    const first = scored.includes(asked) ? asked : scored[0];
+    const target = slot.choose("target", "class of the product", scored.map(K => [String(K.d), J(K.d)]), String(first.d));
+    const K = scored.find(L => String(L.d) === target), r = K.readout, own = asked === K ? prompt(run, K, a, b) : [];
+    const seen = slot.once(`prompts ${target}`, () => prompts(run, K, Math.ceil(3000 / K.size)));
+    const values = [...r.mean, ...r.low, ...r.high, ...own.map(p => p.y)], ends = [Math.min(...r.fitted), Math.max(...r.fitted)];
+    const room = (Math.max(ends[1] - ends[0], 1e-6)) * 0.03;
+    const chart = open(slot.plot, { height: Math.min(460, slot.plot.clientWidth + 40), left: 58,
+      x: { range: [ends[0] - room, ends[1] + room], title: "fitted sum of characters" },
+      y: { range: [Math.min(...values, ends[0]), Math.max(...values, ends[1])], title: "logit, centred" } });
+    cloud(chart, seen);
+    chart.line(ends.map(x => [x, x]), { stroke: css("--ink"), "stroke-dasharray": "4 4" });
+    const things = r.fitted.map((x, i) => {
+      chart.line([[x, r.mean[i] - r.std[i]], [x, r.mean[i] + r.std[i]]], { stroke: color(0), "stroke-opacity": 0.5 });
+      chart.mark(chart.X(x), chart.Y(r.mean[i]), shape(0), 3.5, { fill: color(0) });
+      return { x: chart.X(x), y: chart.Y(r.mean[i]), pick: null, text: `quotient at (${model.tuple(i, K.orders).join(", ")})` +
+        `${i ? "" : ", the right answer"}: fitted ${round(x)}, mean ${round(r.mean[i])} ± ${round(r.std[i])}, ` +
+        `from ${round(r.low[i])} to ${round(r.high[i])}` };
     });
-  }
-  function found(run, axes) {
-    const { a } = strata.pair(run);
-    if (a === null) return [];
-    const p = run.pca.points[a], ink = css("--ink"), look = {
-      mode: "markers+text", text: [String(a)], hoverinfo: "skip", showlegend: false,
-      x: [p[axes[0]]], y: [p[axes[1]]], textposition: "top center", textfont: { size: 15, color: ink },
-      marker: { size: axes.length > 2 ? 9 : 16, symbol: "circle-open", color: ink, line: { width: 2, color: ink } },
-    };
-    return [axes.length > 2 ? { ...look, type: "scatter3d", z: [p[axes[2]]] } : { ...look, type: "scatter" }];
-  }
-  const solid = (() => {
-    const canvas = document.createElement("canvas");
-    return Boolean(canvas.getContext("webgl") || canvas.getContext("webgl2"));
-  })();
-
-  strata.views.pca = (view, run) => {
-    if (!run.pca.points.length) return view.nothing("All embeddings are equal.");
-    const options = [["12", "1 and 2"], ["13", "1 and 3"], ["23", "2 and 3"]];
-    if (solid) options.unshift(["123", "1, 2 and 3"]);
-    const axes = [...view.choose("axes", "components", options, options[0][0])].map(i => i - 1);
-    const title = j => ({ text: `PC ${j + 1}` });
-    const legend = { showlegend: true, legend: { orientation: "h", y: -0.02, yanchor: "top", itemsizing: "constant" } };
-    view.plot.style.height = Math.min(560, view.plot.clientWidth + 60) + "px";
-    const plain = j => ({ ...axis({ title: title(j) }), showticklabels: false, automargin: undefined });
-    const line = j => axis({ title: title(axes[j]), zeroline: false });
-    const flat = { xaxis: line(0), yaxis: line(1) };
-    draw(view.plot, [...clouds(run, axes), ...found(run, axes)], axes.length > 2
-      ? { ...legend, margin: { l: 0, r: 0, t: 0, b: 0 }, uirevision: run.run,
-        scene: { xaxis: plain(0), yaxis: plain(1), zaxis: plain(2), aspectmode: "cube",
-          camera: { eye: { x: 1.3, y: -1.3, z: 0.7 } } } }
-      : { ...legend, ...flat, legend: { ...legend.legend, y: -0.18 } });
-    view.say("Share of the variance: " + axes.map(j => `PC ${j + 1} ${share(run.pca.share[j] ?? 0)}`).join(", ") + "."
-      + (axes.length > 2 ? " Drag to turn." : ""));
-  };
-
-  // The prompt that the reader asks for, candidate by candidate, as the page's model answers it.
-  function prompt(run, K) {
-    const { a, b } = strata.pair(run);
-    if (a === null || b === null || model.classAt(run, a * b % run.n) !== K) return [];
-    const all = model.logits(run, a, b), own = K.elements.map(c => all[c]);
-    const mean = own.reduce((x, y) => x + y, 0) / own.length, t = model.coordinates(run, a * b % run.n);
-    const q = K.elements.map(c => model.place(model.coordinates(run, c).map((x, j) => t[j] - x), K.orders));
-    return [{ type: "scatter", mode: "markers", x: q.map(i => K.readout.fitted[i]), y: own.map(x => x - mean),
-      marker: { color: color(1), size: 6, symbol: "x" },
-      text: K.elements.map((c, i) => `${a} · ${b}, candidate ${c}: ${round(own[i] - mean)}`),
-      hovertemplate: "%{text}<extra></extra>" }];
-  }
-  strata.views.logits = (view, run) => {
-    const scored = run.classes.filter(K => K.readout);
-    if (!scored.length) return view.nothing("Every class has one candidate.");
-    const options = scored.map(x => [String(x.d), J(x.d)]);
-    const target = view.choose("target", "class of the product", options, options[0][0]);
-    const K = scored.find(x => String(x.d) === target);
-    const r = K.readout, ends = [Math.min(...r.fitted), Math.max(...r.fitted)];
-    const lead = K.regular ? `ab c♯ = e · g^` : "u(ab) u(c)⁻¹ at ";
-    view.plot.style.height = Math.min(460, view.plot.clientWidth + 40) + "px";
-    const asked = prompt(run, K), { a, b } = strata.pair(run);
-    draw(view.plot, [
-      { type: "scatter", mode: "lines", x: ends, y: ends, hoverinfo: "skip",
-        line: { color: css("--muted"), dash: "dash", width: 1 } },
-      { type: "scatter", mode: "markers", x: r.fitted, y: r.mean,
-        error_y: { type: "data", symmetric: true, array: r.std, color: grey, thickness: 1, width: 0 },
-        marker: { size: 6, color: color(0) },
-        text: r.fitted.map((x, i) =>
-          `${lead}(${model.tuple(i, K.orders).join(", ")})${i ? "" : ", the right answer"}<br>` +
-          `fitted ${round(x)}, actual ${round(r.mean[i])} ± ${round(r.std[i])}<br>` +
-          `from ${round(r.low[i])} to ${round(r.high[i])}`),
-        hovertemplate: "%{text}<extra></extra>" },
-      ...asked], {
-      xaxis: axis({ title: { text: "fitted sum of characters" }, zeroline: false }),
-      yaxis: axis({ title: { text: "logit, centred" }, zeroline: false }),
-    });
-    view.say(`${J(K.d)} from ${J(r.pair[0])} × ${J(r.pair[1])}: R² = ${r.r2.toFixed(3)} `
-      + `over ${r.prompts.toLocaleString("en")} prompts. `
-      + "A dot for each quotient of product and candidate: mean and standard deviation of the logit over the prompts. "
-      + "Dashed: equality." + (asked.length ? ` Crosses: the candidates of ${a} × ${b}.` : ""));
+    for (const { c, x, y } of own) {
+      const [u, v] = [chart.X(x), chart.Y(y)], right = c === a * b % run.n;
+      chart.mark(u, v, "M-1 -1L1 1M1 -1L-1 1", 4, { stroke: color(1), "stroke-width": 2 });
+      if (right) chart.text(u - 8, v + 4, `ab = ${c}`, { class: "here", "text-anchor": "end" });
+      things.push({ x: u, y: v, pick: null, text: `${a} · ${b}, candidate ${c}${right ? ", right" : ""}: ${round(y)}, fitted ${round(x)}` });
+    }
+    seen.forEach(p => things.push({ x: chart.X(p.x), y: chart.Y(p.y), pick: () => strata.pick(p.a, p.b),
+      text: `${p.a} · ${p.b}, candidate ${p.c}: ${round(p.y)}, fitted ${round(p.x)}` }));
+    scattered(chart, things);
+    slot.say(`${J(K.d)} from ${J(r.pair[0])} × ${J(r.pair[1])}: R² = ${r.r2.toFixed(3)} over the candidates of all `
+      + `${r.prompts.toLocaleString("en")} prompts, some of them grey. Blue: mean and standard deviation for each quotient of `
+      + "product and candidate; means lie closer to the fit, as what varies between prompts cancels. Dashed: equality."
+      + (own.length ? ` Crosses: the candidates of ${a} × ${b}, computed here.` : ""));
   };
 }

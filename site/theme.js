@@ -1,10 +1,9 @@
 "use strict";
-// Looks that all plots share: the colours of the printed figures, light or dark as the reader has it.
+// What the panels share: the colours of the printed figures, light or dark as the reader has it; words for numbers.
 strata.theme = (() => {
   const look = JSON.parse(document.documentElement.dataset.look);
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const SYMBOLS = ["circle", "square", "diamond", "cross", "x", "circle-open", "square-open", "diamond-open"];
   const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 
   // The last colour of the palette is black, which is white on a dark page.
@@ -12,37 +11,30 @@ strata.theme = (() => {
     const found = look.colors[i % look.colors.length];
     return dark.matches && found === "#000000" ? "#FFFFFF" : found;
   };
-  const symbol = i => SYMBOLS[i % SYMBOLS.length];
+  // Filled shapes of about one area around 0, for a radius of 1: each class has its own, with or without colour.
+  const ring = (corners, turn, inner = 1) => "M" + Array.from({ length: corners * (inner < 1 ? 2 : 1) }, (_, i) => {
+    const angle = turn + i * Math.PI / (inner < 1 ? corners : corners / 2), r = inner < 1 && i % 2 ? inner : 1;
+    return `${(1.2 * r * Math.cos(angle)).toFixed(3)} ${(1.2 * r * Math.sin(angle)).toFixed(3)}`;
+  }).join("L") + "Z";
+  const UP = -Math.PI / 2;
+  const SHAPES = ["M1 0A1 1 0 1 1 -1 0A1 1 0 1 1 1 0Z", ring(4, Math.PI / 4), ring(3, UP), ring(4, 0), ring(3, -UP),
+    ring(5, UP, 0.45), ring(4, UP, 0.4), ring(6, UP), ring(4, Math.PI / 4, 0.4)];
+  const shape = i => SHAPES[i % SHAPES.length];
+
   const low = number => String(number).replace(/\d/g, digit => SUBSCRIPTS[digit]);
   const J = d => "J" + low(d);
   const share = x => x > 0 && x < 0.0005 ? "< 0.1 %" : x < 1 && x >= 0.9995 ? "> 99.9 %" : (100 * x).toFixed(1) + " %";
+  const round = x => String(+x.toPrecision(3)).replace("-", "−");
 
-  const scale = colors => colors.map((x, i) => [i / (colors.length - 1), x]);
-  // Labels that do not touch: the places of the widest are named first. width: of the plot, in pixels.
-  function apart(places, sizes, span, width) {
-    const kept = [], order = sizes.map((_, i) => i).sort((x, y) => sizes[y] - sizes[x] || x - y);
-    for (const i of order) if (kept.every(j => Math.abs(places[i] - places[j]) / span * width >= 24)) kept.push(i);
-    return kept;
-  }
-  const axis = more => ({
-    gridcolor: css("--rule"), zerolinecolor: css("--rule"), linecolor: css("--muted"), tickcolor: css("--muted"),
-    ticks: "outside", ticklen: 4, automargin: true, ...more,
-    ...(more.title && { title: { font: { size: 13 }, ...more.title } }),
-  });
-  function layout(more) {
-    return {
-      font: { family: css("--sans"), size: 12, color: css("--ink") },
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      margin: { l: 56, r: 16, t: 16, b: 44 }, showlegend: false, hovermode: "closest",
-      hoverlabel: { bgcolor: css("--paper"), bordercolor: css("--muted"), align: "left",
-        font: { color: css("--ink"), size: 13 } },
-      ...more,
+  // A colour map of the printed figures at x from 0 to 1, as red, green, blue.
+  const stops = name => look[name].map(hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)));
+  function ramp(name) {
+    const rows = stops(name), last = rows.length - 1;
+    return x => {
+      const at = Math.min(Math.max(x, 0), 1) * last, i = Math.min(Math.floor(at), last - 1);
+      return rows[i].map((c, k) => Math.round(c + (at - i) * (rows[i + 1][k] - c)));
     };
   }
-  const config = {
-    responsive: true, displaylogo: false, displayModeBar: false, scrollZoom: false,
-  };
-  const draw = (plot, traces, more) => Plotly.react(plot, traces, layout(more), config);
-  return { color, symbol, J, low, css, axis, draw, apart, share, red: look.red, grey: look.grey, dark,
-    viridis: scale(look.viridis), magma: scale(look.magma) };
+  const gradient = (name, turned) => `linear-gradient(to ${turned ? "left" : "right"}, ${look[name].join(", ")})`;
+  return { color, shape, J, low, css, share, round, ramp, gradient, red: look.red, grey: look.grey, dark };
 })();

@@ -1,30 +1,55 @@
 """The report: pages over everything that the pipeline made, whole in their folder.
 
-In: figures/, tables/, notebooks/ and report/runs/, and the files that these were made from, as the
-pipeline files name them. Out, in the folder given: index.html, the front page; appendix/, a page
-for each part; site/, their style and scripts; files/, a copy of every figure, table, notebook page
-and data file linked to.
+In: figures/, tables/, notebooks/, docs/ and report/runs/, and the files that these were made from,
+as the pipeline files name them. Out, in the folder given: index.html, the front page; appendix/, a
+page for each part; docs/ as pages; site/, their style and scripts; files/, a copy of every figure,
+table, notebook page and data file linked to.
 """
 
 import shutil
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
-
-from plotly.offline import get_plotlyjs
+from typing import Any
 
 from strata import store
+from strata.dynamics import table
 from strata.params import load
 from strata.pipeline import files, provenance
-from strata.report import appendix, front, page, site
-from strata.run import command
+from strata.report import appendix, docs, epochs, front, page, site
+from strata.run import Run, command
 
-SITE = Path("site")
+SITE, DYNAMICS = Path("site"), Path("data/dynamics")
+Json = dict[str, Any]
 
 
 def copied(paths: list[str], out: Path) -> None:
     """Each under the name that it has in the repository."""
     for path in paths:
         store.write_bytes(out / path, store.read_bytes(path))
+
+
+def pages(
+    out: Path, shown: list[Json], carried: Collection[str], run: Run
+) -> Iterator[tuple[str, str]]:
+    """Every page by its path, and the list of words that the search looks through."""
+    bar = site.bar(out)
+    cited = docs.pages(carried, bar)
+    yield "index.html", front.page(shown, run, bar)
+    yield "site/words.js", appendix.words(shown, cited)
+    for name, html in appendix.pages(shown, carried, run, bar).items():
+        yield f"appendix/{name}", html
+    for name, html in cited.items():
+        yield f"docs/{name}", html
+
+
+def runs(names: list[str]) -> Iterator[tuple[str, str]]:
+    """The list of the runs, and the measures at the checkpoints of those that have them."""
+    measured = [name for name in names if (DYNAMICS / f"{name}.parquet").is_file()]
+    yield "site/runs.js", page.runs([f"report/runs/{name}.js" for name in names], measured)
+    for name in measured:
+        found = epochs.shown(name, table.read(DYNAMICS / f"{name}.parquet"))
+        yield f"site/epochs-{name}.js", provenance.script("checkpoints", found)
 
 
 def main(folder: str) -> None:
@@ -36,20 +61,16 @@ def main(folder: str) -> None:
     pipeline = {k: replace(stage, name=called.get(k, k)) for k, stage in pipeline.items()}
     shown = page.sections(pipeline, params)
     carried = page.carried(shown)
-    for folder in ("site", "files", "appendix"):
+    for folder in ("site", "files", "appendix", "docs"):
         shutil.rmtree(out / folder, ignore_errors=True)
     copied(carried, out / "files")
     for path in sorted(SITE.iterdir()):
         if path.suffix in {".js", ".css"}:
             store.write_bytes(out / "site" / path.name, store.read_bytes(path))
-    store.write_text(out / "site" / "plotly.min.js", get_plotlyjs())
-    names = files.stages()["page"]["matrix"]["run"]
-    pages = [f"report/runs/{provenance.filled(name, params)}.js" for name in names]
-    store.write_text(out / "site" / "runs.js", page.runs(pages))
-    run, bar = settings.headline(), site.bar(out)
-    for name, html in appendix.pages(shown, carried, run, bar).items():
-        store.write_text(out / "appendix" / name, html)
-    store.write_text(out / "index.html", front.page(shown, run, bar))
+    names = [provenance.filled(x, params) for x in files.stages()["page"]["matrix"]["run"]]
+    written = [*pages(out, shown, carried, settings.headline()), *runs([*dict.fromkeys(names)])]
+    for name, text in written:
+        store.write_text(out / name, text)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,14 @@ from strata.pipeline import files
 
 ROOT = Path(__file__).parents[1]
 PROJECT = ["params.yaml", "stages", "notebooks", "paper", "scripts", "site", "src", "benchmarks"]
-PROJECT += [".dvcignore", ".gitignore", ".gitattributes", "pyproject.toml", "requirements.lock"]
+PROJECT += [
+    "docs",
+    ".dvcignore",
+    ".gitignore",
+    ".gitattributes",
+    "pyproject.toml",
+    "requirements.lock",
+]
 RUN = "n6-s1"
 TINY = {
     "n": 6, "d_model": 16, "d_mlp": 32, "epochs": 40, "validate_every": 20,

@@ -156,3 +156,13 @@ def legend_below(ax: Axes, columns: int) -> None:
     """The legend of these Axes, in a row under their figure."""
     lines, labels = ax.get_legend_handles_labels()
     owner(ax).legend(lines, labels, ncols=columns, loc="outside lower center")
+
+
+def ramp(name: str, steps: int = 17) -> list[str]:
+    """A colour map of the figures as so many colours, evenly along it, for pages.
+
+    >>> ramp("viridis", 2)
+    ['#440154', '#fde725']
+    """
+    colours = matplotlib.colormaps[name](np.linspace(0, 1, steps))
+    return [matplotlib.colors.to_hex(colour) for colour in colours]

@@ -1,17 +1,26 @@
 """The appendix: a page for each part of the report, with its figures and tables; the contents."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from markupsafe import Markup
+
+from strata.pipeline import provenance
 from strata.report.claims import Claim
 from strata.report.section import PARTS
-from strata.report.site import rendered
+from strata.report.site import Bar, rendered
 from strata.run import Run
 
 Json = dict[str, Any]
+# The scripts of a page, in the order in which they need one another.
+PLAIN = ("core", "search", "page")
+PANELS = ("core", "search", "model", "theme", "chart", "maps", "spectra", "pca", "training")
+PANELS += ("element", "panels", "runs", "page", "main")
 HERE = "appendix/index.html"
+HEADINGS = "<h1.*?</h1>", "<h[23].*?</h[23]>"
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,12 @@ class Part:
     title: str
     sections: list[Json]
 
+    def html(self, **shared: Any) -> str:
+        """The page; one without an interactive panel loads no run."""
+        scripts = PANELS if any(s["view"] for s in self.sections) else PLAIN
+        own = {"part": self.title, "own": self.sections, "scripts": scripts}
+        return rendered("part.html", "../", HERE, **own, **shared)
+
 
 def parts(shown: Sequence[Json]) -> list[Part]:
     """The pages that these sections make."""
@@ -29,22 +44,40 @@ def parts(shown: Sequence[Json]) -> list[Part]:
     return [Part(PARTS[title], title, list(sections)) for title, sections in own]
 
 
-def pages(
-    shown: Sequence[Json], carried: Collection[str], run: Run, bar: Sequence[tuple[str, str]]
-) -> dict[str, str]:
+def pages(shown: Sequence[Json], carried: Collection[str], run: Run, bar: Bar) -> dict[str, str]:
     """Every page by the name of its file, with links to the files that the report carries along."""
     found = parts(shown)
     rows: list[Claim] = next((s["claims"] for s in shown if s["name"] == "claims"), [])
-    shared = {
-        "pages": found,
-        "headline": str(run),
-        "caption": run.caption,
-        "carried": carried,
-        "bar": bar,
-    }
-    shared |= {"columns": list(rows[0].cells) if rows else []}
-    own = {
-        page.file: rendered("part.html", "../", HERE, part=page.title, own=page.sections, **shared)
-        for page in found
-    }
+    shared = {"pages": found, "headline": str(run), "caption": run.caption, "carried": carried}
+    shared |= {"bar": bar, "columns": list(rows[0].cells) if rows else []}
+    own = {page.file: page.html(**shared) for page in found}
     return own | {"index.html": rendered("appendix.html", "../", HERE, **shared)}
+
+
+def words(shown: Sequence[Json], docs: Mapping[str, str]) -> str:
+    """What the search looks through: page, name, heading and text of each section, and of the
+    pages of docs/ title and headings."""
+    sections = [
+        [f"appendix/{PARTS[s['part']]}", s["name"], f"{s['label']} {s['title']}".strip(), said(s)]
+        for s in shown
+    ]
+    pages = [
+        [f"docs/{name}", "", *(plain(" · ".join(re.findall(h, html))) for h in HEADINGS)]
+        for name, html in docs.items()
+    ]
+    return provenance.script("words", sections + pages)
+
+
+def said(s: Json) -> str:
+    """The words of a section, and of a table its caption and headings."""
+    own = [s["table"] and s["caption"], *(s["table"]["headings"] if s["table"] else [s["alt"]])]
+    return " ".join([plain(s["text"]), *filter(None, own)])
+
+
+def plain(html: str) -> str:
+    """The text of a piece of HTML, in one line.
+
+    >>> plain("<p>W<sub>E</sub>  &amp;\\nmore</p>")
+    'WE & more'
+    """
+    return " ".join(Markup(html).striptags().split())

@@ -5,7 +5,7 @@ under files/, so that the report's folder is whole wherever it is put.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from strata import store
 from strata.pipeline import provenance
 from strata.pipeline.provenance import Made, Stage
 from strata.report import claims
+from strata.report.alts import ALTS
 from strata.report.claims import Claim
 from strata.report.section import Section
 from strata.report.sections import SECTIONS
@@ -25,6 +26,8 @@ from strata.tables.format import SUBSCRIPT, read, shown
 
 Json = dict[str, Any]
 SHOWN = ("figures/", "tables/")
+HEADLINE = "pipelines/headline/"  # what its stages make is of the run that params.yaml names
+DOC = r"\b(docs/([\w-]+)\.md)\b"
 # Carried along. Activations are not: they are large, and made again in seconds.
 CARRIED = (*SHOWN, "paper/", "data/train/", "data/metrics/", "data/collected/")
 
@@ -49,8 +52,16 @@ def _section(s: Section, made: Made, rows: list[Claim]) -> Json:
     """Name, part, view, claims and provenance; the rest is a table's or a figure's own."""
     files = [pair for pair in made.outputs if Path(pair[0]).stem == s.name]
     found = {"name": s.name, "part": s.part, "view": s.view, "made": made, "files": files}
+    found |= {"alt": "" if s.table else described(s.name), "headline": HEADLINE in made.stage}
     own = _table(s) if s.table else _figure(s)
     return found | {"claims": claims.matching(rows, s.claims)} | own
+
+
+def described(name: str) -> str:
+    """A figure in words. Raises InputError where nobody has written them."""
+    if name not in ALTS:
+        raise InputError(f"figures/{name}.png: not in src/strata/report/alts.py; say what it shows")
+    return ALTS[name]
 
 
 def _figure(s: Section) -> Json:
@@ -113,14 +124,14 @@ def lines(html: str) -> list[str]:
 
 
 def prose(text: str) -> Markup:
-    """Markdown as HTML, the index of J_d, W_E and the like set low.
+    """Markdown as HTML, the index of J_d, W_E and the like set low, pages of docs/ as links.
 
     >>> prose("of each W_OV")
     Markup('<p>of each W<sub>OV</sub></p>\\n')
     """
     parts = re.split(r"(<code>.*?</code>)", str(mistune.html(text.strip())))
     parts[::2] = [re.sub(r"\b([JWCZ])_(\w+)", r"\1<sub>\2</sub>", part) for part in parts[::2]]
-    return Markup("".join(parts))
+    return Markup(re.sub(DOC, r'<a href="../docs/\2.html">\1</a>', "".join(parts)))
 
 
 def carried(shown: Iterable[Json]) -> list[str]:
@@ -129,8 +140,11 @@ def carried(shown: Iterable[Json]) -> list[str]:
     return sorted(path for path in named if path.startswith(CARRIED))
 
 
-def runs(paths: Iterable[str]) -> str:
-    """The list of the runs that these pages show, with their curves, as the page loads it."""
+def runs(paths: Iterable[str], measured: Collection[str] = ()) -> str:
+    """The list of the runs that these pages show, with their curves, as a page loads it.
+
+    ``measured`` are the runs whose checkpoints are measured.
+    """
     names = ("run", "n", "seed", "architecture", "first_099", "epoch_099", "curve")
 
     def order(run: Json) -> tuple[str, Run]:
@@ -138,4 +152,7 @@ def runs(paths: Iterable[str]) -> str:
 
     found = [provenance.scripted(store.read_bytes(path).decode()) for path in set(paths)]
     found.sort(key=order)
-    return provenance.script("list", [{name: run[name] for name in names} for run in found])
+    listed = [{name: run[name] for name in names} for run in found]
+    return provenance.script(
+        "list", [run | {"checkpoints": run["run"] in measured} for run in listed]
+    )

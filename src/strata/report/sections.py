@@ -54,7 +54,7 @@ SECTIONS = (
         "TranformerTrainingPlots", "Training", view="training",
         claims="accuracy|wrong answers|validation pairs with",
     ),
-    Section("progress-measures", "Training"),
+    Section("progress-measures", "Training", view="epochs"),
     Section("progress-order", "Training"),
     Section(
         "dynamics-order", "Training", "",

@@ -1,10 +1,10 @@
 """What all pages of the report share: the templates of site/, the bar, the colours of figures."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
-import plotly.colors
 
 from strata.plots import base
 
@@ -15,10 +15,13 @@ BAR = (
     ("Reference", "api/index.html"),
 )
 LOOK = {"colors": base.COLORS, "grey": base.GREY, "red": base.RED}
-LOOK |= {name.lower(): getattr(plotly.colors.sequential, name) for name in ("Viridis", "Magma")}
+LOOK |= {name: base.ramp(name) for name in ("viridis", "magma")}
 
 
-def bar(report: Path) -> list[tuple[str, str]]:
+Bar = Sequence[tuple[str, str]]
+
+
+def bar(report: Path) -> Bar:
     """The entries whose pages are in the report's folder."""
     return [entry for entry in BAR if entry == BAR[0] or (report / entry[1]).is_file()]
 

@@ -1,0 +1,69 @@
+"use strict";
+// What every page of the appendix does: links that keep the choices, where the reader is, what is folded.
+addEventListener("DOMContentLoaded", () => {
+  // A link inside the page keeps the choices; one to another page of the appendix keeps run, pair and commit.
+  document.addEventListener("click", event => {
+    const link = event.target.closest("a[href]");
+    if (!link || event.ctrlKey || event.metaKey || link.className === "skip") return;
+    const href = link.getAttribute("href");
+    if (href.startsWith("#")) {
+      event.preventDefault();
+      strata.goto(link.hash.slice(1));
+    } else if (/^[\w-]+\.html(#|$)/.test(href)) {
+      const kept = new URLSearchParams(["run", "beside", "a", "b"].filter(key => strata.get(key)).map(key => [key, strata.get(key)]));
+      const url = new URL(link.href);
+      url.search = location.search;
+      if (`${kept}`) url.hash = `${url.hash.slice(1) || "top"}?${kept}`;
+      event.preventDefault();
+      location.href = url;
+    }
+  });
+  const contents = document.querySelector(".contents details");
+  if (contents && innerWidth < 1000) contents.open = false;
+
+  // Where the reader is: the last section whose top has passed the bar.
+  const sections = [...document.querySelectorAll("main > section")];
+  const entries = new Map([...document.querySelectorAll('.contents a[href^="#"]')].map(link => [link.hash.slice(1), link]));
+  let waiting = false;
+  function spy() {
+    waiting = false;
+    const now = sections.findLast(x => x.getBoundingClientRect().top < innerHeight / 3) ?? sections[0];
+    for (const [name, link] of entries) {
+      if (name === now?.id) link.setAttribute("aria-current", "location");
+      else link.removeAttribute("aria-current");
+    }
+  }
+  addEventListener("scroll", () => { if (!waiting) { waiting = true; requestAnimationFrame(spy); } }, { passive: true });
+  spy();
+
+  // What is folded is whole without scripts and on paper.
+  const folds = [...document.querySelectorAll("details.fold")];
+  folds.forEach(fold => { fold.open = false; });
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("main details:not([open]):not(.made)")];
+    opened.forEach(x => { x.open = true; });
+  });
+  addEventListener("afterprint", () => opened.forEach(x => { x.open = false; }));
+  // A table that is wider than its place can be scrolled by keys, and is no stop where it is not.
+  const wide = new ResizeObserver(boxes => boxes.forEach(({ target }) => {
+    if (target.scrollWidth > target.clientWidth + 1) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }));
+  document.querySelectorAll(".scroll").forEach(x => wide.observe(x));
+
+  // `make report` names the commit of the working tree that it serves; a file cannot know its own.
+  const commit = new URLSearchParams(location.search).get("commit") ?? "";
+  if (/^[0-9a-f]{40}(-dirty)?$/.test(commit)) {
+    document.getElementById("served")?.append(` Served from commit ${commit}.`);
+    for (const place of document.querySelectorAll(".commit"))
+      place.prepend(`in ${commit.slice(0, 12)}${commit.slice(40)}, recorded first by `);
+  }
+  // A page without panels has the search alone.
+  if (!document.getElementById("run")) {
+    strata.bar(() => null);
+    strata.listen(() => strata.show(null));
+    strata.show(null);
+  }
+  if (strata.section()) document.getElementById(strata.section())?.scrollIntoView();
+});
