@@ -243,9 +243,9 @@ class Reader:
     def see(self, name: str, run: str = RUN) -> str:
         """Scroll to a section, wait until its panel shows that run; what it says of it."""
         # Again and again: what is drawn above it meanwhile can push it out of sight.
-        scroll = "document.getElementById(arguments[0]).scrollIntoView({behavior: 'instant'})"
-        drawn = "document.querySelector(`#${arguments[0]} .view`).dataset.drawn"
-        self.until(f"{scroll}; return {drawn} === arguments[1]", name, run)
+        box = "document.querySelector(`#${arguments[0]} .view`)"
+        scroll = f"{box}.scrollIntoView({{behavior: 'instant', block: 'center'}})"
+        self.until(f"{scroll}; return {box}.dataset.drawn === arguments[1]", name, run)
         return self.chrome.find_element(By.CSS_SELECTOR, f"#{name} .readout").text
 
     def choose(self, selector: str, value: str) -> None:
