@@ -535,7 +535,7 @@ def test_the_slider_goes_through_the_checkpoints(reader):
         const box = document.querySelector('#attn-scores .view').cloneNode(true);
         box.dataset.view = 'epochs'; box.id = 'epochs';
         box.querySelector('.controls').replaceChildren();
-        document.querySelector('#attn-scores h2').after(box);
+        document.querySelector('#attn-scores .view').before(box);
         const view = strata.panel(box);
         return strata.load(arguments[0].run).then(run => {
             view.show([run]); strata.listen(() => view.draw()); })"""
@@ -619,7 +619,7 @@ def test_served_from_a_commit_it_names_that_commit(project, site, reader):
     commit = "0123456789abcdef0123456789abcdef01234567"
     reader.open()
     assert commit not in reader.js("return document.body.textContent")
-    reader.chrome.get(f"{(site / 'appendix' / 'setup.html').as_uri()}?commit={commit}")
+    reader.chrome.get(f"{(site / 'appendix' / 'attention.html').as_uri()}?commit={commit}")
     reader.until("return document.documentElement.dataset.run")
     assert commit in reader.chrome.find_element(By.TAG_NAME, "footer").text
 
