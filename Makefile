@@ -12,7 +12,7 @@ VALIDATOR := .venv/validator/.ready
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help paper report plan back dynamics published verify deposit test lint bench
+.PHONY: help paper report plan grid back dynamics published verify deposit test lint bench
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -20,12 +20,15 @@ help: ## what there is to make
 paper: $(READY) ## bring every table and figure up to date; GO=1: even if it takes long
 	@scripts/paper
 
-report: $(READY) ## the same, and the report over it in your browser (OPEN= for none)
+report: $(READY) ## the same, and one page over it in your browser (OPEN= for none)
 	@scripts/paper
 	@python scripts/report.py '$(OPEN)'
 
 plan: $(READY) ## what would be restored and run, and how long that takes: SET='n=35 variant=quick'
 	@python scripts/plan.py $(SET)
+
+grid: $(READY) ## train and measure runs, many at once: RUNS='n210-s1 …', ON=slurm ARGS='--partition=…', STATUS=1
+	@python scripts/grid.py
 
 back: $(READY) ## the published state again, after any experiment
 	@python scripts/back.py

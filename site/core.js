@@ -77,10 +77,9 @@ const strata = (() => {
 
   read();
   addEventListener("popstate", () => {
-    const before = at;
     read();
     changed();
-    if (at !== before) document.getElementById(at)?.scrollIntoView();
+    if (at) document.getElementById(at)?.scrollIntoView();
   });
   return {
     get, set, pick, residue, goto, load, script, epochs, chosen, beside, headline, root, views: {}, address, listing: [],

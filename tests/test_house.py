@@ -22,6 +22,7 @@ WINGS = {
     "dynamics": {"training", "analysis", "interventions", "accounts"},
     "models": {"training", "analysis", "interventions"},
     "pipeline": BELOW,
+    "workers": BELOW | {"pipeline"},
     "plots": BELOW | {"pipeline"},
     "tables": BELOW | {"pipeline", "plots"},
     "report": BELOW | {"pipeline", "plots", "tables"},

@@ -1,13 +1,16 @@
 """What git says."""
 
+import os
 import subprocess
 
 from strata.run import InputError
 
 
-def git(*words: str) -> str:
-    """What ``git`` with these words prints. Raises InputError with its reason where it fails."""
-    done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
+def git(*words: str, index: str | None = None) -> str:
+    """What ``git`` with these words prints, with another file as its index if one is named. Raises
+    InputError with its reason where it fails."""
+    own = os.environ | ({"GIT_INDEX_FILE": index} if index else {})
+    done = subprocess.run(["git", *words], capture_output=True, text=True, check=False, env=own)
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["no reason given"]
         raise InputError(f"git {' '.join(words)}: {said[-1]}")

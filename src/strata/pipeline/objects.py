@@ -11,24 +11,26 @@ from strata.pipeline.contents import DIR, Files
 
 
 class Objects:
-    """What DVC's cache and remote hold, or the cache alone. A remote on a server is taken to hold
-    everything."""
+    """What DVC's cache and remote hold, or the cache alone, and a remote named beside them. A
+    remote on a server is taken to hold everything."""
 
-    def __init__(self, repo: Repo, remote: bool = True):
+    def __init__(self, repo: Repo, remote: bool = True, also: str = ""):
         self.cache = Path(repo.cache.local.path)
         self.runs = Path(repo.cache.legacy.path, "runs")
         self.places, self.served = [self.cache], False
         if remote:
-            self._reach(repo)
+            self._reach(repo, None)
+        if also:
+            self._reach(repo, also)
 
-    def _reach(self, repo: Repo) -> None:
+    def _reach(self, repo: Repo, name: str | None) -> None:
         """Take the remote in, if there is one."""
         try:
-            remote = repo.cloud.get_remote_odb()
+            remote = repo.cloud.get_remote_odb(name)
         except RemoteConfigError:
             return
-        self.served = remote.fs.protocol != "local"
-        self.places += [] if self.served else [Path(remote.path)]
+        self.served |= remote.fs.protocol != "local"
+        self.places += [Path(remote.path)] * (remote.fs.protocol == "local")
 
     def find(self, name: str) -> Path | None:
         """The file that holds a content, where it is on this machine."""

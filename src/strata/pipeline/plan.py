@@ -28,19 +28,23 @@ UNKNOWN = ""  # in the place of an md5: what will be written
 
 
 class Plan(NamedTuple):
-    """The stages that run at most, in order, and how many outputs are restored before."""
+    """The stages that run at most, in order; how many outputs are restored before; and what DVC's
+    run cache has of stages that are not as their locks say: what will be in their place."""
 
     run: list[str]
     restored: int
+    taken: files.Stages
 
 
-def plan(repo: Repo, params: Mapping[str, Any], remote: bool = True) -> Plan:
-    """The plan for these values of params.yaml, with what the remote holds or without it. Raises
-    InputError where the values are refused."""
-    planner = _Planner(repo, params, remote)
+def plan(repo: Repo, params: Mapping[str, Any], remote: bool = True, also: str = "") -> Plan:
+    """The plan for these values of params.yaml, with what the remote holds or without it, and with
+    what the run cache names and the remote ``also`` holds. Raises InputError where the values are
+    refused."""
+    planner = _Planner(repo, params, objects.Objects(repo, remote, also))
+    planner.has = planner.objects.had if also else planner.objects.cached
     for name in order(planner.stages):
         planner.look(name, planner.stages[name])
-    return Plan(planner.run, planner.restored)
+    return Plan(planner.run, planner.restored, planner.taken)
 
 
 def kind(stage: str) -> str:
@@ -66,14 +70,16 @@ def order(stages: Mapping[str, Stage]) -> list[str]:
 class _Planner:
     """What is planned so far: the content of every output, and the stages that run."""
 
-    def __init__(self, repo: Repo, params: Mapping[str, Any], remote: bool):
+    def __init__(self, repo: Repo, params: Mapping[str, Any], found: objects.Objects):
         self.params = params
         self.stages = resolved.stages(repo, params)
         self.locked = files.locked()
-        self.objects, self.disk = objects.Objects(repo, remote), contents.Disk()
+        self.objects, self.disk = found, contents.Disk()
+        self.has = found.cached  # whether an output that the run cache names can be had
         self.content: Files = {}  # of each output; of folders, of each file in them too
         self.run: list[str] = []
         self.restored = 0
+        self.taken: files.Stages = {}
         runs = files.stages().get("split", {}).get("matrix", {}).get("run", ())
         self.listed = [name for name in runs if "$" not in name]
 
@@ -83,8 +89,11 @@ class _Planner:
         known = {out["path"]: out["md5"] for out in lock.get("outs", ())}
         read = {dep: self._md5(dep) for dep in stage.deps}
         if not stage.frozen and self._stale(stage, lock, known, read):
-            made = self._cached(stage, read)
-            if made is None:
+            entry = self._cached(stage, read)
+            if entry:
+                self.taken[name] = entry
+                made = {out["path"]: out["md5"] for out in entry["outs"]}
+            else:
                 self.run.append(name)
                 made = self._made(name, stage, known)
         else:
@@ -149,8 +158,9 @@ class _Planner:
                 self.content |= {f"{path}/{x}": inner[x] for x in inner}
         self.content |= made
 
-    def _cached(self, stage: Stage, read: Mapping[str, str | None]) -> Files | None:
-        """What DVC's run cache has of a stage: DVC takes it from there without running it."""
+    def _cached(self, stage: Stage, read: Mapping[str, str | None]) -> dict[str, Any] | None:
+        """What DVC's run cache has of a stage, as a lock has it: DVC takes it from there without
+        running it."""
         if not all(read.values()):
             return None
         entry: dict[str, Any] = {"cmd": stage.cmd, "outs": sorted(stage.outs)}
@@ -162,5 +172,6 @@ class _Planner:
         newest = max(kept, key=lambda path: path.stat().st_mtime, default=None)
         if newest is None:
             return None
-        made = {out["path"]: out["md5"] for out in read_yaml(newest)["outs"]}
-        return made if all(map(self.objects.cached, made.values())) else None
+        found = read_yaml(newest)
+        whole = all(self.has(out["md5"]) for out in found["outs"])
+        return found if whole else None

@@ -52,8 +52,8 @@ class Times:
         start = min(took, min(self.known.values()))
         return start + (took - start) * (n / self.n) ** 2
 
-    def training(self, run: Run) -> float:
-        """Seconds to train a run with the threads of this machine."""
+    def training(self, run: Run, count: int | None = None) -> float:
+        """Seconds to train a run with so many threads, by default those of this machine."""
         settings = self.params.settings(run)
-        products = gflop(run.n, settings) / (self.rate * threads())
+        products = gflop(run.n, settings) / (self.rate * (count or threads()))
         return settings.train.epochs * (self.epoch + products)
