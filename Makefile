@@ -20,7 +20,7 @@ help: ## what there is to make
 paper: $(READY) ## bring every table and figure up to date; GO=1: even if it takes long
 	@scripts/paper
 
-report: $(READY) ## the same, and one page over it in your browser (OPEN= for none)
+report: $(READY) ## the same, and the report over it in your browser (OPEN= for none)
 	@scripts/paper
 	@python scripts/report.py '$(OPEN)'
 

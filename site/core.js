@@ -77,9 +77,10 @@ const strata = (() => {
 
   read();
   addEventListener("popstate", () => {
+    const before = at;
     read();
     changed();
-    if (at) document.getElementById(at)?.scrollIntoView();
+    if (at !== before) document.getElementById(at)?.scrollIntoView();
   });
   return {
     get, set, pick, residue, goto, load, script, epochs, chosen, beside, headline, root, views: {}, address, listing: [],

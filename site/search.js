@@ -16,7 +16,7 @@
     say("");
     if (found && !here) location.href = `${strata.root}appendix/attention.html#attn-scores?a=${+a}${b === null ? "" : `&b=${+b}`}`;
     else if (!found) strata.set({ find: text.trim() || null });
-    else if ([a, b].some(x => x !== null && +x >= run.n))
+    else if (run && [a, b].some(x => x !== null && +x >= run.n))
       say(`A residue from 0 to ${run.n - 1}, such as 12, a product such as 12 × 35, or a word`);
     else strata.pick(String(+a), b && String(+b));
   };

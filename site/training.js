@@ -34,7 +34,7 @@
     }
     scattered(chart, things);
     const [step] = [run.curve.epoch.at(-1) - (run.curve.epoch.at(-2) ?? 0)];
-    slot.say(`Thick: ${reached(run)}${other ? ` Dashed: ${reached(other)}` : ""} Thin: the other runs, of ${all.length} in all. ` +
+    slot.say(`Thick: ${reached(run)}${other ? ` Dashed: ${reached(other)}` : ""} Thin: the others of ${all.length} runs. ` +
       `Drawn: one epoch in ${step}.`);
   };
 

@@ -17,6 +17,7 @@ from strata.run import command
 
 HIDDEN = ("accounts", "dynamics", "pipeline", "plots", "report", "tables", "training", "schema")
 HIDDEN += ("levels", "params", "workers", "models.console", "models.summary")
+TEMPLATES = Path("site", "api")  # pdoc's, with a link back to the report
 
 
 def face() -> None:
@@ -33,7 +34,10 @@ def main(folder: str) -> None:
     face()
     shutil.rmtree(out, ignore_errors=True)
     # Its search has all words twice and is larger than the pages.
-    pdoc.render.configure(docformat="markdown", show_source=False, math=False, search=False)
+    pdoc.render.configure(
+        docformat="markdown", show_source=False, math=False, search=False,
+        template_directory=TEMPLATES,
+    )  # fmt: skip
     pdoc.pdoc("strata", *(f"!strata.{name}" for name in HIDDEN), output_directory=out)
     for path in sorted(out.rglob("*.html")):
         text = "".join(f"{line.rstrip()}\n" for line in path.read_text("utf-8").splitlines())

@@ -243,9 +243,9 @@ class Reader:
     def see(self, name: str, run: str = RUN) -> str:
         """Scroll to a section, wait until its panel shows that run; what it says of it."""
         # Again and again: what is drawn above it meanwhile can push it out of sight.
-        scroll = "document.getElementById(arguments[0]).scrollIntoView({behavior: 'instant'})"
-        drawn = "document.querySelector(`#${arguments[0]} .view`).dataset.drawn"
-        self.until(f"{scroll}; return {drawn} === arguments[1]", name, run)
+        box = "document.querySelector(`#${arguments[0]} .view`)"
+        scroll = f"{box}.scrollIntoView({{behavior: 'instant', block: 'center'}})"
+        self.until(f"{scroll}; return {box}.dataset.drawn === arguments[1]", name, run)
         return self.chrome.find_element(By.CSS_SELECTOR, f"#{name} .readout").text
 
     def choose(self, selector: str, value: str) -> None:
@@ -535,7 +535,7 @@ def test_the_slider_goes_through_the_checkpoints(reader):
         const box = document.querySelector('#attn-scores .view').cloneNode(true);
         box.dataset.view = 'epochs'; box.id = 'epochs';
         box.querySelector('.controls').replaceChildren();
-        document.querySelector('#attn-scores h2').after(box);
+        document.querySelector('#attn-scores .view').before(box);
         const view = strata.panel(box);
         return strata.load(arguments[0].run).then(run => {
             view.show([run]); strata.listen(() => view.draw()); })"""
@@ -619,7 +619,7 @@ def test_served_from_a_commit_it_names_that_commit(project, site, reader):
     commit = "0123456789abcdef0123456789abcdef01234567"
     reader.open()
     assert commit not in reader.js("return document.body.textContent")
-    reader.chrome.get(f"{(site / 'appendix' / 'setup.html').as_uri()}?commit={commit}")
+    reader.chrome.get(f"{(site / 'appendix' / 'attention.html').as_uri()}?commit={commit}")
     reader.until("return document.documentElement.dataset.run")
     assert commit in reader.chrome.find_element(By.TAG_NAME, "footer").text
 

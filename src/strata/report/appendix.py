@@ -9,7 +9,9 @@ from typing import Any
 from markupsafe import Markup
 
 from strata.pipeline import provenance
+from strata.report import highlights
 from strata.report.claims import Claim
+from strata.report.page import frame
 from strata.report.section import PARTS
 from strata.report.site import Bar, rendered
 from strata.run import Run
@@ -51,7 +53,12 @@ def pages(shown: Sequence[Json], carried: Collection[str], run: Run, bar: Bar) -
     shared = {"pages": found, "headline": str(run), "caption": run.caption, "carried": carried}
     shared |= {"bar": bar, "columns": list(rows[0].cells) if rows else []}
     own = {page.file: page.html(**shared) for page in found}
-    return own | {"index.html": rendered("appendix.html", "../", HERE, **shared)}
+    beyond = highlights.lines({s["name"] for s in shown}, lambda x: frame(x).to_dict("records"))
+    place = {
+        s["name"]: (f"{page.file}#{s['name']}", s["title"]) for page in found for s in page.sections
+    }
+    told = [(*place[name], text) for name, text in beyond]
+    return own | {"index.html": rendered("appendix.html", "../", HERE, beyond=told, **shared)}
 
 
 def words(shown: Sequence[Json], docs: Mapping[str, str]) -> str:

@@ -7,13 +7,13 @@ the templates.
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
 from strata import store
 from strata.interventions.levels import LEVELS
 from strata.pipeline.provenance import md5
+from strata.report.site import BAR, environment
 from strata.run import Run
 from strata.schema import Metrics, RunSummary
 from strata.tables.format import SUBSCRIPT
@@ -89,13 +89,8 @@ def percent(share: float | None) -> str:
 
 
 def template(name: str) -> jinja2.Template:
-    """A page of site/."""
-    environment: Any = jinja2.Environment(
-        loader=jinja2.FileSystemLoader("site"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"percent": percent, "thousands": "{:,}".format}
-    return environment.get_template(name)
+    """A page of site/, under the bar of the report."""
+    found = environment()
+    found.filters |= {"percent": percent, "thousands": "{:,}".format}
+    found.globals |= {"root": "../", "bar": BAR, "here": "cards/index.html"}
+    return found.get_template(name)

@@ -26,14 +26,18 @@ def bar(report: Path) -> Bar:
     return [entry for entry in BAR if entry == BAR[0] or (report / entry[1]).is_file()]
 
 
-def rendered(template: str, root: str, here: str = "", **values: Any) -> str:
-    """A page of site/: ``root`` is its way to the folder of the report, ``here`` its entry."""
-    environment: Any = jinja2.Environment(
+def environment() -> Any:
+    """The templates of site/, as every page is made of them."""
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader("site"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def rendered(template: str, root: str, here: str = "", **values: Any) -> str:
+    """A page of site/: ``root`` is its way to the folder of the report, ``here`` its entry."""
     shared = {"root": root, "here": here, "look": LOOK}
-    return environment.get_template(template).render(shared | values)
+    return environment().get_template(template).render(shared | values)
