@@ -22,8 +22,8 @@ class Receipt(Result):
 
     run: str
     epochs: tuple[int, ...]
-    md5: tuple[str, ...] | None
-    """Of the weights file of each epoch; None where that was not recorded."""
+    md5: tuple[str, ...]
+    """Of the weights file of each epoch."""
     environment: Environment
     hours: float | None
     """That the run's own training took; None where that was not recorded."""
@@ -45,8 +45,6 @@ def has(path: Path, digest: str | None) -> bool:
 
 def missing(receipt: Receipt, folder: Path = FOLDER) -> list[int]:
     """The epochs whose weights are not here as the receipt has them."""
-    if receipt.md5 is None:
-        return list(receipt.epochs)
     run, known = Run.parse(receipt.run), zip(receipt.epochs, receipt.md5, strict=True)
     return [epoch for epoch, x in known if not has(weights_file(run, epoch, folder), x)]
 
