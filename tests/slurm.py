@@ -131,6 +131,9 @@ class Cluster:
         """Kill the daemon of a node, or slurmctld, and nothing else."""
         self.processes[name].kill()
         self.processes.pop(name).wait()
+        if name in self.names:  # which the controller finds out itself in half a minute
+            down = ("State=DOWN", "Reason=killed")
+            self.said("scontrol", "update", f"NodeName={name}", *down)
 
     def lose(self, name: str) -> None:
         """Kill a node with all that runs on it; first what would tell the controller of the end."""

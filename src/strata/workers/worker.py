@@ -143,6 +143,8 @@ class Worker:
         finally:
             end(process)
         if process.returncode:
+            time.sleep(1)  # SLURM signals every process of a job: ours may come last
+            self.checked()
             said = Path(log.name).read_bytes()[before:].decode(errors="replace")
             raise Failed(last_line(said) or f"dvc {words[0]}: exit code {process.returncode}")
 
