@@ -19,6 +19,8 @@ MEASURES = {
     "mirror_free_class_accuracy": ("answers in the class of ab, right or not", True),
     "class_components": ("principal components of a class", False),
     "pca_components": ("principal components of all residues", False),
+    "class_share_added": ("variance between classes, in what training added to W_E", True),
+    "probe": ("residues whose class a held-out probe reads from W_E", True),
     "block_score": ("share of attention between class blocks", True),
 }
 
