@@ -11,6 +11,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from IPython import display
 from matplotlib.figure import Figure
 from nbformat import v4
 
@@ -232,7 +233,11 @@ def test_every_figure_is_drawn_for_any_run_even_untrained(template, run, tmp_pat
     if template.stem in OVER_SEEDS:
         given |= over_seeds(of.n, tmp_path)
     monkeypatch.setattr(base, "save", coarse)
+    said: list[str] = []
+    monkeypatch.setattr(display, "Image", lambda path, *, retina, alt: said.append(alt))
     assert drawn(template, given, tmp_path).stat().st_size > 500
+    assert len(said) == 1 and re.fullmatch(r"[A-Z0-9].{40,400}\.", said[0]), "what is seen"
+    assert "nan" not in said[0] and not re.search(r"[$_{}]", said[0])
 
 
 @pytest.mark.parametrize("name", OVER_SEEDS)

@@ -1,16 +1,18 @@
 """Each panel shows what it is given: stars, boundaries, thresholds; none needs colour for it."""
 
 import re
+from itertools import combinations
 from math import gcd
 
 import numpy as np
 import pytest
+from matplotlib import colormaps
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 
 from strata import monoid
-from strata.plots import base, diagram, dynamics, embedding, interventions, spectra
+from strata.plots import base, borders, diagram, dynamics, embedding, interventions, spectra
 
 
 @pytest.fixture
@@ -49,39 +51,143 @@ def test_an_empty_figure_is_blank_and_a_note_is_not():
     assert not blank(fig)
 
 
+def test_each_prime_keeps_its_direction_whatever_axes_a_class_has():
+    x = np.arange(2 * 4 * 10).reshape(2, 4, 10)  # axes of 3, 5 and 11
+    assert np.array_equal(spectra.unfolded(x, (3, 5, 11), across=11, down=5), x)
+    assert np.array_equal(spectra.unfolded(x[0], (5, 11), across=11, down=5), x[:1])
+    assert np.array_equal(spectra.unfolded(x[:, 0], (3, 11), across=11, down=5), x[:, :1])
+    assert np.array_equal(spectra.unfolded(x[:, :, 0], (3, 5), across=11, down=5), x[:, :, :1])
+    assert spectra.unfolded(x, (2, 3, 2), across=2, down=3).shape == (1, 4, 20)
+
+
 def test_stars_stand_where_the_mask_is_true_and_the_constant_is_left_out(ax):
     rng = np.random.default_rng(0)
-    amplitude, stars = rng.random((4, 10)), rng.random((4, 10)) > 0.8
-    drawn = spectra.grid_spectrum(ax, amplitude, stars, 3, (5, 11))
+    amplitude, stars = rng.random((2, 4, 10)), rng.random((2, 4, 10)) > 0.8
+    spectra.blocks_spectrum(ax, amplitude, stars, "J", ("$k_3$", "$k_5$", "$k_{11}$"))
     assert {(int(y), int(x)) for x, y in np.asarray(ax.collections[0].get_offsets())} == {
-        (int(i), int(j)) for i, j in np.argwhere(stars)
+        (int(i), int(j + 11 * k)) for k, i, j in np.argwhere(stars)
     }
-    assert np.argwhere(np.ma.getmaskarray(shown(drawn))).tolist() == [[0, 0]]
-    assert shown(drawn).max() == 1 and drawn.get_clim() == (0, 1)
-    assert "C_{4}" in ax.get_ylabel() and "prime 5" in ax.get_ylabel()
-    assert "C_{10}" in ax.get_xlabel() and "prime 11" in ax.get_xlabel()
+    first, second = (shown(image) for image in ax.images)
+    assert np.argwhere(np.ma.getmaskarray(first)).tolist() == [[0, 0]]
+    assert not np.ma.getmaskarray(second).any()
+    assert max(first.max(), second.max()) <= 1 and ax.images[0].get_clim() == (0, 1)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("$k_{11}$", "$k_5$")
+    assert [text.get_text() for text in ax.texts] == ["$k_3$ = 0", "$k_3$ = 1"]
+
+
+def test_classes_of_one_size_stand_side_by_side_and_none_changes_its_order():
+    size = np.array([4, 30, 4, 4, 30])
+    moved = embedding.dodged(size)
+    assert len(set(moved.tolist())) == 5 and np.allclose(np.log(moved / size), 0, atol=0.1)
+    assert moved[size == 4].max() < moved[size == 30].min()
+
+
+def test_dots_stand_where_damage_is_predicted(ax):
+    predicted = np.array([[True, False], [False, True]])
+    interventions.damage(ax, np.eye(2), "axis of 3", predicted=predicted)
+    assert points(ax.lines[0]) == [[0, 0], [1, 1]]
 
 
 @pytest.mark.parametrize("n", [2, 12, 113, 165, 180])
 @pytest.mark.parametrize("axis", ["x", "y"])
-def test_boundaries_lie_between_classes_and_names_do_not_touch(ax, n, axis):
+def test_lines_stand_between_classes_and_names_beside_them_in_order(ax, n, axis):
     classes = monoid.classes(n)
     d, sizes = [J.d for J in classes], [len(J) for J in classes]
     base.heat(ax, np.eye(n))
-    base.class_axis(ax, d, sizes, axis, gap=0.08)
+    borders.class_axis(ax, d, sizes, axis, gap=0.08)
     ends = [points(line)[0]["xy".index(axis)] for line in ax.lines]
     order = monoid.algebraic_order(n)
     assert ends == [i - 0.5 for i in range(1, n) if gcd(order[i], n) != gcd(order[i - 1], n)]
-    ticks = (ax.xaxis if axis == "x" else ax.yaxis).get_majorticklocs()
-    labels = [t.get_text() for t in (ax.xaxis if axis == "x" else ax.yaxis).get_ticklabels()]
-    assert (np.diff(sorted(ticks)) >= 0.08 * n).all()
-    assert base.name(d[int(np.argmax(sizes))]) in labels
+    names = [text.get_text() for text in ax.texts]
+    if len(d) <= 12:
+        assert names == [base.name(x) for x in d]
+    assert len(names) == min(len(d), 12) and base.name(d[int(np.argmax(sizes))]) in names
+    of = {base.name(x): x for x in d}
+    inside = [np.array([text.xy]).ravel()["xy".index(axis)] for text in ax.texts]  # pyright: ignore
+    assert [gcd(order[round(x)], n) for x in inside] == [of[text] for text in names]
+    places = [text.get_position()["xy".index(axis)] for text in ax.texts]
+    assert (np.diff(places) >= 0.08 * n - 1e-9).all() and min(places) >= -0.5
+    assert max(places) <= n - 0.5 + 1e-9
 
 
-def test_63_classes_have_looks_of_their_own_and_eight_have_markers_of_their_own():
-    looks = [base.style(i) for i in range(63)]
-    assert len({(look["color"], look["marker"]) for look in looks}) == 63
+def test_names_that_have_room_stay_where_they_are_and_others_move_least():
+    assert borders.apart([3, 20, 40], 5, 50) == [3, 20, 40]
+    assert borders.apart([10, 20, 21, 22], 2, 50) == pytest.approx([10, 19, 21, 23])
+    assert borders.apart([], 5, 50) == []
+
+
+@pytest.mark.parametrize("below", ["viridis", "magma", "RdBu_r"])
+def test_a_border_is_to_be_seen_on_every_colour_of_a_map(below):
+    def luminance(colour):
+        linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+        return linear @ (0.2126, 0.7152, 0.0722)
+
+    fig, (ax,) = base.figure(size=(3, 3))
+    base.heat(ax, np.linspace(0, 1, 256)[None], cmap=below)
+    ax.set_axis_off()
+    borders.edge(ax, 0, "y", width=2)
+    image = pixels(fig) / 255
+    drawn = image[image.shape[0] // 2]
+    light, dark = luminance(drawn).max(), luminance(drawn).min()
+    assert (light, dark) == (1, 0), "dashes of white and black"
+    colours = luminance(colormaps[below](np.linspace(0, 1, 256))[:, :3])
+    contrast = np.maximum(1.05 / (colours + 0.05), (colours + 0.05) / 0.05)
+    assert contrast.min() >= 4.5
+
+
+@pytest.mark.parametrize(("shape", "inches"), [((165, 165), 1.6), ((128, 170), 1.6), ((7, 9), 1)])
+def test_each_entry_of_a_large_matrix_has_as_many_pixels_as_any_other(tmp_path, shape, inches):
+    fig, (ax,) = base.figure(size=(inches + 0.5, inches + 0.5))
+    striped = np.indices(shape).sum(axis=0) % 2
+    base.heat(ax, striped, cmap="gray", aspect="equal" if shape[0] == shape[1] else "auto")
+    base.save(fig, str(tmp_path / "x"))
+    box = ax.get_window_extent()
+    each = np.array([box.width / shape[1], box.height / shape[0]])
+    if min(shape) < 40:  # too few to make a pattern
+        assert box.width > 0.7 * inches * base.DPI
+    else:
+        assert each.round(6).tolist() == [2, 2]
+        assert [box.x0, box.y0] == pytest.approx(np.round([box.x0, box.y0]))
+
+
+SEEN = {  # red, green and blue as seen without long, and without medium cones (Machado et al. 2009)
+    "all cones": np.eye(3),
+    "protanopia": np.array([
+        [0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ]),
+    "deuteranopia": np.array([
+        [0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ]),
+}  # fmt: skip
+
+
+def lab(rgb):
+    """CIE L*a*b* of linear red, green and blue."""
+    to_xyz = np.array([
+        [0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ])  # fmt: skip
+    x = to_xyz @ np.clip(rgb, 0, 1) / (0.95047, 1, 1.08883)
+    f = np.where(x > 216 / 24389, np.cbrt(x), (24389 / 27 * x + 16) / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("cones", SEEN)
+def test_eight_classes_have_colours_that_differ_for_colour_blind_readers_too(cones):
+    srgb = [np.array(to_rgb(c)) for c in base.COLORS]
+    linear = [np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) for c in srgb]
+    seen = [lab(SEEN[cones] @ c) for c in linear]
+    apart = [float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2)]
+    assert len(seen) == 8 and min(apart) > 15  # a difference of 2 is just seen
+
+
+def test_72_classes_have_looks_of_their_own_and_eight_have_colours_and_markers_of_their_own():
+    looks = [base.style(i) for i in range(72)]
+    assert len({(look["color"], look["marker"]) for look in looks}) == 72
     assert len({look["marker"] for look in looks[:8]}) == 8
+    assert len({look["color"] for look in looks[:8]}) == 8
 
 
 def test_a_class_is_solid_and_random_sets_are_dashed(ax):
@@ -167,7 +273,18 @@ def test_the_schematic_names_the_sizes_of_the_run():
 @pytest.mark.parametrize(("n", "shown"), [(165, "c^\\sharp"), (12, "u(c)^{-1}")])
 def test_the_schematic_has_no_local_inverse_where_some_class_has_none(ax, n, shown):
     diagram.draw(ax, n, 16, 2, 8, 24)
-    assert shown in ax.texts[-1].get_text()
+    assert shown in " ".join(text.get_text() for text in ax.texts)
+
+
+@pytest.mark.parametrize("draw", [diagram.draw, diagram.draw_mlp])
+def test_under_each_role_stands_what_came_of_its_test(ax, draw):
+    heads = draw is diagram.draw
+    roles = ["sorts", *["moves"] * heads, "composes", "scores"]
+    draw(ax, 12, 16, *((2, 8) if heads else ()), 24, [f"no: 0 of {i}" for i in range(len(roles))])
+    told = {text.get_text(): text.get_position() for text in ax.texts}
+    for i, role in enumerate(roles):
+        [(x, y)] = [place for text, place in told.items() if text.startswith(role)]
+        assert told[f"no: 0 of {i}"][0] == x and told[f"no: 0 of {i}"][1] < y
 
 
 def test_no_text_is_below_seven_points(ax):
@@ -194,7 +311,7 @@ def test_a_saved_figure_has_its_width_and_no_date(tmp_path):
     sides = re.findall(rb"/(?:Width|Height) (\d+)", pdf)
     assert [*map(int, sides)] == [5, 5], "one pixel for each entry"
     png = (tmp_path / "a.png").read_bytes()
-    assert int.from_bytes(png[16:20], "big") == 200 * base.COLUMN
+    assert int.from_bytes(png[16:20], "big") == base.DPI * base.COLUMN
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.pdf", "a.png", "b.pdf", "b.png"]
 
 

@@ -85,7 +85,9 @@ def test_holm_rejects_in_steps_and_a_large_p_says_no_more_than_it_can():
 
 def test_a_model_that_is_not_symmetric_has_no_epoch_of_mirror_free_pairs(runs):
     made = [planted(15, 1), planted(15, 1, architecture="mlp", run="mlp-n15-s1", first_099=NEVER)]
-    table = format.shown(seeds.architectures(made))
+    frame = seeds.architectures(made)
+    assert frame["first_mirror_free"].isna().tolist() == [False, True]
+    table = format.shown(frame)
     of = table.set_index("model")
     assert of.loc["mlp", "first, mirror-free"] == of.loc["mlp", "to stay, mirror-free"] == "—"
     assert of.loc["mlp", "first, validation"] == "never"
@@ -104,13 +106,14 @@ def test_missing_values_do_not_count():
 )
 def test_every_value_of_every_run_is_in_its_row(measure, runs):
     rows = seeds.table(runs, measure, GRID).to_dict("records")
-    about = [name for name in rows[0] if name not in (*seeds.STATISTICS, "unit", "of")]
+    about = [name for name in rows[0] if name not in (*seeds.STATISTICS, "unit", "of", "values")]
     assert len({tuple(row[name] for name in about) for row in rows}) == len(rows)
     for row in rows:
         key = {name: row[name] for name in about}
         own = [v for r in runs for k, _, v in measure(r) if k == key and v is not None]
         assert row["runs"] == len(own)
         assert row["mean"] == pytest.approx(np.mean(own))
+        assert [float(x) for x in row["values"].split()] == pytest.approx(own)
 
 
 def test_classes_and_moduli_keep_their_numbers_apart(runs):
@@ -356,7 +359,7 @@ def test_a_printed_share_is_no_more_exact_than_its_digits():
 
 def test_every_column_of_every_table_is_shown_and_none_says_nan(runs):
     for table in seeds.grid(runs, PRINTED, ALL):
-        assert set(table.frame) - set(format.read(table.frame)) <= {"unit", "relation"}
+        assert set(table.frame) - set(format.read(table.frame)) <= {"unit", "relation", "values"}
         for write in format.WRITERS.values():
             assert "nan" not in write(table).lower()
 

@@ -123,10 +123,11 @@ def _plain(output: NotebookNode) -> NotebookNode:
 
 
 def page(notebook: NotebookNode) -> str:
-    """The notebook as one HTML page that loads nothing; its first line is the title."""
+    """The notebook as one HTML page that loads nothing; its first line is the title, and describes
+    an image that does not say what is seen."""
     title = notebook.cells[0].source.splitlines()[0].lstrip("# ")
     for output in (x for cell in notebook.cells for x in cell.get("outputs", ())):
-        output.get("metadata", {}).setdefault("image/png", {})["alt"] = title
+        output.get("metadata", {}).setdefault("image/png", {}).setdefault("alt", title)
     exporter = HTMLExporter(template_name="basic", exclude_anchor_links=True)
     exporter.exclude_input_prompt = exporter.exclude_output_prompt = True
     body, _ = exporter.from_notebook_node(notebook)

@@ -2,15 +2,16 @@
 
 Every function of this wing draws on the Axes it is given; nothing else knows matplotlib.
 
-Widths are those of a two-column page, type is at least 7 points, class colours are Okabe and Ito's
-(Color Universal Design, 2008) with a marker and a line style of their own, so that no figure needs
-colour to be read. Maps are perceptually uniform, or diverging where the sign matters.
+Widths are those of a two-column page, type is at least 7 points. Class colours are Okabe and Ito's
+(Color Universal Design, 2008) with a brown in place of their yellow, which is too light for white
+paper: eight that differ for colour-blind readers too. Markers and line styles differ as well, so no
+figure needs colour to be read. Maps are perceptually uniform, or diverging where the sign matters.
 """
 
 from collections.abc import Sequence
 from os import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -20,14 +21,19 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Bbox
 
 Number = int | float
 Limits = tuple[Number | None, Number | None]
 
 PAGE, COLUMN = 6.75, 3.25  # inches
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = "os^DvPX<>"  # 7 colours and 9 markers: 63 classes before a pair of them repeats
+DPI = 224  # a page has 1512 pixels, to be shown at half of that
+COLORS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#703000",
+)  # fmt: skip
+MARKERS = "os^DvPX<>"  # 8 colours and 9 markers: 72 classes before a pair of them repeats
 LINES = ("-", "--", ":", "-.")
 GREY, RED, FAINT = "#777777", "#E00000", "#DDDDDD"
 STYLE: Any = {
@@ -45,23 +51,50 @@ def figure(
     rows: int = 1, columns: int = 1, size: tuple[Number, Number] = (PAGE, 2), **options: Any
 ) -> tuple[Figure, list[Axes]]:
     """A figure and its Axes row by row; options are those of ``Figure.subplots``."""
-    fig = Figure(figsize=size, layout="constrained")
+    fig = Figure(figsize=size, dpi=DPI, layout=ConstrainedLayoutEngine(w_pad=0.02, wspace=0.01))
     return fig, list(np.ravel(fig.subplots(rows, columns, squeeze=False, **options)))
 
 
 def save(fig: Figure, stem: str) -> Path:
     """Write stem.pdf and stem.png, the same bytes for the same figure; return the latter's path.
 
-    In the PDF a matrix has a pixel for each entry: exact, and a tenth of the size.
+    In the PDF a matrix has a pixel for each entry: exact, and a tenth of the size. In the PNG each
+    entry takes a whole number of pixels.
     """
-    for suffix, pixels, undated in ((".pdf", "none", {"CreationDate": None}), (".png", None, {})):
+    fig.draw_without_rendering()
+    fig.set_layout_engine("none")  # found once, the layout serves both
+    for ax in fig.axes:
+        _whole_pixels(ax)
+    for suffix, undated in ((".pdf", {"CreationDate": None}), (".png", {})):
         for image in fig.findobj(AxesImage):
-            image.set_interpolation(pixels)
+            image.set_interpolation("none" if suffix == ".pdf" else "nearest")
         part = f"{stem}.part{suffix}"
-        fig.savefig(part, dpi=200, metadata=undated)
+        fig.savefig(part, dpi=DPI, metadata=undated)
         replace(part, stem + suffix)
-        fig.set_layout_engine("none")  # found once, it serves both
     return Path(f"{stem}.png")
+
+
+def _whole_pixels(ax: Axes) -> None:
+    """Resize Axes that show a matrix of many entries until each has a whole number of pixels, else
+    stripes that are not there appear. Even numbers, where small, as screens show half of them."""
+    if not ax.images:
+        return
+    box = ax.get_window_extent()
+    spans = np.abs([ax.get_xlim()[1] - ax.get_xlim()[0], ax.get_ylim()[1] - ax.get_ylim()[0]])
+    room = 1.05 * np.array([box.width, box.height])  # a little more than there is, into the gaps
+    each = np.where(spans < 40, room / 1.05 / spans, room // spans)
+    each = np.where((spans >= 40) & (each > 1) & (each < 8), each // 2 * 2, each)
+    each = np.full(2, each.min()) if ax.get_aspect() == 1 else each
+    if (each < 1).any():
+        return  # more entries than pixels
+    corner = np.ceil([box.x0 + (box.width - each[0] * spans[0]) / 2, box.y1 - each[1] * spans[1]])
+    placed = Bbox.from_bounds(*corner, *(each * spans))
+    ax.set_position(placed.transformed(owner(ax).transFigure.inverted()))
+
+
+def inches(cells: int, pixels: int = 2) -> float:
+    """Inches in which each of so many cells has so many pixels of a saved figure."""
+    return (cells * pixels + 1) / DPI
 
 
 def name(d: int) -> str:
@@ -72,7 +105,7 @@ def name(d: int) -> str:
 def style(i: int) -> dict[str, Any]:
     """Colour, marker and line of the i-th class."""
     line = LINES[i // len(COLORS) % len(LINES)]
-    return {"color": COLORS[i % 7], "marker": MARKERS[i % 9], "linestyle": line}
+    return {"color": COLORS[i % 8], "marker": MARKERS[i % 9], "linestyle": line}
 
 
 def whole() -> MaxNLocator:
@@ -110,30 +143,13 @@ def heat(
     return drawn
 
 
-def bar(drawn: ScalarMappable, axes: Sequence[Axes], label: str) -> None:
-    """One colour bar that says what the colours of all these Axes mean."""
-    colors = owner(axes[0]).colorbar(drawn, ax=axes, label=label, pad=0.015, panchor=False)
+def bar(drawn: ScalarMappable, axes: Sequence[Axes], label: str, below: bool = False) -> None:
+    """One colour bar that says what the colours of all these Axes mean, beside or below them."""
+    place: Any = (
+        {"location": "bottom", "aspect": 50, "shrink": 0.5} if below else {"panchor": False}
+    )
+    colors = owner(axes[0]).colorbar(drawn, ax=axes, label=label, pad=0.015, **place)
     colors.outline.set_linewidth(0.6)  # pyright: ignore
-
-
-def class_axis(
-    ax: Axes, d: Sequence[int], sizes: Sequence[int], axis: Literal["x", "y"], gap: Number = 0.07
-) -> None:
-    """Dashed red lines where classes meet, thinner for many, and the name of each at its middle.
-
-    Large classes are named first; a name closer than gap (a share of the axis) to one is left out.
-    """
-    ends = np.cumsum(sizes)
-    middles = ends - (np.array(sizes) + 1) / 2
-    named: list[int] = []
-    for i in np.argsort(sizes, kind="stable")[::-1]:
-        if all(abs(middles[i] - middles[j]) >= gap * ends[-1] for j in named):
-            named.append(int(i))
-    which = ax.yaxis if axis == "y" else ax.xaxis
-    which.set_ticks(middles[named], [name(d[i]) for i in named])
-    line, width = ax.axhline if axis == "y" else ax.axvline, min(0.6, 7 / len(sizes))
-    for end in ends[:-1]:
-        line(end - 0.5, color=RED, linestyle="--", linewidth=width)
 
 
 def density(ax: Axes, counts: Float[np.ndarray, "actual predicted"], reach: Number) -> AxesImage:
@@ -142,7 +158,7 @@ def density(ax: Axes, counts: Float[np.ndarray, "actual predicted"], reach: Numb
     filled = np.where(counts > 0, counts / max(counts.max(), 1), np.nan)
     extent, norm = (*span, *span), LogNorm(1e-4, 1)
     drawn = ax.imshow(filled, "viridis_r", norm, origin="lower", extent=extent, aspect="equal")
-    ax.axline((0, 0), slope=1, color=RED, linestyle="--", linewidth=0.7)
+    ax.axline((0, 0), slope=1, color="black", linestyle="--", linewidth=0.7)
     return drawn
 
 

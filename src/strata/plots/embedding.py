@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float, Shaped
 from matplotlib.ticker import NullLocator
 
 from strata.plots.base import COLORS, FAINT, GREY, Axes, Number, name, owner, style, whole
@@ -50,8 +51,9 @@ def by_size(
 ) -> None:
     """One mark a class against its number of elements, kind by kind, joined to that of chance.
 
-    Those of ``hollow`` are not filled.
+    Those of ``hollow`` are not filled. Classes of one size stand side by side.
     """
+    size = dodged(size)
     ax.vlines(size, chance, value, color=FAINT, linewidth=0.8, zorder=0)
     ax.plot(size, chance, "_", color=GREY, markersize=5, label="chance")
     for i, (label, members) in enumerate(kinds.items()):
@@ -63,6 +65,19 @@ def by_size(
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
     ax.xaxis.set_minor_locator(NullLocator())
+
+
+def dodged(size: Shaped[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
+    """Sizes for a logarithmic axis, equal ones a little apart, around their value.
+
+    >>> dodged(np.array([4, 9, 4])).round(2).tolist()
+    [3.94, 9.0, 4.06]
+    """
+    moved = size.astype(float)
+    for x in np.unique(size):
+        at = np.flatnonzero(size == x)
+        moved[at] *= np.exp(min(0.03, 0.3 / len(at)) * (np.arange(len(at)) - (len(at) - 1) / 2))
+    return moved
 
 
 def oblique(ax: Axes, elevation: Number, azimuth: Number) -> Axes:

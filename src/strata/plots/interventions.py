@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from sympy.functions.combinatorial.numbers import totient
 
 from strata.plots.base import COLORS, GREY, RED, Axes, AxesImage, Number, heat
@@ -54,22 +54,29 @@ def numbers(
         if np.isfinite(value):
             color = "white" if value < 0.6 else "black"
             text = f"{100 * value:.0f}".replace("-0", "0").replace("-", "−")
-            ax.text(j, i, text, ha="center", va="center", fontsize=6, color=color)
+            ax.text(j, i, text, ha="center", va="center", fontsize=7, color=color)
     return drawn
 
 
 def damage(
-    ax: Axes, lost: Float[np.ndarray, "count count"], title: str, own: int | None = None
+    ax: Axes,
+    lost: Float[np.ndarray, "count count"],
+    title: str,
+    own: int | None = None,
+    predicted: Bool[np.ndarray, "count count"] | None = None,
 ) -> AxesImage:
-    """What is lost, 0 to 1, by (class of a, class of b); class ``own`` is framed."""
+    """What is lost, 0 to 1, by (class of a, class of b); class ``own`` is framed, and dots stand
+    where loss is ``predicted``."""
     drawn = heat(ax, lost, (0, 1), "magma_r", aspect="equal")
     ax.set(xticks=[], yticks=[])
-    ax.set_title(title, fontsize=7)
+    ax.set_title(title)
     if own is not None:
-        edges = np.array([own - 0.5, own + 0.5])
         for line in (ax.axhline, ax.axvline):
-            for edge in edges.tolist():
-                line(edge, color=RED, linewidth=0.6)
+            for edge in (own - 0.5, own + 0.5):
+                line(edge, color=RED, linewidth=1)
+    if predicted is not None:
+        y, x = np.nonzero(predicted)
+        ax.plot(x, y, "o", color="white", markeredgecolor="black", markersize=3, linestyle="none")
     return drawn
 
 
@@ -93,15 +100,15 @@ def room_above_chance(
 def bars(
     ax: Axes, names: Sequence[str], values: Mapping[str, Sequence[Number]], level: Number
 ) -> None:
-    """Shares side by side, from the top down; NaN has no bar."""
+    """Shares in percent side by side, from the top down; NaN has no bar."""
     height = 0.8 / len(values)
     for i, (label, shares) in enumerate(values.items()):
         color = (COLORS[0], GREY, COLORS[4])[i]
         y = np.arange(len(names)) + height * (i - (len(values) - 1) / 2)
-        ax.barh(y, shares, height, color=color, label=label)
-    ax.axvline(level, color=GREY, linestyle=":", linewidth=0.8)
+        ax.barh(y, 100 * np.array(shares), height, color=color, label=label)
+    ax.axvline(100 * level, color=GREY, linestyle=":", linewidth=0.8)
     ax.set_yticks(range(len(names)), list(names))
-    ax.set(xlim=(0, 1), ylim=(len(names) - 0.5, -0.5), xlabel="share of trials")
+    ax.set(xlim=(0, 100), ylim=(len(names) - 0.5, -0.5))
 
 
 def square(records: Sequence[ClassTrials], d: Sequence[int]) -> Float[np.ndarray, "count count"]:

@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from strata.monoid import classes
-from strata.plots.base import RED, Axes, AxesImage, Number, class_axis, heat, name, note
+from strata.plots.base import RED, Axes, AxesImage, Number, heat, name, note
+from strata.plots.borders import class_axis
 from strata.plots.embedding import oblique, scatter
 from strata.plots.spectra import places, strip
 from strata.run import Run
@@ -29,18 +30,18 @@ def begun(ax: Axes, run: Run, measured: Metrics) -> bool:
 
 
 def class_map(
-    ax: Axes, x: Float[np.ndarray, "n n"], cmap: str = "viridis", small: bool = False
+    ax: Axes,
+    x: Float[np.ndarray, "n n"],
+    cmap: str = "viridis",
+    down: bool = True,
+    across: bool = True,
 ) -> AxesImage:
-    """A map over (a, b) in algebraic order, from 0 to 1, with its class borders.
-
-    On small Axes fewer classes are named and the borders are thinner.
-    """
+    """A map over (a, b) in algebraic order, from 0 to 1, with its class borders; ``down`` names the
+    classes of a and ``across`` those of b."""
     image, found = heat(ax, x, (0, 1), cmap, aspect="equal"), classes(len(x))
-    for axis in ("x", "y"):
-        class_axis(ax, [J.d for J in found], [len(J) for J in found], axis, 0.25 if small else 0.13)
-    for line in ax.lines if small else ():
-        line.set_linewidth(0.4)
-    ax.tick_params(length=0, pad=1)
+    d, sizes = [J.d for J in found], [len(J) for J in found]
+    class_axis(ax, d, sizes, "x", named=across)
+    class_axis(ax, d, sizes, "y", named=down)
     return image
 
 

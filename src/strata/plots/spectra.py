@@ -1,40 +1,68 @@
 """Spectra of the classes: amplitudes over the frequencies of one or two axes, shares of energy."""
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Shaped
 
-from strata.plots.base import COLORS, GREY, RED, Axes, AxesImage, Number, heat, name
+from strata.plots.base import COLORS, GREY, Axes, AxesImage, Number, heat
 
 Arrays = Sequence[np.ndarray]
 
 
-def grid_spectrum(
-    ax: Axes,
-    amplitude: Float[np.ndarray, "q1 q2"],
-    stars: Bool[np.ndarray, "q1 q2"],
-    d: int,
-    primes: tuple[int, int],
-) -> AxesImage:
-    """Amplitudes over C_q1 × C_q2 relative to the largest, the constant left out, stars marked.
+def unfolded(
+    x: np.ndarray, primes: Sequence[int], across: int, down: int
+) -> Shaped[np.ndarray, "blocks rows columns"]:
+    """An array over the axes of a class, each of them named by its prime, with that of ``across``
+    last, that of ``down`` before it, and all others as blocks."""
+    rank = {across: 2, down: 1}
+    order = np.argsort([rank.get(p, 0) for p in primes], kind="stable")
+    sides = [[x.shape[i] for i in order if rank.get(primes[i], 0) == k] for k in (0, 1, 2)]
+    return x.transpose(order).reshape([prod(side) for side in sides])
 
-    The axes are named after their primes.
+
+def blocks_spectrum(
+    ax: Axes,
+    amplitude: Float[np.ndarray, "blocks rows columns"],
+    stars: Bool[np.ndarray, "blocks rows columns"],
+    title: str,
+    symbols: tuple[str, str, str],
+) -> AxesImage:
+    """Amplitudes relative to the largest, block beside block, the constant left out, stars marked.
+
+    Symbols name the frequencies of blocks, rows and columns.
     """
-    relative = amplitude.copy()
-    relative[0, 0] = np.nan
-    drawn = heat(ax, relative / np.nanmax(relative), (0, 1), aspect="equal")
-    rows, columns = np.nonzero(stars)
-    size = min(60.0, 3e4 / max(amplitude.shape) ** 2)
-    ax.scatter(columns, rows, s=size, marker="*", c=RED, edgecolors="white", linewidths=0.4)
-    (q1, q2), (p1, p2) = amplitude.shape, primes
-    ax.set_title(name(d))
-    ax.set_xlabel(f"$k_2$ on $C_{{{q2}}}$\n(prime {p2})")
-    ax.set_ylabel(f"$k_1$ on $C_{{{q1}}}$\n(prime {p1})")
-    ax.set_xticks(range(0, q2, -(-q2 // 12)))
-    ax.set_yticks(range(0, q1, -(-q1 // 12)))
-    ax.set_anchor("N")
+    relative = amplitude / amplitude.max()
+    relative[0, 0, 0] = np.nan
+    count, rows, columns = amplitude.shape
+    starts = [k * (columns + 1) for k in range(count)]
+    for block, start in zip(relative, starts, strict=True):
+        extent = (start - 0.5, start + columns - 0.5, rows - 0.5, -0.5)
+        drawn = heat(ax, block, (0, 1), aspect="equal", extent=extent)
+    k, i, j = np.nonzero(stars)
+    size = min(45.0, 2e4 / (count * columns + rows) ** 2)
+    ax.scatter(j + np.array(starts)[k], i, s=size, marker="*", c="white", edgecolors="black",
+               linewidths=0.5)  # fmt: skip
+    ax.set_title(title, loc="left", pad=14 if count > 1 else 4)
+    _frequencies(ax, amplitude.shape, starts, symbols)
     return drawn
+
+
+def _frequencies(
+    ax: Axes, shape: tuple[int, int, int], starts: Sequence[int], symbols: tuple[str, str, str]
+) -> None:
+    """Axes of blocks in frequencies: of columns below, of rows at the left, of blocks above."""
+    _, rows, columns = shape
+    ax.set(xlim=(-0.5, max(starts[-1] + columns, 3) - 0.5), ylim=(rows - 0.5, -0.5), anchor="NW")
+    ax.spines[:].set_visible(False)
+    ticks = [(start + x, x) for start in starts for x in range(0, columns, -(-columns // 12))]
+    ax.set_xticks([at for at, _ in ticks], [str(x) if columns > 1 else "" for _, x in ticks])
+    ax.set_yticks(range(0, rows, -(-rows // 12)) if rows > 1 else [])
+    ax.set(xlabel=symbols[2] if columns > 1 else "", ylabel=symbols[1] if rows > 1 else "")
+    for k, start in enumerate(starts if len(starts) > 1 else ()):
+        text, at = f"{symbols[0]} = {k}" if columns > 1 else str(k), start + (columns - 1) / 2
+        ax.annotate(text, (at, -0.5), (0, 2), textcoords="offset points", ha="center", fontsize=7)
 
 
 def places(sizes: Sequence[int], least: Number = 0.03) -> list[int]:

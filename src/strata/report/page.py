@@ -16,8 +16,7 @@ from markupsafe import Markup
 from strata import store
 from strata.pipeline import provenance
 from strata.pipeline.provenance import Made, Stage
-from strata.report import claims
-from strata.report.alts import ALTS
+from strata.report import claims, strips
 from strata.report.claims import Claim
 from strata.report.section import Section
 from strata.report.sections import SECTIONS
@@ -52,27 +51,22 @@ def _section(s: Section, made: Made, rows: list[Claim]) -> Json:
     """Name, part, view, claims and provenance; the rest is a table's or a figure's own."""
     files = [pair for pair in made.outputs if Path(pair[0]).stem == s.name]
     found = {"name": s.name, "part": s.part, "view": s.view, "made": made, "files": files}
-    found |= {"alt": "" if s.table else described(s.name), "headline": HEADLINE in made.stage}
+    found |= {"headline": HEADLINE in made.stage}
     own = _table(s) if s.table else _figure(s)
     return found | {"claims": claims.matching(rows, s.claims)} | own
 
 
-def described(name: str) -> str:
-    """A figure in words. Raises InputError where nobody has written them."""
-    if name not in ALTS:
-        raise InputError(f"figures/{name}.png: not in src/strata/report/alts.py; say what it shows")
-    return ALTS[name]
-
-
 def _figure(s: Section) -> Json:
-    """Heading and words from the notebook, what it printed from its page, the size of its image."""
+    """Heading and words from the notebook; what it printed, and what is seen, from its page; the
+    size of its image."""
     first = "".join(store.read_json(s.notebook)["cells"][0]["source"])
     heading, _, text = first.partition("\n")
     label, title = re.fullmatch(r"# (?:(Figures? [\d to]+): )?(.+)", heading).groups(default="")  # pyright: ignore
     width, height = size(f"figures/{s.name}.png")
-    printed = lines(store.read_bytes(f"figures/{s.name}.html").decode())
+    html = store.read_bytes(f"figures/{s.name}.html").decode()
     own = {"label": s.label or label, "title": headed(s.title or title), "text": prose(text)}
-    own |= {"printed": printed, "notebook": s.notebook, "width": width, "height": height}
+    own |= {"printed": lines(html), "alt": described(html), "notebook": s.notebook}
+    own |= {"width": width, "height": height}
     return own | {"stem": f"files/figures/{s.name}", "table": None}
 
 
@@ -83,7 +77,8 @@ def _table(s: Section) -> Json:
     table = {"headings": list(cells), "rows": cells.to_numpy().tolist()}
     table["align"] = ["r" if x.align == "r" else "l" for x in read(data).values()]
     own = {"label": s.label, "title": s.title, "text": prose(s.text), "table": table}
-    return own | {"caption": caption.split("\n")[0], "differences": claims.differences(data)}
+    own |= {"caption": caption.split("\n")[0], "differences": claims.differences(data)}
+    return own | {"chart": strips.chart(data)}
 
 
 def frame(name: str) -> pd.DataFrame:
@@ -121,6 +116,16 @@ def lines(html: str) -> list[str]:
     text = Markup("\n".join(found)).unescape()
     text = re.sub(r"J_(\d+)", lambda m: "J" + m[1].translate(SUBSCRIPT), text)
     return [line for line in text.splitlines() if line.strip()]
+
+
+def described(html: str) -> str:
+    """What is seen in the image of a notebook, from its page.
+
+    >>> described('<img alt="A map for each head, &amp; borders." src="data:image/png;base64,AA">')
+    'A map for each head, & borders.'
+    """
+    found = re.search(r'<img alt="([^"]*)"', html)
+    return Markup(found[1]).unescape() if found else ""
 
 
 def prose(text: str) -> Markup:

@@ -16,6 +16,7 @@ from strata.levels import LevelsParams
 from strata.schema.logits import Description, Logits
 from strata.statistics import t_interval
 from strata.tables.headline import Table
+from strata.tables.seeds import listed
 
 Json = dict[str, Any]
 DESCRIPTIONS: tuple[Description, ...] = get_args(Description)
@@ -155,8 +156,9 @@ def intervals(cases: Sequence[Case], choice: Choice, confidence: float) -> pd.Da
             values = [x[name] for x in done if x[name] is not None]
             if len(values) > 1:
                 row = {"kind": name_of(kind), "measure": NAMES[name], "runs": len(values)}
-                rows.append(row | spread(values, name in PRIMARY, confidence))
-    return pd.DataFrame(rows, columns=["kind", "measure", "runs", *SPREAD])
+                row |= spread(values, name in PRIMARY, confidence)
+                rows.append(row | {"values": listed(values)})
+    return pd.DataFrame(rows, columns=["kind", "measure", "runs", *SPREAD, "values"])
 
 
 NAMES = {

@@ -1,11 +1,20 @@
 """The columns of all tables: heading, rounding, alignment."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
+from strata.architecture import TABLE
 from strata.tables.column import Column
 from strata.tables.columns_accounts import ACCOUNTS, DESCRIBED, OF_DESCRIPTION
 from strata.tables.columns_embedding import EMBEDDING
 from strata.tables.columns_interventions import INTERVENTIONS
+
+
+def sees_mirrors_apart(row: Mapping[Any, Any]) -> bool:
+    """Whether to the model of a row (a, b) and (b, a) are two examples: no pair has a mirror."""
+    return not TABLE[row["architecture"]].symmetric
+
 
 # Every column a reader sees. `unit` and `relation` of a claim say how its other cells are written.
 COLUMNS = {
@@ -77,10 +86,10 @@ COLUMNS = {
     "beside_paper": Column("beside the paper", "text", "l"),
     "first_train": Column("first, train", "count", missing="never"),
     "first_validation": Column("first, validation", "count", missing="never"),
-    "first_mirror_free": Column("first, mirror-free", "count", missing="never"),
+    "first_mirror_free": Column("first, mirror-free", "count", "r", "never", sees_mirrors_apart),
     "stays_train": Column("to stay, train", "count", missing="never"),
     "stays_validation": Column("to stay, validation", "count", missing="never"),
-    "stays_mirror_free": Column("to stay, mirror-free", "count", missing="never"),
+    "stays_mirror_free": Column("to stay, mirror-free", "count", "r", "never", sees_mirrors_apart),
     "accuracy_all": Column("accuracy, all pairs", "share"),
     "accuracy_validation": Column("accuracy, validation", "share"),
     "finite": Column("weights finite", "truth", "l"),

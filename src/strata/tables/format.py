@@ -16,7 +16,6 @@ from strata.tables.column import Column
 from strata.tables.columns import column
 from strata.tables.headline import Table
 
-NO_VALUE = "—"  # where a number can't exist, in a column whose missing numbers say something else
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 ONE_COLUMN = 60  # characters
@@ -67,8 +66,6 @@ STYLES: dict[str, Callable[[Any], str]] = {
     "p": lambda x: f"{x:.2g}",
 }
 
-WORDS = {"text", "symbols", "class", "classes", "truth"}
-
 
 def shown(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame as read: headings for names, rounded values, differences of shares in points."""
@@ -86,12 +83,9 @@ def read(frame: pd.DataFrame) -> dict[str, Column]:
 def _cell(record: dict[Any, Any], name: str, shape: Column) -> str:
     value = record[name]
     if pd.isna(value) or value == "":
-        return shape.missing
-    if value == NO_VALUE:
-        return NO_VALUE
+        return "—" if shape.impossible(record) else shape.missing
     style = shape.style.replace("unit", record.get("unit", ""))
-    # A column with NO_VALUE in it comes back from its CSV as text.
-    text = STYLES[style](float(value) if isinstance(value, str) and style not in WORDS else value)
+    text = STYLES[style](value)
     bound = name == "paper" and record["relation"] in BOUNDS
     return f"{record['relation']} {text}" if bound else text
 

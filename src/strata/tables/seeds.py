@@ -17,7 +17,7 @@ from strata.architecture import TABLE
 from strata.params import GridParams, Params
 from strata.schema import Metrics, Printed
 from strata.statistics import t_interval
-from strata.tables import beside, claims, format, headline
+from strata.tables import beside, claims, headline
 from strata.tables.headline import Table
 from strata.tables.measures import (
     Measure,
@@ -48,6 +48,15 @@ def spread(values: Iterable[Value], params: GridParams) -> Row:
     return found | {"std": std, "low": low, "high": high}
 
 
+def listed(values: Iterable[Value]) -> str:
+    """The values of single runs in a cell of the CSV file.
+
+    >>> listed([1, None, 0.25])
+    '1 0.25'
+    """
+    return " ".join(f"{x:.9g}" for x in values if x is not None and x == x)
+
+
 def table(
     runs: Sequence[Metrics], measures: Callable[[Metrics], Iterable[Measure]], params: GridParams
 ) -> pd.DataFrame:
@@ -59,8 +68,10 @@ def table(
             names = [*about, "unit"]
             values.setdefault((*about.values(), unit), []).append(value)
     spreads = {key: spread(found, params) for key, found in values.items()}
-    rows = [(*key, *(s[name] for name in STATISTICS)) for key, s in spreads.items()]
-    frame = pd.DataFrame(rows, columns=[*names, *STATISTICS])
+    rows = [
+        (*key, *(s[name] for name in STATISTICS), listed(values[key])) for key, s in spreads.items()
+    ]
+    frame = pd.DataFrame(rows, columns=[*names, *STATISTICS, "values"])
     frame = frame.astype(dict.fromkeys(STATISTICS[1:], float))
     of = [sum(_is_of(run, row) for run in runs) for row in frame.to_dict("records")]
     frame.insert(len(names) + 1, "of", of)
@@ -81,6 +92,7 @@ def pca(runs: Sequence[Metrics], printed: Printed, params: GridParams) -> pd.Dat
         over = spread((x.components for x in found), params)
         row: Row = {"n": n, "unit": "ratio", "runs": over["runs"], "of": len(own)}
         row |= {name: over[name] for name in STATISTICS[1:]}
+        row["values"] = listed(x.components for x in found)
         row["fve"] = float(np.mean([x.fve for x in found])) if found else None
         if theirs := printed.table_pca_across_10_seeds.get(n):
             row |= {"paper_mean": theirs.mean, "paper_std": theirs.std}
@@ -92,7 +104,7 @@ def pca(runs: Sequence[Metrics], printed: Printed, params: GridParams) -> pd.Dat
         row |= {"p_holm": p, "beside_paper": beside.said(p, 1 - params.confidence)}
     names = ["n", "unit", "runs", "of", *STATISTICS[1:], "fve"]
     names += ["paper_mean", "paper_std", "paper_min", "paper_max", "paper_fve"]
-    names += ["p", "p_holm", "beside_paper"]
+    names += ["p", "p_holm", "beside_paper", "values"]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -107,11 +119,11 @@ def architectures(runs: Sequence[Metrics]) -> pd.DataFrame:
             first: Row = {**by_pairs(run.first_099)}
             stays: Row = {**by_pairs(run.epoch_099)}
             if not TABLE[architecture].symmetric:
-                first["mirror_free"] = stays["mirror_free"] = format.NO_VALUE
+                first["mirror_free"] = stays["mirror_free"] = None
             rows.append((n, seed, architecture, *first.values(), *stays.values(), run.accuracy.all))
     names = ["n", "seed", "architecture", "first_train", "first_validation", "first_mirror_free"]
     names += ["stays_train", "stays_validation", "stays_mirror_free", "accuracy_all"]
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[3:-1], "Int64"))
 
 
 def blocks(runs: Sequence[Metrics]) -> pd.DataFrame:
@@ -166,6 +178,7 @@ def _among(frames: Sequence[pd.DataFrame], params: GridParams) -> pd.DataFrame:
     spreads = [spread(row[~np.isnan(row)], params) for row in values]
     for name in ("runs", "mean", "low", "high", "min", "max"):
         rows[name] = [found[name] for found in spreads]
+    rows["values"] = [listed(row.tolist()) for row in values]
     relations = zip(rows["relation"], rows["paper"], values, rows["unit"], strict=True)
     rows["verdict"] = [verdict(*each) for each in relations]
     return rows
