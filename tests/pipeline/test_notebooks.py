@@ -278,8 +278,10 @@ def test_the_same_inputs_give_the_same_bytes_and_a_page_that_needs_no_network(st
 
 def test_a_notebook_that_fails_gives_one_line_and_leaves_no_file(stage, workplace):
     with pytest.raises(SystemExit) as stop:
-        stage("model", "--input", "weights=params.yaml", "--out", "none")
-    assert re.fullmatch(r"figure: model\.ipynb: InputError: params\.yaml: .+", str(stop.value))
+        stage("jclass-ordered-embedding", "--input", "weights=params.yaml", "--out", "none")
+    assert re.fullmatch(
+        r"figure: jclass-ordered-embedding\.ipynb: InputError: params\.yaml: .+", str(stop.value)
+    )
     assert contents(workplace / "none") == {}
 
 
@@ -288,8 +290,11 @@ def test_a_notebook_that_fails_gives_one_line_and_leaves_no_file(stage, workplac
     [
         (["nothing"], "notebooks/nothing.ipynb"),
         (["attn_165", "--template", "nothing"], "notebooks/nothing.ipynb"),
-        (["model"], "weights"),
-        (["model", "--input", "weights=x", "--input", "wieghts=y"], "wieghts"),
+        (["jclass-ordered-embedding"], "weights"),
+        (
+            ["jclass-ordered-embedding", "--input", "weights=x", "--input", "wieghts=y"],
+            "wieghts",
+        ),
         (["attention-seeds", "--input", "train=x", "--input", "metrics=y"], "runs"),
         (["attention-seeds", "--runs", "n165-s2", "n165"], "run = 'n165': must look like n165-s1"),
     ],

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LogNorm, to_hex
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -181,4 +181,4 @@ def ramp(name: str, steps: int = 17) -> list[str]:
     ['#440154', '#fde725']
     """
     colours = matplotlib.colormaps[name](np.linspace(0, 1, steps))
-    return [matplotlib.colors.to_hex(colour) for colour in colours]
+    return [to_hex(colour) for colour in colours]

@@ -11,14 +11,9 @@ TOKENS = (6.6, 4.6, 2.3)  # height of a, b and `=`
 
 
 def draw(
-    ax: Axes,
-    n: int,
-    d_model: int,
-    n_heads: int,
-    d_head: int,
-    d_mlp: int,
+    ax: Axes, n: int, d_model: int, n_heads: int, d_head: int, d_mlp: int,
     outcomes: Sequence[str] = (),
-) -> None:
+) -> None:  # fmt: skip
     """The transformer of a run, left to right, the role the paper proposes for each part, and under
     it what came of its test."""
     _start(ax, n, ("$a$", "$b$", "="), f"{n + 1} × {d_model}")
@@ -31,10 +26,7 @@ def draw(
     for x in (8.4, 16.9):
         arrow(ax, (x, 3), (x, 4.4))
     for start, corner in ((13.4, 14.2), (20.6, 21.4)):
-        ax.plot([start, corner], [6.4, 6.4], color="black", linewidth=0.8)
-        arrow(ax, (corner, 6.4), (corner, 3.35))
-        ax.text(corner, 3, "+", ha="center", va="center_baseline")
-        ax.plot(corner, 3, "o", color="none", markeredgecolor="black", markersize=9)
+        _added(ax, start, corner)
     for start, end, stream in ((5.6, 13.85, 0), (14.55, 21.05, 1), (21.75, 22.8, 2)):
         arrow(ax, (start, 3), (end, 3))
         ax.text(start + 0.15, 3.2, f"$x^{stream}$", fontsize=7)
@@ -43,6 +35,14 @@ def draw(
     _roles(
         ax, n, {4: "sorts residues\nby class", 10.4: moves, 18.3: "composes the product"}, outcomes
     )
+
+
+def _added(ax: Axes, start: Number, corner: Number) -> None:
+    """What a part writes, from its right side down to the stream."""
+    ax.plot([start, corner], [6.4, 6.4], color="black", linewidth=0.8)
+    arrow(ax, (corner, 6.4), (corner, 3.35))
+    ax.text(corner, 3, "+", ha="center", va="center_baseline")
+    ax.plot(corner, 3, "o", color="none", markeredgecolor="black", markersize=9)
 
 
 def draw_mlp(ax: Axes, n: int, d_model: int, d_mlp: int, outcomes: Sequence[str] = ()) -> None:
