@@ -326,3 +326,13 @@ def test_room_above_chance_is_counted_on_the_products_themselves(n, axis):
         power = max(p for p in (axis**k for k in range(9)) if J.m % p == 0) if axis else J.m
         chance = 1 / len({u % power for u in quotients})
         assert found[i, j] == pytest.approx(1 - chance if chance < 1 else 1)
+
+
+def test_a_panel_below_a_matrix_keeps_to_its_columns(tmp_path):
+    fig, (top, bottom) = base.figure(2, 1, (4, 3), sharex=True)
+    base.heat(top, np.eye(50))
+    bottom.plot(np.arange(50))
+    base.save(fig, str(tmp_path / "x"))
+    above, below = top.get_window_extent(), bottom.get_window_extent()
+    assert (above.x0, above.x1) == pytest.approx((below.x0, below.x1))
+    assert above.width / 50 == pytest.approx(round(above.width / 50))

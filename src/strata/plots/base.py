@@ -11,7 +11,7 @@ figure needs colour to be read. Maps are perceptually uniform, or diverging wher
 from collections.abc import Sequence
 from os import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -89,10 +89,15 @@ def _whole_pixels(ax: Axes) -> None:
         return  # more entries than pixels
     corner = np.ceil([box.x0 + (box.width - each[0] * spans[0]) / 2, box.y1 - each[1] * spans[1]])
     placed = Bbox.from_bounds(*corner, *(each * spans))
-    ax.set_position(placed.transformed(owner(ax).transFigure.inverted()))
+    placed = placed.transformed(owner(ax).transFigure.inverted())
+    ax.set_position(placed)
+    for other in ax.get_shared_x_axes().get_siblings(ax):
+        if not other.images:  # a panel below keeps to the columns of the matrix
+            own = other.get_position()
+            other.set_position((placed.x0, own.y0, placed.width, own.height))
 
 
-def inches(cells: int, pixels: int = 2) -> float:
+def inches(cells: int, pixels: Literal[2, 4, 8] = 2) -> float:
     """Inches in which each of so many cells has so many pixels of a saved figure."""
     return (cells * pixels + 1) / DPI
 
