@@ -28,10 +28,13 @@ addEventListener("DOMContentLoaded", () => {
   function spy() {
     waiting = false;
     const now = sections.findLast(x => x.getBoundingClientRect().top < innerHeight / 3) ?? sections[0];
-    for (const [name, link] of entries) {
-      if (name === now?.id) link.setAttribute("aria-current", "location");
-      else link.removeAttribute("aria-current");
-    }
+    const link = entries.get(now?.id), before = document.querySelector(".contents [aria-current=location]");
+    if (!link || link === before) return;
+    before?.removeAttribute("aria-current");
+    link.setAttribute("aria-current", "location");
+    // The contents scroll by themselves, and the page does not.
+    const box = link.closest(".contents");
+    box.scrollTop += link.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 2;
   }
   addEventListener("scroll", () => { if (!waiting) { waiting = true; requestAnimationFrame(spy); } }, { passive: true });
   spy();
