@@ -97,13 +97,15 @@ strata.model = (() => {
     }
     return x;
   }
-  function logits(run, a, b) {
-    const W = weights(run), x = stream(W, a, b);
+  // Activations of the neurons, and logits of all candidates.
+  function forward(W, a, b) {
+    const x = stream(W, a, b);
     const mlp = W.W_in.map((w, j) => Math.max(0, dot(w, x) + W.b_in[j]));
     const out = combine(mlp, W.W_out, W.heads ? x : new Float32Array(W.b_out.length));
     add(out, W.b_out);
-    return W.W_U.map((w, c) => dot(w, out) + W.b_U[c]);
+    return { mlp, logits: W.W_U.map((w, c) => dot(w, out) + W.b_U[c]) };
   }
+  const logits = (run, a, b) => forward(weights(run), a, b).logits;
   // n × n maps in algebraic order: f(a, b) of every pair.
   function map(run, f) {
     return run.order.map(a => Float32Array.from(run.order, b => f(a, b)));
@@ -131,5 +133,6 @@ strata.model = (() => {
       return Math.max(0, sum);
     });
   }
-  return { unpack, algebra, tuple, place, classAt, coordinates, sharp, weights, pattern, logits, attention, neuron };
+  return { unpack, algebra, tuple, place, classAt, coordinates, sharp, weights, written, pattern, forward, logits, attention,
+    neuron, dot, add };
 })();

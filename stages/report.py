@@ -1,9 +1,10 @@
 """The report: pages over everything that the pipeline made, whole in their folder.
 
 In: figures/, tables/, notebooks/, docs/ and report/runs/, and the files that these were made from,
-as the pipeline files name them. Out, in the folder given: index.html, the front page; appendix/, a
-page for each part; docs/ as pages; site/, their style and scripts; files/, a copy of every figure,
-table, notebook page and data file linked to.
+as the pipeline files name them; data/hero/ of the headline run; CITATION.cff. Out, in the folder
+given: index.html, the front page; share.png, its still; appendix/, a page for each part; docs/ as
+pages; site/, their style and scripts; files/, a copy of every figure, table, notebook page and data
+file linked to.
 """
 
 import shutil
@@ -16,10 +17,11 @@ from strata import store
 from strata.dynamics import table
 from strata.params import load
 from strata.pipeline import files, provenance
+from strata.plots import network
 from strata.report import appendix, docs, epochs, front, page, site
-from strata.run import Run, command
+from strata.run import Run, command, read_yaml
 
-SITE, DYNAMICS = Path("site"), Path("data/dynamics")
+SITE, DYNAMICS, HERO = Path("site"), Path("data/dynamics"), Path("data/hero")
 Json = dict[str, Any]
 
 
@@ -35,7 +37,8 @@ def pages(
     """Every page by its path, and the list of words that the search looks through."""
     bar = site.bar(out)
     cited = docs.pages(carried, bar)
-    yield "index.html", front.page(shown, run, bar)
+    told, cff = store.read_json(HERO / f"{run}.json"), read_yaml("CITATION.cff")
+    yield "index.html", front.page(shown, run, bar, told, cff)
     yield "site/words.js", appendix.words(shown, cited)
     for name, html in appendix.pages(shown, carried, run, bar).items():
         yield f"appendix/{name}", html
@@ -71,6 +74,8 @@ def main(folder: str) -> None:
     written = [*pages(out, shown, carried, settings.headline()), *runs([*dict.fromkeys(names)])]
     for name, text in written:
         store.write_text(out / name, text)
+    if told := store.read_json(HERO / f"{settings.headline()}.json"):
+        network.save(network.still(told, settings.n), out / "share.png")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from strata.pipeline import files
 ROOT = Path(__file__).parents[1]
 PROJECT = ["params.yaml", "stages", "notebooks", "paper", "scripts", "site", "src", "benchmarks"]
 PROJECT += [
+    "CITATION.cff",
     "docs",
     ".dvcignore",
     ".gitignore",
@@ -31,8 +32,9 @@ TINY = {
 }  # fmt: skip
 # The stages that draw figures from the weights, the metrics and the activations.
 FIGURES = {"hierarchy", "metrics-figures", "mlp-neurons"}
-EVERY = {"check@runs", f"split@{RUN}", f"train@{RUN}", "forward", f"metrics@{RUN}", "tables"}
+EVERY = {"check@runs", f"split@{RUN}", f"train@{RUN}", "forward", "hero", f"metrics@{RUN}"}
 EVERY |= {
+    "tables",
     "code",
     f"activations@{RUN}",
     "interventions-runs",

@@ -1,0 +1,153 @@
+"""The paper's claims, one card each: what it says, what came out, in how many runs.
+
+A verdict follows from tables by a rule of ``rules``; none is typed in. A claim whose tables this
+project does not make is not tested.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from strata.report import rules
+from strata.report.facts import Facts, Missing
+from strata.report.rules import REJECTED, UNTESTED, Found
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper, where it stands there, and the figure of the appendix that shows it."""
+
+    title: str
+    paper: str
+    where: str
+    figure: str
+    rule: Callable[[Facts], Found]
+
+    def judged(self, facts: Facts) -> Found:
+        """Verdict, what came out, over which runs."""
+        try:
+            return self.rule(facts)
+        except Missing:
+            return UNTESTED, "This project's tables do not have what the rule needs.", ""
+
+
+CLAIMS = (
+    Claim(
+        "It learns the whole table",
+        "The network answers every product of two residues rightly.",
+        "Section 3.1",
+        "TranformerTrainingPlots",
+        rules.accuracy,
+    ),
+    Claim(
+        "A few key frequencies in each class",
+        "The spectrum of the embedding inside a class is sparse.",
+        "Table 2, Figure 9",
+        "fft-jclass-embedding",
+        rules.of_table("Table 2"),
+    ),
+    Claim(
+        "Composite classes reuse frequencies",
+        "Classes made of several cyclic factors use the frequencies of the single factors.",
+        "Figure 1",
+        "hierarchy",
+        rules.reuse,
+    ),
+    Claim(
+        "Classes are low-dimensional",
+        "Less than 20 % of the principal components hold 95 % of the variance of a class.",
+        "Section 5.1, Figure 2",
+        "pca-dim",
+        rules.bound("largest over the classes", "At most {max} are needed."),
+    ),
+    Claim(
+        "Classes lie in regions of their own",
+        "On the first three principal components the classes are separate.",
+        "Figure 10",
+        "embed-pca-3d",
+        rules.regions,
+    ),
+    Claim(
+        "Nothing to see in token order",
+        "The plain Fourier transform of the embedding has bands that do not follow the algebra.",
+        "Figure 7",
+        "raw-naive-fft",
+        rules.token_order,
+    ),
+    Claim(
+        "Attention routes by class",
+        "The attention of head 0 has blocks of classes: it routes by class.",
+        "Section 5, Figure 3",
+        "attn-scores",
+        rules.criterion(
+            "routing",
+            "all heads route by class, share of lost skill",
+            "Patterns by class bring back what mean patterns lose in {counts} models.",
+            REJECTED,
+        ),
+    ),
+    Claim(
+        "A head passes on a few directions",
+        "Eight directions of head 0 hold more than 99.9 % of its OV circuit.",
+        "Section 5.2",
+        "cosine-align",
+        rules.bound("share of the top 8", "They hold {mean} on average."),
+    ),
+    Claim(
+        "Heads write into the classes’ subspaces",
+        "OV circuits move what they read into the directions of the classes.",
+        "Section 5.2, Figure 4",
+        "cosine-align",
+        rules.criterion(
+            "routing",
+            "writes into the classes",
+            "With heads that write into them alone, {counts} models keep their skill.",
+            REJECTED,
+        ),
+    ),
+    Claim(
+        "Neurons respond to classes",
+        "Activations of the MLP show blocks of classes.",
+        "Figure 11",
+        "mlp-neurons",
+        rules.neurons,
+    ),
+    Claim(
+        "Each class has a subspace of its own",
+        "A class is computed with in directions that are its own.",
+        "Sections 4 and 5",
+        "specificity",
+        rules.criterion(
+            "specificity, class",
+            "own subspaces: the other pairs are intact",
+            "Without the directions of one class, other pairs stay intact in {counts} models.",
+            REJECTED,
+        ),
+    ),
+    Claim(
+        "Characters explain the logits of a class",
+        "Sums of characters of the key frequencies describe the logits inside each class.",
+        "Table 3",
+        "logits",
+        rules.of_table("Table 3"),
+    ),
+    Claim(
+        "Key characters are what it computes with",
+        "The key frequencies of the embedding carry the computation.",
+        "Sections 4 and 5",
+        "keep-remove",
+        rules.criterion(
+            "keep, embedding",
+            "all classes at once",
+            "With nothing else in the embedding, {counts} models keep their skill. That their "
+            "kind matters, and not their energy, is not shown.",
+            REJECTED,
+        ),
+    ),
+    Claim(
+        "One mechanism for each class",
+        "The logits are computed class by class, with characters of the product’s class.",
+        "Sections 1 and 5",
+        "two-accounts",
+        rules.mechanism,
+    ),
+)
