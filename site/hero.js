@@ -140,6 +140,7 @@ addEventListener("DOMContentLoaded", () => {
     if (found.attention.length) attention(found.attention, usual.attention);
     neurons(found.mlp, usual.mlp);
     logits(found.logits, usual.logits, a, b, answer, probability);
+    performance.mark(run ? "ready" : "drawn");
     document.documentElement.dataset.drawn = `${a} ${b} ${which.name}`;
   }
 

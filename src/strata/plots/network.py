@@ -48,32 +48,32 @@ def said(ax: Axes, what: str, pair: list[int], logits: np.ndarray) -> None:
 def circle(ax: Axes, power: Json, pair: list[int], logits: np.ndarray) -> None:
     """The residues modulo one prime power; a dot's area is the probability of its residue."""
     q, (a, b) = power["q"], pair
+    right, got = a * b % q, int(logits.argmax()) % q
+    x, y = ground(ax, power)
     weight = np.exp(logits - logits.max())
     mass = np.bincount(np.arange(len(logits)) % q, weight / weight.sum(), q)
-    ring, turn = np.array(power["places"]).T
-    x, y = ring / power["rings"] * [np.sin(2 * np.pi * turn), np.cos(2 * np.pi * turn)]
-    t, (right, got) = np.linspace(0, 2 * np.pi, 200), (a * b % q, int(logits.argmax()) % q)
-    for radius in {r / power["rings"] for r in ring if r}:
-        ax.plot(radius * np.sin(t), radius * np.cos(t), color=RING, lw=1)
-    ax.scatter(x, y, s=14, color=RING, zorder=2)
     color = GOOD if right == got else BAD
     colors = [color if r == got else base.COLORS[0] for r in range(q)]
     ax.scatter(x, y, s=900 * mass, color=colors, zorder=3)
     ax.scatter(x[right], y[right], s=1250, facecolors="none", edgecolors=GOOD, lw=2, zorder=3)
-    for r in range(q) if q <= 16 else ():
-        far = 1.42 if x[r] or y[r] else 1
-        ax.text(
-            far * x[r],
-            far * y[r] - (0.32 if far == 1 else 0),
-            str(r),
-            size=12,
-            ha="center",
-            va="center",
-        )
     says = "" if right == got else f", not {got}"
     ax.set_title(f"modulo {q}: {a % q} · {b % q} = {right}{says}", size=14, color=color)
+
+
+def ground(ax: Axes, power: Json) -> np.ndarray:
+    """The rings, the places of the residues, and their names where there is room; the places."""
+    ring, turn = np.array(power["places"]).T
+    places = ring / power["rings"] * [np.sin(2 * np.pi * turn), np.cos(2 * np.pi * turn)]
+    t = np.linspace(0, 2 * np.pi, 200)
+    for radius in {r / power["rings"] for r in ring if r}:
+        ax.plot(radius * np.sin(t), radius * np.cos(t), color=RING, lw=1)
+    ax.scatter(*places, s=14, color=RING, zorder=2)
+    for r, (x, y) in enumerate(places.T if power["q"] <= 16 else ()):
+        at = (1.42 * x, 1.42 * y) if x or y else (0, -0.32)
+        ax.text(*at, str(r), size=12, ha="center", va="center")
     ax.set(xlim=(-1.7, 1.7), ylim=(-1.7, 1.7), aspect="equal")
     ax.set_axis_off()
+    return places
 
 
 def save(fig: Figure, path: Path) -> None:
