@@ -21,14 +21,19 @@ strata.draw = (() => {
     { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, ...children);
   // A row of choices; the chosen one is what the address says, or the first.
   function choice(box, name, options, chosen, set) {
-    const field = html("fieldset", { class: "choice" }, html("legend", {}, name));
+    const known = JSON.stringify([name, options]), held = box.querySelector(".choice");
+    if (held?.dataset.options === known) { // what has the focus stays
+      for (const input of held.querySelectorAll("input")) input.checked = input.value === chosen;
+      return;
+    }
+    held?.remove();
+    const field = html("fieldset", { class: "choice", "data-options": known }, html("legend", {}, name));
     for (const [value, label] of options) {
       const input = html("input", { type: "radio", name: `${box.id}-choice`, value });
       input.checked = value === chosen;
       input.onchange = () => set(value);
       field.append(html("label", {}, input, html("span", {}, label)));
     }
-    box.querySelector(".choice")?.remove();
     box.prepend(field);
   }
   // Where residue r modulo q stands around the middle of a square.

@@ -48,7 +48,7 @@ CLAIMS = (
     Claim(
         "Composite classes reuse frequencies",
         "Classes made of several cyclic factors use the frequencies of the single factors.",
-        "Figure 1",
+        "Section 5.1, Figure 1",
         "hierarchy",
         rules.reuse,
     ),
@@ -75,8 +75,8 @@ CLAIMS = (
     ),
     Claim(
         "Attention routes by class",
-        "The attention of head 0 has blocks of classes: it routes by class.",
-        "Section 5, Figure 3",
+        "Head 0 picks out the class, and attention routes the operands to it.",
+        "Section 5.2, Figure 3",
         "attn-scores",
         rules.criterion(
             "routing",
@@ -94,7 +94,7 @@ CLAIMS = (
     ),
     Claim(
         "Heads write into the classes’ subspaces",
-        "OV circuits move what they read into the directions of the classes.",
+        "OV circuits move what they read into the subspaces of the classes.",
         "Section 5.2, Figure 4",
         "cosine-align",
         rules.criterion(
@@ -113,8 +113,8 @@ CLAIMS = (
     ),
     Claim(
         "Each class has a subspace of its own",
-        "A class is computed with in directions that are its own.",
-        "Sections 4 and 5",
+        "Elements of one class share a subspace, and the classes are isolated from one another.",
+        "Section 5.1",
         "specificity",
         rules.criterion(
             "specificity, class",
@@ -132,8 +132,8 @@ CLAIMS = (
     ),
     Claim(
         "Key characters are what it computes with",
-        "The key frequencies of the embedding carry the computation.",
-        "Sections 4 and 5",
+        "The computation is carried by the characters at the key frequencies.",
+        "Sections 4.3 and 5.1",
         "keep-remove",
         rules.criterion(
             "keep, embedding",
@@ -145,8 +145,8 @@ CLAIMS = (
     ),
     Claim(
         "One mechanism for each class",
-        "The logits are computed class by class, with characters of the product’s class.",
-        "Sections 1 and 5",
+        "The network finds the class of the product, then tests the candidates inside it.",
+        "Section 4.3",
         "two-accounts",
         rules.mechanism,
     ),
