@@ -13,7 +13,6 @@ from strata.report.appendix import parts
 from strata.report.cards import percent
 from strata.report.facts import Facts, Missing, said
 from strata.report.glossary import GLOSSARY, anchor, explained
-from strata.report.page import frame
 from strata.report.site import Bar, rendered
 from strata.report.steps import STEPS
 from strata.run import Run
@@ -36,7 +35,7 @@ def page(
 ) -> str:
     """The front page over these sections, for the headline run; ``told`` is what ``hero.data``
     wrote of it, ``cff`` what CITATION.cff holds."""
-    facts = Facts(run.n, [s["name"] for s in shown], frame)
+    facts = Facts(run.n, [s["name"] for s in shown])
     sections = {
         s["name"]: s | {"href": f"appendix/{part.file}#{s['name']}"}
         for part in parts(shown)
