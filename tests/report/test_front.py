@@ -218,6 +218,7 @@ def site(model, tmp_path_factory):
     (folder / "runs").symlink_to(folder / "report" / "runs")
     shutil.copytree(ROOT / "site", folder / "site")
     told = hero.data(model.weights(), RUN.n, 0.5)
+    assert told
     network_still.save(network_still.still(told, RUN.n), folder / "share.png")
     still = {"width": 1200, "height": 630, "stem": "share"}
     shown = [

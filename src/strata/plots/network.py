@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from strata.plots import base
 
@@ -20,8 +21,7 @@ def still(told: Json, n: int) -> Figure:
     rows = [("as trained", told["example"]["logits"])]
     if told["cut"]:
         rows.append((f"without the axis of {told['cut']['prime']}", told["cut"]["logits"]))
-    fig = Figure(figsize=SIZE, layout="constrained", dpi=100)
-    fig.get_layout_engine().set(w_pad=0.25, h_pad=0.2)  # pyright: ignore[reportOptionalMemberAccess]
+    fig = Figure(figsize=SIZE, layout=ConstrainedLayoutEngine(w_pad=0.25, h_pad=0.2), dpi=100)
     fig.suptitle(f"How does a network multiply modulo {n}?", x=0.022, ha="left", size=24)
     columns = len(told["powers"])
     shape = {"width_ratios": [1.3] + [1] * columns}
@@ -68,9 +68,10 @@ def ground(ax: Axes, power: Json) -> np.ndarray:
     for radius in {r / power["rings"] for r in ring if r}:
         ax.plot(radius * np.sin(t), radius * np.cos(t), color=RING, lw=1)
     ax.scatter(*places, s=14, color=RING, zorder=2)
-    for r, (x, y) in enumerate(places.T if power["q"] <= 16 else ()):
-        at = (1.42 * x, 1.42 * y) if x or y else (0, -0.32)
-        ax.text(*at, str(r), size=12, ha="center", va="center")
+    for r, (x, y) in enumerate(places.T):
+        if power["q"] <= 16:
+            at = (1.42 * x, 1.42 * y) if x or y else (0, -0.32)
+            ax.text(*at, str(r), size=12, ha="center", va="center")
     ax.set(xlim=(-1.7, 1.7), ylim=(-1.7, 1.7), aspect="equal")
     ax.set_axis_off()
     return places
