@@ -112,4 +112,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    command(main)
+    try:
+        command(main)
+    except KeyboardInterrupt:
+        sys.exit(130)
