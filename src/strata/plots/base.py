@@ -77,7 +77,7 @@ def save(fig: Figure, stem: str) -> Path:
 def _whole_pixels(ax: Axes) -> None:
     """Resize Axes that show a matrix of many entries until each has a whole number of pixels, else
     stripes that are not there appear. Even numbers, where small, as screens show half of them."""
-    if not ax.images:
+    if not ax.images or not all(map(_unit_cells, ax.images)):
         return
     box = ax.get_window_extent()
     spans = np.abs([ax.get_xlim()[1] - ax.get_xlim()[0], ax.get_ylim()[1] - ax.get_ylim()[0]])
@@ -97,9 +97,16 @@ def _whole_pixels(ax: Axes) -> None:
             other.set_position((placed.x0, own.y0, placed.width, own.height))
 
 
+def _unit_cells(image: AxesImage) -> bool:
+    """Whether each entry takes one unit of both axes."""
+    left, right, bottom, top = image.get_extent()
+    sides = image.get_size()
+    return bool(np.allclose((abs(top - bottom), abs(right - left)), sides))
+
+
 def inches(cells: int, pixels: Literal[2, 4, 8] = 2) -> float:
-    """Inches in which each of so many cells has so many pixels of a saved figure."""
-    return (cells * pixels + 1) / DPI
+    """Inches in which each of so many cells has so many pixels of a saved figure; at least one."""
+    return max(1.0, (cells * pixels + 1) / DPI)
 
 
 def name(d: int) -> str:
