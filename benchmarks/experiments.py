@@ -1,6 +1,7 @@
 """What the commands of docs/experiments.md print and how long they take, tried in a fresh clone.
 
-Writes benchmarks/experiments.md: for each command the last lines that it printed, and its seconds.
+Writes benchmarks/experiments.md: for each command the last lines that it printed, and its seconds;
+those of CPU depend less on what else the machine does.
 The clone, which has its own environment, is made in the system's folder for temporary files.
 """
 
@@ -50,16 +51,18 @@ def fresh(folder: Path) -> dict[str, str]:
 
 def tried(command: str, lines: int, env: dict[str, str]) -> str:
     """The command, its last lines and its seconds, as a terminal would show them."""
-    began = time.perf_counter()
+    began, before = time.perf_counter(), os.times()
     done = subprocess.run(
         ["bash", "-c", command], cwd=env["PWD"], env=env, text=True, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
-    took = time.perf_counter() - began
+    took, after = time.perf_counter() - began, os.times()
+    cpu = after.children_user + after.children_system
+    cpu -= before.children_user + before.children_system
     said = [x.replace(env["PWD"], ".") for x in done.stdout.splitlines() if not NOISE.match(x)]
     cut = [x if len(x) <= 120 else f"{x[:119]}…" for x in said[-lines:]]
     code = f", exit code {done.returncode}" if done.returncode else ""
-    return "\n".join([f"$ {command}", *cut, f"[{took:.0f} s{code}]"])
+    return "\n".join([f"$ {command}", *cut, f"[{took:.0f} s, of CPU {cpu:.0f} s{code}]"])
 
 
 def main() -> None:
@@ -68,7 +71,8 @@ def main() -> None:
         parts = [tried(command, lines, env) for command, lines in COMMANDS]
     text = "\n\n".join(parts)
     here = machine.describe(machine.device())
-    note = f"The last lines of each; {here.processor}, {here.cores} cores."
+    busy = f"at the end {os.getloadavg()[2]:.1f} processes were running on them"
+    note = f"The last lines of each; {here.processor}, {here.cores} cores; {busy}."
     Path("benchmarks/experiments.md").write_text(f"```\n{text}\n```\n\n{note}\n", encoding="utf-8")
     print(text)
 
