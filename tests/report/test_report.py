@@ -462,6 +462,7 @@ def test_a_chosen_cell_sets_a_and_b_and_every_panel_marks_them(width, reader):
     reader.js(click)
     a, b = order[0], order[5]
     assert f"a={a}&b={b}" in reader.chrome.current_url
+    b = a  # a unit: of the product 0 there are no characters to show
     for name in sorted(VIEWED - {"TranformerTrainingPlots"}):
         reader.open(f"#{name}?a={a}&b={b}", width)
         reader.see(name)
@@ -493,7 +494,7 @@ def test_a_second_run_stands_beside_the_first_and_back_takes_it_away(width, read
     reader.chrome.back()
     reader.see("attn-scores", f"{RUN} {TORSOR}")
     reader.chrome.back()
-    reader.until("return document.querySelector('[name=head2]').value === '0'")
+    reader.until("return document.querySelector('[name=head2]')?.value === '0'")
 
 
 def test_cells_are_whole_pixels_and_points_of_three_components_are_all_there(reader):
@@ -572,7 +573,7 @@ def test_without_scripts_pages_are_pictures_and_text(reader):
     reader.chrome.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         reader.chrome.get(page)
-        tall = "[...x.querySelectorAll('img, table')].filter(y => y.offsetHeight > 60).length"
+        tall = "[...x.querySelectorAll('img, table')].filter(y => y.offsetHeight > 20).length"
         sizes = reader.js(
             f"return [...document.querySelectorAll('section')].map(x => [x.id, {tall}])"
         )

@@ -65,6 +65,7 @@ STYLES: dict[str, Callable[[Any], str]] = {
     "loss": lambda x: f"{x:.2g}",
     "p": lambda x: f"{x:.2g}",
 }
+WORDS = {"text", "symbols", "class", "classes", "truth"}
 
 
 def shown(frame: pd.DataFrame) -> pd.DataFrame:
@@ -85,7 +86,8 @@ def _cell(record: dict[Any, Any], name: str, shape: Column) -> str:
     if pd.isna(value) or value == "":
         return "—" if shape.impossible(record) else shape.missing
     style = shape.style.replace("unit", record.get("unit", ""))
-    text = STYLES[style](value)
+    # A column with words in some of its rows comes back from its CSV as text.
+    text = STYLES[style](float(value) if isinstance(value, str) and style not in WORDS else value)
     bound = name == "paper" and record["relation"] in BOUNDS
     return f"{record['relation']} {text}" if bound else text
 
