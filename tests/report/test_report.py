@@ -227,6 +227,8 @@ class Reader:
         media = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [media]})
         self.chrome.get("about:blank")
+        # Of more than fifty steps Chrome forgets some.
+        self.chrome.execute_cdp_cmd("Page.resetNavigationHistory", {})
         name = re.split("[?]", hash.partition("#")[2])[0]
         page = self.site / "appendix" / FILE.get(name, FILE["attn-scores"])
         self.chrome.get(f"{page.as_uri()}{hash}")
