@@ -96,7 +96,7 @@ def tasks(
 def makespan(took: Iterable[float], at_once: int) -> float:
     """Seconds until all is done, where each of so many workers takes the next task in order.
 
-    >>> makespan([3, 2, 2], 2)
+    >>> makespan([3.0, 2.0, 2.0], 2)
     4.0
     """
     free = [0.0] * at_once
