@@ -24,8 +24,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from strata.params import load
-from strata.pipeline import files
-from strata.pipeline.times import Times
+from strata.pipeline import files, times
 from strata.run import Run
 from strata.workers import head, tasks
 
@@ -54,7 +53,7 @@ def spent(*words: str, folder: Path | str = ".", **variables: str) -> tuple[floa
 def simulated() -> str:
     """A table: the runs over seeds on so many cores, by the recorded times."""
     params = load("params.yaml")
-    times = Times(params)
+    recorded = times.Times(params)
     kinds, listed = tasks.of_every_run()
     runs = [run for run in listed if Run.parse(run).n in params.grid.moduli]
     lines = [
@@ -64,10 +63,10 @@ def simulated() -> str:
     for cores in CORES:
         threads = max(1, cores // len(runs))
         at_once = min(cores, len(runs))
-        took = {run: tasks.seconds(times, run, kinds, threads) for run in runs}
+        took = {run: tasks.seconds(recorded, run, kinds, threads) for run in runs}
         trained = tasks.tasks(took, dict.fromkeys(runs, tuple(kinds)), at_once)
         whole = span(trained, took, at_once)
-        took = {run: tasks.seconds(times, run, ("metrics",), 1) for run in listed}
+        took = {run: tasks.seconds(recorded, run, ("metrics",), 1) for run in listed}
         short = tasks.tasks(took, dict.fromkeys(listed, ("metrics",)), cores)
         lines.append(
             f"| {cores} | {whole / 3600:.1f} h | {span(short, took, cores) / 60:.1f} min |"
@@ -245,7 +244,7 @@ def main(*what: str) -> None:
     measures = {"slurm": on_slurm, "gather": gathered, "many": many}
     for name in what:
         found[name] = measures[name]()
-        found["machine"] = f"{head.cores()} cores"
+        found["machine"] = f"{times.cores()} cores"
         FOUND.write_text(json.dumps(found, indent=1) + "\n")
     (HERE / "workers.md").write_text(written(found))
 

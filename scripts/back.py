@@ -17,11 +17,10 @@ from ruamel.yaml import YAML
 
 from strata.pipeline import files, leftovers, objects
 from strata.pipeline.contents import Disk, Files
-from strata.pipeline.git import git
+from strata.pipeline.git import ANYBODY, git
 from strata.run import InputError, command
 
 OURS = ["params.yaml", "summary.json", *map(files.lock, files.FILES)]
-ANYBODY = ("-c", "user.name=strata", "-c", "user.email=")  # git asks for an author of its stash
 EXECUTED = "refs/exps/exec"  # what DVC keeps of an experiment while it runs
 
 

@@ -32,13 +32,12 @@ def copied(paths: list[str], out: Path) -> None:
 
 
 def pages(
-    out: Path, shown: list[Json], carried: Collection[str], run: Run
+    out: Path, shown: list[Json], carried: Collection[str], run: Run, told: Json | None
 ) -> Iterator[tuple[str, str]]:
     """Every page by its path, and the list of words that the search looks through."""
     bar = site.bar(out)
     cited = docs.pages(carried, bar)
-    told, cff = store.read_json(HERO / f"{run}.json"), read_yaml("CITATION.cff")
-    yield "index.html", front.page(shown, run, bar, told, cff)
+    yield "index.html", front.page(shown, run, bar, told, read_yaml("CITATION.cff"))
     yield "site/words.js", appendix.words(shown, cited)
     for name, html in appendix.pages(shown, carried, run, bar).items():
         yield f"appendix/{name}", html
@@ -71,10 +70,12 @@ def main(folder: str) -> None:
         if path.suffix in {".js", ".css"}:
             store.write_bytes(out / "site" / path.name, store.read_bytes(path))
     names = [provenance.filled(x, params) for x in files.stages()["page"]["matrix"]["run"]]
-    written = [*pages(out, shown, carried, settings.headline()), *runs([*dict.fromkeys(names)])]
+    run = settings.headline()
+    told = store.read_json(HERO / f"{run}.json")
+    written = [*pages(out, shown, carried, run, told), *runs([*dict.fromkeys(names)])]
     for name, text in written:
         store.write_text(out / name, text)
-    if told := store.read_json(HERO / f"{settings.headline()}.json"):
+    if told:
         network.save(network.still(told, settings.n), out / "share.png")
 
 

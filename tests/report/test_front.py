@@ -13,12 +13,12 @@ import shipped
 import small
 import torch
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from strata import monoid, store
+from strata.accounts.main_effects import prime_powers
 from strata.models.model import Model, model_of
 from strata.monoid import algebraic_order, classes
 from strata.pipeline import files, verify
@@ -32,29 +32,6 @@ from strata.run import Run, read_yaml
 ROOT = Path(__file__).parents[2]
 RUN = Run(165, 1)
 PAIRS = 1000
-CHROMIUM, DRIVER = (
-    shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
-)  # fmt: skip
-FLAGS = ["headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run"]
-FLAGS += ["disable-background-networking", "disable-component-update", "disable-sync"]
-FLAGS += ["disable-dev-shm-usage"]
-
-
-@pytest.fixture(scope="module")
-def chrome(tmp_path_factory):
-    if not (CHROMIUM and DRIVER):
-        pytest.skip("no chromium and chromedriver here: apt-get install chromium chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"user-data-dir={tmp_path_factory.mktemp('chromium')}"):
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    found = webdriver.Chrome(options=options, service=Service(DRIVER))
-    found.set_script_timeout(120)
-    yield found
-    found.quit()
-
-
 # ---- the network in the page -----------------------------------------------------------------
 
 
@@ -132,7 +109,7 @@ def test_the_costs_are_those_of_every_pair_one_by_one(n):
     assert found
     for change in found["changes"]:
         answers = changed(model, change["name"]).answers()
-        alone = dict.fromkeys(hero.powers(n), 0)
+        alone = dict.fromkeys(prime_powers(n), 0)
         for a in range(n):
             for b in range(n):
                 off = [q for q in alone if (answers[a, b] - a * b) % q]

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
@@ -39,12 +38,6 @@ VIEWED = {section.name for section in SECTIONS if section.view} - {"progress-mea
 FILE = {section.name: PARTS[section.part] for section in SECTIONS}
 FIGURES = {"hierarchy", "fft-jclass-embedding", "embed-pca-3d", "mlp-neurons"}
 FIGURES |= {f"{made_from}-figures" for made_from in ("training", "metrics", "interventions")}
-CHROMIUM, DRIVER = (
-    shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
-)  # fmt: skip
-FLAGS = ["headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run"]
-FLAGS += ["disable-background-networking", "disable-component-update", "disable-sync"]
-FLAGS += ["disable-dev-shm-usage", "enable-unsafe-swiftshader"]
 
 
 def with_runs(whole: Described) -> Described:
@@ -196,21 +189,6 @@ def test_prose_sets_an_index_low_but_not_in_code():
 
 
 # ---- in the browser --------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def chrome(tmp_path_factory):
-    if not (CHROMIUM and DRIVER):
-        pytest.skip("no chromium and chromedriver here: apt-get install chromium chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"user-data-dir={tmp_path_factory.mktemp('chromium')}"):
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    found = webdriver.Chrome(options=options, service=Service(DRIVER))
-    found.set_script_timeout(120)
-    yield found
-    found.quit()
 
 
 class Reader:

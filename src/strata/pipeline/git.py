@@ -5,6 +5,8 @@ import subprocess
 
 from strata.run import InputError
 
+ANYBODY = ("-c", "user.name=strata", "-c", "user.email=")  # where git asks for an author
+
 
 def git(*words: str, index: str | None = None) -> str:
     """What ``git`` with these words prints, with another file as its index if one is named. Raises

@@ -13,10 +13,15 @@ RECORDED = Path("benchmarks/stages.json")
 BY_PAIR = {"forward"}  # of the stages without a run in their names
 
 
+def cores() -> int:
+    """How many processors this process may use."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return found or 1
+
+
 def threads() -> int:
     """How many threads a training takes here."""
-    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return int(os.environ.get("STRATA_THREADS", found or 1))
+    return int(os.environ.get("STRATA_THREADS", cores()))
 
 
 def gflop(n: int, settings: Settings) -> float:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -27,7 +28,7 @@ class Facts:
     def __init__(
         self, n: int, names: Collection[str], table: Callable[[str], pd.DataFrame] = written
     ):
-        self.n, self.names, self._table = n, set(names), table
+        self.n, self.names, self._table = n, set(names), cache(table)
 
     def rows(self, table: str, **wanted: Any) -> list[Row]:
         """The rows of a table in which these columns have these values; at least one."""

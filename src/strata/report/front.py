@@ -130,7 +130,7 @@ def step(own: Any, facts: Facts, sections: Mapping[str, Json]) -> Json:
 def card(claim: verdicts.Claim, facts: Facts, sections: Mapping[str, Json]) -> Json:
     """A claim with its verdict, in words and as a sign."""
     verdict, ours, runs = claim.judged(facts)
-    found = {"claim": claim, "verdict": verdict, "sign": f"is-{SIGNS.get(verdict, 'untested')}"}
+    found = {"claim": claim, "verdict": verdict, "sign": SIGNS[verdict]}
     found |= {"ours": explained(ours), "runs": runs}
     return found | {"figure": sections.get(claim.figure)}
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sympy.ntheory import factorint
 
+from strata.accounts.main_effects import prime_powers
 from strata.analysis import activations
 from strata.architecture import architecture_of
 from strata.interventions import ablations, projections, routing, specificity
@@ -45,7 +46,7 @@ def about(weights: Arrays, n: int, threshold: float) -> Json:
     return {
         "example": example(weights, [x % n for x in PAIR]),
         "numbers": sum(x.size for x in weights.values()),
-        "powers": [circle(q) for q in powers(n)],
+        "powers": [circle(q) for q in prime_powers(n)],
         "keys": {d: chosen(JClass(n, d), mask) for d, mask in keys.items()},
         "readers": readers(weights),
         "changes": [*changes(keys, n, activations.n_heads(weights))],
@@ -70,15 +71,6 @@ def cut(subject: Subject, told: list[Json], pair: list[int]) -> Json | None:
     a, b = (np.array([x]) for x in pair)
     logits = activations.forward(subject.rig.weights | {"W_E": W_E}, a, b).logits
     return {"prime": max(primes), "logits": digits(logits[0])}
-
-
-def powers(n: int) -> list[int]:
-    """The prime powers of n.
-
-    >>> powers(165), powers(180)
-    ([3, 5, 11], [4, 9, 5])
-    """
-    return [p**k for p, k in sorted(factorint(n).items())]
 
 
 def circle(q: int) -> Json:
@@ -170,7 +162,7 @@ def wrong(subject: Subject, outcome: Outcome) -> Json:
     """Shares of all ordered pairs: wrong answers; wrong modulo each prime power of n, and modulo
     that one alone."""
     rig = subject.rig
-    off = {q: (outcome.answer - rig.label) % q != 0 for q in powers(rig.n)}
+    off = {q: (outcome.answer - rig.label) % q != 0 for q in prime_powers(rig.n)}
     several = np.sum([*off.values()], axis=0)
 
     def share(rows: np.ndarray) -> float:

@@ -10,6 +10,7 @@ from math import gcd
 
 from sympy.ntheory import factorint
 
+from strata.accounts.main_effects import prime_powers
 from strata.monoid import classes, idempotent
 from strata.report.cards import percent
 from strata.report.facts import Facts, Missing, held, of, spread
@@ -18,7 +19,7 @@ from strata.report.facts import Facts, Missing, held, of, spread
 @dataclass(frozen=True)
 class Step:
     """``view`` names its function in site/steps.js, ``figure`` stands for it without JavaScript,
-    ``evidence`` are sections of the appendix, ``docs`` a page of docs/."""
+    ``evidence`` are sections of the appendix."""
 
     view: str
     title: str
@@ -219,7 +220,7 @@ STEPS = (
         (
             lambda f: (
                 f"Each residue modulo {f.n} is also a list of residues modulo "
-                f"{', '.join(str(p**k) for p, k in sorted(factorint(f.n).items()))}: a network "
+                f"{', '.join(map(str, prime_powers(f.n)))}: a network "
                 "that handles each prime alone would show sparse spectra in every class as well."
             ),
             components,

@@ -5,7 +5,6 @@ say, and their outputs are checked out.
 for each stage at fifty runs. Here a lock is written once.
 """
 
-import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from typing import Any
 from dvc.repo import Repo
 from dvc.utils.serialize import modify_yaml
 
+from strata import store
 from strata.pipeline import files, plan
 from strata.pipeline.plan import Plan
 from strata.run import InputError, read_yaml
@@ -62,11 +62,10 @@ def record(taken: Mapping[str, Mapping[str, Any]]) -> None:
         own = {name: dict(taken[name]) for name in taken if plan.kind(name) in stages}
         if own:
             path = Path(files.lock(str(file)))
-            new = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-            if path.is_file():
-                shutil.copy(path, new)
-            else:
-                new.write_text("schema: '2.0'\n", "utf-8")
-            with modify_yaml(str(new)) as lock:
-                lock.setdefault("stages", {}).update(own)
-            os.replace(new, path)
+            with store.replacing(path) as new:
+                if path.is_file():
+                    shutil.copy(path, new)
+                else:
+                    new.write_text("schema: '2.0'\n", "utf-8")
+                with modify_yaml(str(new)) as lock:
+                    lock.setdefault("stages", {}).update(own)

@@ -12,7 +12,7 @@ from dvc.repo import Repo
 from strata import store
 from strata.params import Params
 from strata.pipeline import files, objects, plan
-from strata.pipeline.times import Times
+from strata.pipeline.times import Times, cores
 from strata.run import InputError, read_yaml, validated
 from strata.workers import clone, gather, pin, pool, slurm, tasks
 from strata.workers.slurm import Seen
@@ -119,11 +119,6 @@ def threads(folder: Folder, missing: Todo) -> int:
         if TRAIN in kinds and state and Path(".snapshots", f"{run}.safetensors").exists():
             return state.threads
     return max(1, cores() // len(missing))
-
-
-def cores() -> int:
-    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return found or 1
 
 
 class Work(NamedTuple):

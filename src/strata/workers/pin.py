@@ -5,10 +5,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from strata.pipeline.git import git
+from strata.pipeline.git import ANYBODY, git
 from strata.run import InputError
 
-ANYBODY = ("-c", "user.name=strata", "-c", "user.email=")  # git asks for an author
 KEPT = "refs/strata/grid"  # keeps the revision while workers need it
 # Where a file that git does not track yet is carried too.
 NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml", "notebooks", "pipelines", "src", "stages")
