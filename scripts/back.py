@@ -21,6 +21,7 @@ from strata.pipeline.git import ANYBODY, git
 from strata.run import InputError, command
 
 OURS = ["params.yaml", "summary.json", *map(files.lock, files.FILES)]
+DERIVED = ["data/code", "data/config"]  # made from the code and params.yaml alone
 EXECUTED = "refs/exps/exec"  # what DVC keeps of an experiment while it runs
 
 
@@ -37,7 +38,10 @@ def busy() -> None:
     """Raises InputError where DVC still runs something here.
 
     It holds its lock, but for the time in which a stage runs, and then its list names the process.
+    What a killed one left is deleted: DVC refuses a list that was cut off.
     """
+    leftovers.release()
+    leftovers.sweep()
     with leftovers.held(leftovers.TMP / "lock") as free:
         if not free:
             raise InputError("DVC is at work here: wait for it, or end it; then make back")
@@ -51,7 +55,7 @@ def lost(kept: Mapping[str, str], stored: objects.Objects, disk: Disk) -> list[s
     """The outputs that would be replaced by what was published, and are recorded nowhere."""
     there = {path: disk.md5(path) for path in kept if stored.had(kept[path])}
     other = [path for path in there if there[path] not in {None, kept[path]}]
-    contents = {path: disk.files(path) for path in other if path not in OURS}
+    contents = {path: disk.files(path) for path in other if path not in OURS + DERIVED}
     return [x for found in contents.values() for x, md5 in found.items() if not stored.find(md5)]
 
 

@@ -32,8 +32,9 @@ def sha256(path: Path) -> str:
 def step(locked: dict[str, Any]) -> Step:
     """What a lock says of a stage."""
     [code] = (x["md5"] for x in locked["deps"] if x["path"].startswith("../data/code/"))
-    params = locked.get("params", {}).get("../params.yaml", {})
-    return Step(cmd=locked["cmd"], code=code, params=params)
+    paths = (x["path"].removeprefix("../") for x in locked["deps"])
+    settings = [read_yaml(path) for path in paths if path.startswith("data/config/")]
+    return Step(cmd=locked["cmd"], code=code, params=settings[0] if settings else {})
 
 
 def main() -> None:

@@ -1,23 +1,23 @@
 """The embedding of one run under two accounts, strata and primes; and the literature's measures.
 
-In: a run's name, its weights, and where to write; with a fourth argument, weights whose key
-frequencies are used. Out: JSON, ``schema.Embedding``; docs/strata-or-primes.md defines it.
+In: a run's name, the settings, its weights, and where to write; with a fifth argument, weights
+whose key frequencies are used. Out: JSON, ``schema.Embedding``; docs/strata-or-primes.md
+defines it.
 """
 
 from strata import store
 from strata.accounts import embedding
-from strata.levels import AccountsParams
-from strata.params import MetricsParams
-from strata.run import Run, command, section
+from strata.levels import EmbeddingSettings
+from strata.run import Run, command
 
 
-def main(name: str, weights_path: str, out: str, *others: str) -> None:
-    run = Run.parse(name)
-    params = section("params.yaml", "accounts", AccountsParams).embedding
-    threshold = section("params.yaml", "metrics", MetricsParams).key_threshold
+def main(name: str, settings: str, weights_path: str, out: str, *others: str) -> None:
+    run, params = Run.parse(name), store.read_model(settings, EmbeddingSettings)
     weights = store.read_weights(weights_path, run)
     key = store.read_weights(others[0], run) if others else None
-    store.write_json(out, embedding.measure(run, weights, params, threshold, key), indent=None)
+    store.write_json(
+        out, embedding.measure(run, weights, params, params.key_threshold, key), indent=None
+    )
 
 
 if __name__ == "__main__":

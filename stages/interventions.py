@@ -1,23 +1,24 @@
 """All interventions on one run, or on other weights of its shape.
 
-In: a run's name, its weights, and where to write; with a fourth argument, weights whose key
-frequencies are used. Out: JSON, ``schema.Interventions``; docs/interventions.md defines it.
+In: a run's name, the settings, its weights, and where to write; with a fifth argument, weights
+whose key frequencies are used. Out: JSON, ``schema.Interventions``; docs/interventions.md
+defines it.
 """
 
 from strata import store
 from strata.interventions import suite
-from strata.params import InterventionsParams, MetricsParams
-from strata.run import Run, command, section
+from strata.params import InterventionsSettings
+from strata.run import Run, command
 
 
-def main(name: str, weights_path: str, out: str, *others: str) -> None:
-    run = Run.parse(name)
-    params = section("params.yaml", "interventions", InterventionsParams)
-    threshold = section("params.yaml", "metrics", MetricsParams).key_threshold
+def main(name: str, settings: str, weights_path: str, out: str, *others: str) -> None:
+    run, params = Run.parse(name), store.read_model(settings, InterventionsSettings)
     weights = store.read_weights(weights_path, run)
     key = store.read_weights(others[0], run) if others else None
     # One line: these matrices indented, a number on each, would be half as large again.
-    store.write_json(out, suite.intervene(run, weights, params, threshold, key), indent=None)
+    store.write_json(
+        out, suite.intervene(run, weights, params, params.key_threshold, key), indent=None
+    )
 
 
 if __name__ == "__main__":

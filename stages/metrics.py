@@ -1,7 +1,7 @@
 """All numbers of one run. No network runs: a changed threshold costs a second or two.
 
-In: a run's name, its split, weights and history, its activations. Out: JSON, described in
-src/strata/schema/metrics.py.
+In: a run's name, the settings, its split, weights and history, its activations. Out: JSON,
+described in src/strata/schema/metrics.py.
 """
 
 from pathlib import Path
@@ -9,11 +9,11 @@ from pathlib import Path
 from strata import store
 from strata.analysis import metrics, stored
 from strata.params import MetricsParams
-from strata.run import Run, command, section
+from strata.run import Run, command
 
 
-def main(name: str, split: str, train: str, activations: str, out: str) -> None:
-    run, params = Run.parse(name), section("params.yaml", "metrics", MetricsParams)
+def main(name: str, settings: str, split: str, train: str, activations: str, out: str) -> None:
+    run, params = Run.parse(name), store.read_model(settings, MetricsParams)
     weights = store.read_weights(Path(train) / "weights.safetensors", run)
     history = store.read_history(Path(train) / "history.parquet")
     forward = stored.read_all_pairs(activations, run.n, weights)

@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock
 from ruamel.yaml import YAML
 
-from strata.pipeline import files
+from strata.pipeline import files, provenance
 
 ROOT = Path(__file__).parents[1]
 PROJECT = ["params.yaml", "stages", "notebooks", "paper", "scripts", "site", "src", "benchmarks"]
@@ -121,10 +121,11 @@ class Project:
         assert count == 1
         path.write_text(text)
 
-    def outputs(self) -> dict[str, bytes]:
+    def outputs(self) -> dict[str, str]:
+        """The md5 of every file of results."""
         folders = ("data", "figures", "tables", "report")
         paths = [path for name in folders for path in (self.folder / name).rglob("*.*")]
-        return {str(p.relative_to(self.folder)): p.read_bytes() for p in paths if p.is_file()}
+        return {str(p.relative_to(self.folder)): provenance.md5(p) for p in paths if p.is_file()}
 
 
 def dvc(*words: str) -> str:

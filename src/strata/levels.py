@@ -18,6 +18,12 @@ class LogitsParams(Section):
     other_key_thresholds: Annotated[list[Above0], allowed("a list of numbers above 0")]
 
 
+class LogitsSettings(LogitsParams):
+    """All that is measured of the logits of a run rests on."""
+
+    key_threshold: Above0  # that of metrics
+
+
 class LevelsParams(Section):
     """The levels of the verdicts on the logits."""
 
@@ -54,6 +60,12 @@ class EmbeddingParams(Section):
     gradients: Positive  # draws of (a, b, c) in a class
     seed: Seed
     levels: EmbeddingLevels
+
+
+class EmbeddingSettings(EmbeddingParams):
+    """All that is measured of the embedding of a run rests on."""
+
+    key_threshold: Above0  # that of metrics
 
 
 class AccountsParams(Section):

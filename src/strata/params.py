@@ -58,6 +58,12 @@ class InterventionsParams(Section):
     seed: Seed
 
 
+class InterventionsSettings(InterventionsParams):
+    """All that the interventions on a run rest on."""
+
+    key_threshold: Above0  # that of metrics
+
+
 class CheckpointsParams(Section):
     """At how many epochs of a training weights are kept."""
 

@@ -7,7 +7,10 @@ import sys
 import time
 
 import pytest
+from psutil import Process
 from tiny import Project, copied
+
+from strata.pipeline import provenance
 
 DVC = (sys.executable, "-m", "dvc")
 BACK = (sys.executable, "scripts/back.py")
@@ -33,6 +36,11 @@ def as_published(project: Project) -> bool:
     )
 
 
+def trains(pid: int) -> bool:
+    """Whether a process of its own trains for it."""
+    return any("train.py" in " ".join(x.cmdline()) for x in Process(pid).children(recursive=True))
+
+
 def test_an_experiment_killed_in_its_training_is_taken_back(project):
     before = project.outputs()
     words = ("-S", "n=7", "-S", "train.epochs=1000000", "pipelines/runs/dvc.yaml:train@n7-s1")
@@ -40,14 +48,21 @@ def test_an_experiment_killed_in_its_training_is_taken_back(project):
         (*DVC, "exp", "run", *words), cwd=project.folder, env=project.environment,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
-    while not (project.folder / "data" / "train" / "n7-s1").exists():
+    while not trains(process.pid):
         assert process.poll() is None
         time.sleep(0.1)
+    (project.folder / "data" / "split" / f".{'aB3_' * 5}-x.tmp").touch()  # as DVC leaves it
+    rwlock = project.folder / ".dvc" / "tmp" / "rwlock"
     assert "make back" in refused(project)  # it is still running
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    rwlock.write_text("")  # as where it was just being written
+    config = project.folder / "data" / "config" / "train" / "n6-s1.json"
+    config.unlink()  # the cache has it; a link there must not be written to
+    config.write_text("{}")  # as where DVC had not recorded it yet
     assert not as_published(project)
     project.do(*BACK)
+    assert not rwlock.exists()
     assert as_published(project)
     assert project.outputs() == before
     assert "n: 7" in project.do("git", "stash", "show", "--patch")
@@ -60,7 +75,7 @@ def test_a_finished_experiment_is_taken_back_and_other_files_stay(project):
     own.write_text("mine")
     project.do(*BACK)
     assert as_published(project)
-    assert project.outputs() == before | {"figures/own.txt": b"mine"}
+    assert project.outputs() == before | {"figures/own.txt": provenance.md5(own)}
     own.unlink()
 
 

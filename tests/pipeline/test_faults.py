@@ -69,7 +69,7 @@ def locked(project: Project) -> dict:
     return files.locked(project.folder)
 
 
-def results(project: Project) -> dict[str, bytes]:
+def results(project: Project) -> dict[str, str]:
     """All outputs whose bytes do not tell the time that the training took."""
     return {k: v for k, v in project.outputs().items() if not k.endswith("environment.json")}
 

@@ -27,7 +27,10 @@ def keep(tmp_path, monkeypatch):
     (made / "checkpoint.pt").write_bytes(b"weights")
     stage = {"cmd": "do", "deps": [{"path": "../data/code/x.txt", "md5": "0" * 32}]}
     lock = {"schema": "2.0", "stages": dict.fromkeys(script["STEPS"], stage)}
-    lock["stages"]["logits"] = stage | {"params": {"../params.yaml": {"metrics.key_threshold": 1}}}
+    settings = {"path": "../data/config/logits.json", "md5": "1" * 32}
+    lock["stages"]["logits"] = stage | {"deps": [settings, *stage["deps"]]}
+    Path("data", "config").mkdir(parents=True)
+    Path("data", "config", "logits.json").write_text('{"key_threshold": 1}')
     YAML().dump(lock, made / "dvc.lock")
     return script["main"]
 
@@ -52,6 +55,6 @@ def test_results_of_the_same_weights_take_their_place_with_a_new_receipt(keep):
     for name, sha256 in new["results"].items():
         assert hashlib.sha256((KEPT / name).read_bytes()).hexdigest() == sha256
     assert new["run"] == "n165-s2" and new["steps"]["convert"]["params"] == {}
-    step = {"cmd": "do", "code": "0" * 32, "params": {"metrics.key_threshold": 1}}
+    step = {"cmd": "do", "code": "0" * 32, "params": {"key_threshold": 1}}
     assert new["steps"]["logits"] == step
     assert new["results"].keys() == receipt["results"].keys()

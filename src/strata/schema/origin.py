@@ -12,7 +12,7 @@ class Step(Result):
     code: str
     """md5 of the stage's file in data/code."""
     params: dict[str, Any]
-    """The values of params.yaml that it read, by key."""
+    """The settings that it read, by key."""
 
 
 class Origin(Result):
