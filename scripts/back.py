@@ -15,6 +15,7 @@ import psutil
 from dvc.repo import Repo
 from ruamel.yaml import YAML
 
+from strata.inputs import few
 from strata.pipeline import files, leftovers, objects
 from strata.pipeline.contents import Disk, Files
 from strata.pipeline.git import ANYBODY, git
@@ -107,9 +108,8 @@ def main() -> None:
     with Repo() as repo:
         stored, disk = objects.Objects(repo), Disk()
     if names := lost(kept, stored, disk):
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         raise InputError(
-            f"{', '.join(names[:3])}{more}: this content is recorded nowhere and would be lost;"
+            f"{few(names)}: this content is recorded nowhere and would be lost;"
             " move it or delete it, then make back"
         )
     branch()

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 from plan import counted, words
 
+from strata.inputs import few
 from strata.pipeline import leftovers
 from strata.run import InputError, command
-from strata.workers import clone, head, pool, slurm, tasks, watch
+from strata.workers import clone, head, pool, tasks, watch
 from strata.workers.head import Asked, Todo, Work
 from strata.workers.state import Folder, taken
 from strata.workers.tasks import TRAIN
@@ -65,9 +66,8 @@ def make(asked: Asked, folder: Folder) -> None:
         found = head.work(missing, asked, folder)
         print(said(missing, found), flush=True)
         if trained and not (asked.runs or asked.go):
-            more = f" and {len(trained) - 3} more" if len(trained) > 3 else ""
             raise InputError(
-                f"{', '.join(trained[:3])}{more}: trained before, with other settings or code: "
+                f"{few(trained)}: trained before, with other settings or code: "
                 "make grid GO=1 trains again, RUNS='…' some of them, make back returns"
             )
         jobs.append(head.start(asked, found, folder))
@@ -97,8 +97,6 @@ def watched(jobs: Sequence[pool.Job], folder: Folder) -> list[watch.Row]:
 def main() -> None:
     asked, folder = Asked.given(), Folder()
     folder.make()
-    if asked.on == "slurm":
-        slurm.here()
     lock = taken(folder.path / "lock")
     if os.environ.get("STATUS"):
         watch.once(head.remembered(folder, lock is None), folder)

@@ -145,16 +145,7 @@ class Cluster:
 
     def steps(self, name: str) -> list[int]:
         """The processes that a node runs, by the name of the node in their environment."""
-        found = []
-        for path in Path("/proc").glob("[0-9]*/environ"):
-            try:
-                there = f"SLURMD_NODENAME={name}\0".encode() in path.read_bytes()
-                ours = str(self.folder).encode() in path.read_bytes()
-            except OSError:
-                continue
-            if there and ours:
-                found.append(int(path.parent.name))
-        return found
+        return processes(f"SLURMD_NODENAME={name}\0", str(self.folder))
 
     def said(self, *words: str) -> str:
         done = subprocess.run(
@@ -188,6 +179,17 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def processes(*texts: str) -> list[int]:
+    """The processes that have all of this in their environment."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            there = path.read_bytes()
+            if all(text.encode() in there for text in texts):
+                found.append(int(path.parent.name))
+    return found
 
 
 def end(pid: int) -> None:

@@ -3,7 +3,7 @@
 import inspect
 import reprlib
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,15 @@ def shown(value: Any) -> str:
     short.maxlevel, short.maxstring, short.maxlong, short.maxother = 2, 99, 99, 99
     text = short.repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def few(names: Sequence[str]) -> str:
+    """Names for a line: the first three, and how many more there are.
+
+    >>> few(["a", "b"]), few("abcde")
+    ('a, b', 'a, b, c and 2 more')
+    """
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def arguments(main: Callable[..., Any], words: list[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,13 +11,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny import RUN, copied
+from tiny import ROOT, RUN, copied
 
 from strata.run import InputError, read_yaml
 from strata.workers import pin, slurm, watch
+from strata.workers.head import Asked
 from strata.workers.slurm import Seen
 from strata.workers.state import Folder, State, last_line, taken
-from strata.workers.tasks import Task, makespan, tasks
+from strata.workers.tasks import Task, chosen, makespan, tasks
 from strata.workers.worker import Failed, Worker, granted
 
 SECONDS = st.dictionaries(st.integers(1, 99).map("n6-s{}".format), st.floats(0.1, 100), min_size=1)
@@ -54,6 +56,27 @@ def test_a_task_that_no_time_will_start_is_told_from_one_that_waits():
     assert not slurm.impossible({0: Seen("PENDING", reason="Resources"), 1: Seen("RUNNING")})
     for reason, what in slurm.FOR_EVER.items():
         assert slurm.impossible({0: Seen("PENDING", reason=reason)}) == f"SLURM: {reason}: {what}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"RUNS": "n7-s1"}, "RUNS = n7-s1: must be in the list &runs of pipelines/runs/dvc.yaml"),
+        ({"RUNS": "n7"}, "run = 'n7': must look like"),
+        ({"ON": "pbs"}, "ON = pbs: must be slurm, or nothing"),
+        ({"ARGS": "--time=1"}, "ARGS = --time=1: is for sbatch"),
+        ({"REMOTE": "grid"}, "REMOTE, FROM: both or none"),
+        ({"ON": "slurm", "PATH": ""}, "ON = slurm: sbatch and squeue are not here"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(asked, named, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    for key in ("ON", "RUNS", "ARGS", "REMOTE", "FROM"):
+        monkeypatch.delenv(key, raising=False)
+    for key, value in asked.items():
+        monkeypatch.setenv(key, value)
+    with pytest.raises(InputError, match=f"^{re.escape(named)}"):
+        chosen(Asked.given().runs)
 
 
 LOG = """
@@ -136,6 +159,23 @@ def test_a_lock_is_held_by_one_and_comes_back_when_its_owner_is_killed(tmp_path)
     file = taken(tmp_path / "lock")
     assert file
     file.close()
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_only_a_run_that_another_process_has_is_said_to_wait(busy, tmp_path, monkeypatch):
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    monkeypatch.setattr(Worker, "stages", lambda *_: None)
+    worker, states = Worker(tmp_path, tmp_path, tmp_path, ""), []
+    other = taken(tmp_path / ".grid" / "locks" / RUN) if busy else None
+
+    def write(_: Folder, told: State) -> None:
+        states.append(told.state)
+        if other and told.state == "waiting":
+            other.close()
+
+    monkeypatch.setattr(Folder, "write", write)
+    assert worker.made(RUN, ("train",))
+    assert states == ["waiting"] * busy + ["running", "done"]
 
 
 def test_a_full_disk_is_named_before_dvc_tries_for_ever(tmp_path, monkeypatch):

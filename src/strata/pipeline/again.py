@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from strata.inputs import few
 from strata.pipeline import compare, provenance, verify
 from strata.pipeline.claim import REMOTE, Claim
 from strata.pipeline.verify import Out, Outcome
@@ -139,8 +140,7 @@ def compared(claim: Claim, name: str, ran: Ran, folder: Path, exact: bool) -> Ou
     if not other:
         return Outcome(what, True, f"the same bytes, {ran.seconds:.0f} s")
     if exact:
-        more = f" and {len(other) - 3} more" if len(other) > 3 else ""
-        return Outcome(what, False, f"other bytes: {', '.join(x.path for x in other[:3])}{more}")
+        return Outcome(what, False, f"other bytes: {few([x.path for x in other])}")
     return _alike(what, other, claim, folder)
 
 

@@ -12,6 +12,7 @@ from dvc.repo import Repo
 from dvc.stage import Stage
 
 from strata import params
+from strata.inputs import few
 from strata.pipeline import files, verify
 from strata.pipeline.code import Code
 from strata.pipeline.replay import trains
@@ -164,5 +165,4 @@ def _values(path: str, keys: Iterable[str]) -> dict[str, Any]:
 
 def listed(what: str, faults: list[str]) -> Outcome:
     """The outcome of a check that lists what is wrong."""
-    more = f" and {len(faults) - 3} more" if len(faults) > 3 else ""
-    return Outcome(what, not faults, ", ".join(faults[:3]) + more)
+    return Outcome(what, not faults, few(faults))

@@ -11,6 +11,7 @@ from typing import Any
 
 from strata import store
 from strata.dynamics.receipts import Receipt, missing
+from strata.inputs import few
 from strata.pipeline import files, provenance
 from strata.run import InputError, command, read_yaml
 
@@ -67,14 +68,13 @@ def line() -> str:
     if not stale:
         return ""
     what = list(dict.fromkeys(x for names in stale.values() for x in names))
-    more = f" and {len(what) - 3} more" if len(what) > 3 else ""
     named = "" if stale == every else f" RUN='{' '.join(stale)}'"
     recorded = [receipt(run) for run in stale if to_train(run, locked)]
     hours = sum(x.hours for x in recorded if x and x.hours)
     training = f"after training for about {hours:.1f} hours" if recorded else "in minutes"
     return (
         f"training dynamics of {', '.join(stale)}: made with other files or parameters "
-        f"({', '.join(what[:3])}{more}); `make dynamics{named}` makes them again, {training}"
+        f"({few(what)}); `make dynamics{named}` makes them again, {training}"
     )
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from dvc.repo import Repo
 
 from strata import store
+from strata.inputs import few
 from strata.params import Params
 from strata.pipeline import files, objects, plan
 from strata.pipeline.times import Times, cores
@@ -41,6 +42,8 @@ class Asked(NamedTuple):
         on, args = get("ON") or "here", tuple(shlex.split(get("ARGS") or ""))
         if on not in {"here", "slurm"}:
             raise InputError(f"ON = {on}: must be slurm, or nothing for this machine")
+        if on == "slurm":
+            slurm.here()
         if args and on == "here":
             raise InputError(f"ARGS = {' '.join(args)}: is for sbatch: make grid ON=slurm ARGS=…")
         remote, source = get("REMOTE") or "", get("FROM") or ""
@@ -162,8 +165,7 @@ def start(asked: Asked, found: Work, folder: Folder) -> pool.Job:
     revision, changed = pin.revision(carry=not asked.remote)
     own = [name for name in changed if not name.endswith("dvc.lock")]
     if own:
-        more = f" and {len(own) - 3} more" if len(own) > 3 else ""
-        print(f"workers have your changes of {', '.join(own[:3])}{more}, committed or not")
+        print(f"workers have your changes of {few(own)}, committed or not")
     cache = supplied(
         list(dict.fromkeys(x for task in found.tasks for x in clone.inputs(task))), asked
     )

@@ -17,7 +17,9 @@ FOR_EVER = {
     "AssocMaxWallDurationPerJobLimit": "its --time is above what your account may ask for",
     "QOSMaxWallDurationPerJobLimit": "its --time is above what this QOS allows",
     "PartitionNodeLimit": "it asks for more than the nodes of the partition have",
-    "PartitionConfig": "it asks for more than the partition has",
+    # SLURM's first word for any of its limits, for a second or a minute
+    "PartitionConfig": "it asks for more nodes, cores, memory or time than the partition has: "
+    "scontrol show partition tells its limits",
     "BadConstraints": "no node has what --constraint asks for",
     "PartitionDown": "the partition is down: sinfo lists those that are up",
     "PartitionInactive": "the partition is inactive: sinfo lists those that are up",

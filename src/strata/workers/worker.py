@@ -76,7 +76,6 @@ class Worker:
     def made(self, run: str, kinds: tuple[str, ...]) -> bool:
         """Make the stages of a run; whether that went well. Raises Stopped."""
         state = self.state(run)
-        self.folder.write(state)
         with ExitStack() as stack:
             try:
                 self.alone(run, kinds, stack)
@@ -110,15 +109,19 @@ class Worker:
     def alone(self, run: str, kinds: tuple[str, ...], stack: ExitStack) -> None:
         """Wait until no other process works on the run: another worker, or a training that has
         outlived its own."""
-        stack.enter_context(self.waited(self.folder.path / "locks" / run))
+        stack.enter_context(self.waited(run, self.folder.path / "locks" / run))
         if TRAIN in kinds:  # which takes this lock itself
-            self.waited(self.head / ".snapshots" / f"{run}.lock").close()
+            self.waited(run, self.head / ".snapshots" / f"{run}.lock").close()
 
-    def waited(self, path: Path) -> TextIO:
-        """The lock of that file, when whoever has it has ended."""
-        while not (file := taken(path)):
+    def waited(self, run: str, path: Path) -> TextIO:
+        """The lock of that file, when whoever has it has ended: until then the run waits."""
+        file = taken(path)
+        if not file:
+            self.folder.write(self.state(run))
+        while not file:
             self.checked()
             time.sleep(0.5)
+            file = taken(path)
         return file
 
     def stages(self, run: str, kinds: tuple[str, ...]) -> None:
