@@ -63,7 +63,7 @@ STUDIES = {
     "accounts-controls",
     "controls-tables",
 }
-STUDIES |= {"embedding-controls", "embedding-tables", "published"}
+STUDIES |= {"embedding-controls", "embedding-tables", "published", "studies"}
 # What shows the library and not the runs.
 STUDIES |= {"api", "first-look", "new-modulus"}
 STUDIES |= {"extension", "checkpoints", "dynamics", "dynamics-tables"}

@@ -16,7 +16,7 @@ def judge(run: Interventions, levels: Levels = LEVELS) -> list[Judged]:
     """Every criterion on a run's interventions; a run that diverged passes none and has no case."""
     if not run.finite:
         return []
-    parts = (_keep_remove, _specificity, _interchange, head_criteria.judge)
+    parts = (_keep_remove, specificity, _interchange, head_criteria.judge)
     return [x for part in parts for x in part(run, levels)]
 
 
@@ -94,7 +94,8 @@ def _remove_content(x: EqualEnergy, levels: Levels) -> Case | None:
     return Case(broken and other - skill >= levels.differ, skill, other)
 
 
-def _specificity(run: Interventions, levels: Levels) -> Iterator[Judged]:
+def specificity(run: Interventions, levels: Levels) -> Iterator[Judged]:
+    """The criteria on directions of classes and of axes that are removed."""
     by_class = [r.regions for r in run.specificity if r.axis is None]
     by_axis = [r.regions for r in run.specificity if r.axis is not None]
     base = run.base.skill if run.base else None

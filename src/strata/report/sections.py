@@ -9,6 +9,7 @@ from strata.report.sections_accounts import ACCOUNTS
 from strata.report.sections_embedding import EMBEDDING
 from strata.report.sections_interventions import OVER_RUNS
 from strata.report.sections_published import PUBLISHED
+from strata.report.sections_studies import STUDIES
 
 SECTIONS = (
     Section(
@@ -177,6 +178,7 @@ SECTIONS = (
         "not-generalised", "Over seeds", "", "Runs that failed",
         "Every run of the grid that did not generalise.",
     ),
+    *STUDIES,
     Section("fft_stability_clean", "Over seeds"),
     Section("pca_stability_clean", "Over seeds"),
     *(

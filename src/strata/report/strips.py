@@ -16,7 +16,7 @@ from strata.tables.format import STYLES
 Record = Mapping[Any, Any]
 WIDTH, ROW, BOTTOM = 760, 17, 18  # pixels: of the chart, of a row, below the last row
 ABOUT = {"claim": "{}", "n": "n = {}", "kind": "{}", "architecture": "{}", "d": "J{}",
-         "head": "head {}"}  # fmt: skip
+         "scope": "{}", "head": "head {}"}  # fmt: skip
 STATISTICS = (("mean", "low", "high"), ("mean_index", "from", "to"))
 STRIPS = Markup('<svg class="strips" viewBox="0 0 {0} {1}" role="img" aria-label="{2}">{3}</svg>')
 TEXT = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}"{}>{}</text>')

@@ -9,6 +9,7 @@ from strata.tables.column import Column
 from strata.tables.columns_accounts import ACCOUNTS, DESCRIBED, OF_DESCRIPTION
 from strata.tables.columns_embedding import EMBEDDING
 from strata.tables.columns_interventions import INTERVENTIONS
+from strata.tables.columns_studies import STUDIES
 
 
 def sees_mirrors_apart(row: Mapping[Any, Any]) -> bool:
@@ -201,6 +202,6 @@ def column(name: str) -> Column | None:
         return OF_DESCRIPTION[rest]._replace(heading=f"{described}: {OF_DESCRIPTION[rest].heading}")
     of_modulus = re.fullmatch(r"(?:(\w+) )?n(\d+)", name)
     if not of_modulus:
-        return (COLUMNS | ACCOUNTS | EMBEDDING | INTERVENTIONS).get(name)
+        return (COLUMNS | ACCOUNTS | EMBEDDING | INTERVENTIONS | STUDIES).get(name)
     kind, n = of_modulus.groups()
     return Column(f"n = {n}" + (f", {kind}" if kind else ""), "text")

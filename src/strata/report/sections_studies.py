@@ -1,0 +1,26 @@
+"""The sections of the report on the studies over seeds."""
+
+from strata.report.section import Section
+
+STUDIES = (
+    Section(
+        "mlp-seeds", "Over seeds", "", "MLP-only models over five seeds",
+        "Each statement by a criterion that was fixed before its runs were trained: "
+        "docs/studies.md. *Earlier*: the epoch from which validation accuracy stays at its level. "
+        "*Transformers* are those of the same seeds, which have the same splits. A modulus with "
+        "fewer seeds than the study is shown and not called.",
+    ),
+    Section(
+        "mlp-seeds-pairs", "Over seeds", "", "MLP-only models and transformers, pair by pair",
+        "What the statements count. *Mixes*: characters of two primes at once. *Directions with "
+        "primes*: removing those of a prime costs that prime alone. Where *n* is prime there is "
+        "neither.",
+    ),
+    Section(
+        "mlp-seeds-differences", "Over seeds", "", "What MLP-only models and transformers learn",
+        "MLP-only model less transformer of the same seed, where both generalise: *R²* of the "
+        "character fit and *FVE* in points, key frequencies of each class, components of all "
+        "residues. Student’s interval and test of the mean, Holm within a modulus. A difference "
+        "that is not shown may be there all the same.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,31 @@
+"""The tables of the studies over seeds: docs/studies.md.
+
+In: a folder; a folder with the collected results of our runs (metrics, logits, embedding,
+interventions). Out: NAME.csv, NAME.tex and NAME.md for each table.
+"""
+
+from pathlib import Path
+
+from strata import store
+from strata.accounts.study import Case, Choice, usual
+from strata.params import load
+from strata.run import command
+from strata.schema import Embedding, Interventions, Logits, Metrics
+from strata.tables import format, mlp_seeds
+from strata.tables.beside_seeds import Studied
+
+KINDS = {"logits": Logits, "embedding": Embedding, "metrics": Metrics}
+
+
+def main(folder: str, collected: str) -> None:
+    params = load("params.yaml")
+    choice = Choice(params.accounts.levels, params.metrics.accuracy)
+    results = (store.read_models(Path(collected, f"{name}.json"), x) for name, x in KINDS.items())
+    changed = store.read_models(Path(collected, "interventions.json"), Interventions)
+    runs = [Studied(Case(*case), x) for *case, x in zip(*results, changed, strict=True)]
+    ours = [run for run in runs if usual(run.interventions.run)]
+    format.write(mlp_seeds.tables(ours, choice, params.grid), folder)
+
+
+if __name__ == "__main__":
+    command(main)
