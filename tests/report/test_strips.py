@@ -60,3 +60,16 @@ def test_words_of_a_table_stay_words():
 @pytest.mark.parametrize("frame", [pd.DataFrame({"n": [165]}), pd.DataFrame({"values": [None]})])
 def test_a_table_without_values_of_single_runs_has_no_chart(frame):
     assert strips.chart(frame) == ""
+
+
+def test_a_scale_with_both_signs_has_a_line_at_zero(table):
+    assert 'class="axis" x1' in strips.chart(table)
+    upright = r'class="axis" x1="([\d.]+)" y1="([\d.]+)" x2="\1" y2="([\d.]+)"'
+    assert not numbers(upright, strips.chart(table))
+    rows = [spread([-1.0, 0.0, 3.0], scope=scope, measure="R²") for scope in ("J3", "all residues")]
+    drawn = strips.chart(pd.DataFrame(rows).assign(unit="index"))
+    [(x, first, last)] = numbers(upright, drawn)
+    dots = numbers(r'cx="([\d.]+)" cy="([\d.]+)"', drawn)
+    assert [at for at, _ in dots].count(x) == 2
+    assert first < min(y for _, y in dots) < max(y for _, y in dots) < last
+    assert ">J₃</text>" in drawn and ">all residues</text>" in drawn

@@ -20,7 +20,7 @@ STUDIES = (
         "mlp-seeds-differences", "Over seeds", "", "What MLP-only models and transformers learn",
         "MLP-only model less transformer of the same seed, where both generalise: *R²* of the "
         "character fit and *FVE* in points, key frequencies of each class, components of all "
-        "residues. Student’s interval and test of the mean, Holm within a modulus. A difference "
-        "that is not shown may be there all the same.",
+        "residues; a dot is a pair. Student’s interval and test of the mean, Holm within a "
+        "modulus. A difference that is not shown may be there all the same.",
     ),
 )  # fmt: skip

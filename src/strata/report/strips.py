@@ -74,9 +74,13 @@ def column(
     for i, line in enumerate(textwrap.wrap(measure, max(int(room.width / 6), 8))[:3]):
         yield TEXT.format(room.left, 12 + 12 * i, "start", SMALL, line)
     low, high = span(records)
+    scale = room._replace(low=low, high=high)
+    first, last = min(names.values()) - ROW / 2, max(names.values()) + ROW / 2
+    if low < 0 < high:
+        yield LINE.format("axis", scale.at(0.0), first, scale.at(0.0), last)
     for r in records:
-        yield from strip(r, room._replace(low=low, high=high), names[titled(r)])
-    y = max(names.values()) + ROW / 2 + 12
+        yield from strip(r, scale, names[titled(r)])
+    y = last + 12
     yield TEXT.format(room.left, y, "start", SMALL, said(low, records[0]))
     yield TEXT.format(room.left + room.width, y, "end", SMALL, said(high, records[0]))
 
