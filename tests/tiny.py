@@ -31,7 +31,7 @@ TINY = {
     "moduli": "[6]",
 }  # fmt: skip
 # The stages that draw figures from the weights, the metrics and the activations.
-FIGURES = {"hierarchy", "metrics-figures", "mlp-neurons"}
+FIGURES = {"hierarchy", "metrics-figures"}
 EVERY = {"check@runs", f"split@{RUN}", f"train@{RUN}", "forward", "hero", f"metrics@{RUN}"}
 EVERY |= {
     "tables",

@@ -36,8 +36,8 @@ RUNS = [RUN, TORSOR, MLP, "${variant}n${n}-s${seed}"]
 # All that have an interactive panel; no checkpoint of a tiny run is measured.
 VIEWED = {section.name for section in SECTIONS if section.view} - {"progress-measures"}
 FILE = {section.name: PARTS[section.part] for section in SECTIONS}
-FIGURES = {"hierarchy", "fft-jclass-embedding", "embed-pca-3d", "mlp-neurons"}
-FIGURES |= {f"{made_from}-figures" for made_from in ("training", "metrics", "interventions")}
+FIGURES = {"hierarchy"}
+FIGURES |= {f"{made_from}-figures" for made_from in ("weights", "metrics", "interventions")}
 
 
 def with_runs(whole: Described) -> Described:
