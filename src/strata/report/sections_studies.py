@@ -23,4 +23,15 @@ STUDIES = (
         "residues; a dot is a pair. Student’s interval and test of the mean, Holm within a "
         "modulus. A difference that is not shown may be there all the same.",
     ),
+    Section(
+        "crossed", "Over seeds", "", "Split against initial weights",
+        "Three splits crossed with three initial weights, one run in each cell. Shares of the "
+        "components of variance, by mean squares; *rest* contains the interaction. A factor "
+        "decides if its F-test says so, corrected over all rows and both factors, and its share is "
+        "above a half: docs/studies.md.",
+    ),
+    Section(
+        "crossed-runs", "Over seeds", "", "Split against initial weights, run by run",
+        "The runs that there are, of nine.",
+    ),
 )  # fmt: skip

@@ -1,0 +1,74 @@
+"""Results of runs in which the answer is planted, one instance for all that is known of a run."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from handmade import changed, run_metrics
+from planted_logits import (
+    ACCOUNTS,
+    prime_table,
+    prime_waves,
+    profiles,
+    recorded,
+    scaled,
+    shared_keys,
+)
+
+from strata.accounts.study import Case, Choice
+from strata.run import Run
+from strata.schema import Embedding, Interventions, Logits, Measures, OperandScores, Specificity
+from strata.schema.scores import Scores
+from strata.tables.beside_seeds import Studied
+
+CHOICE = Choice(ACCOUNTS.levels, 0.99)
+Key = tuple[int, int, str]  # n, seed, kind
+
+
+@cache
+def logits() -> Logits:
+    rng = np.random.default_rng(0)
+    y = scaled(prime_table(35, rng), prime_waves(35, rng))
+    return recorded(profiles(y), shared_keys(35))
+
+
+def changes(about: dict[str, Any], along: bool) -> Interventions:
+    """One axis removed: the pairs that have it break, all others are intact or not."""
+
+    def scores(skill: float) -> Scores:
+        return Scores(loss=0.0, accuracy=skill, margin=1.0, skill=skill)
+
+    every = Measures(
+        **dict(scores(1.0)), class_accuracy=1.0, modulo={}, by_target={},
+        by_operands=OperandScores(loss=(), accuracy=()),
+    )  # fmt: skip
+    spared = scores(1.0 if along else 0.5)
+    axis = Specificity(
+        d=1, axis=5, dimension=1, random={}, all=every,
+        regions={"own": scores(0.0), "shared": scores(0.0), "spared": spared},
+    )  # fmt: skip
+    return Interventions(**about, classes=(), draws=1, finite=True, base=every, specificity=(axis,))
+
+
+def studied(
+    key: Key, epoch: int | None = 1000, accuracy: float = 1.0, mixes: bool = False,
+    along: bool = True, fve: float = 0.0, components: int = 9, validation: float = 1.0,
+    weights_seed: int = -1,
+) -> Studied:  # fmt: skip
+    """One run in which this is planted; ``fve`` is added to that of every class."""
+    n, seed, kind = key
+    name = str(Run(n, seed, "mlp" if kind == "mlp" else "", weights_seed))
+    about: dict[str, Any] = {"run": name, "n": n, "seed": seed, "architecture": kind}
+    made = run_metrics(n, seed)
+    assert made.pca
+    metrics = changed(
+        made, **about, pca=changed(made.pca, components=components),
+        epoch_099=changed(made.epoch_099, validation=epoch),
+        accuracy=changed(made.accuracy, all=accuracy, validation=validation),
+        classes=tuple(changed(c, fve=c.fve + fve) if c.fve else c for c in made.classes),
+    )  # fmt: skip
+    at = logits().at[0].model_copy(update={"mixed": int(mixes)})
+    of = {name: about[name] for name in ("run", "n", "architecture")}
+    own = logits().model_copy(update=of | {"at": (at,)})
+    case = Case(own, Embedding(**about, finite=True, E="primes"), metrics)
+    return Studied(case, changes(about, along))
