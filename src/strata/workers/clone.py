@@ -16,12 +16,13 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from strata.pipeline import files
+from strata.pipeline.contents import Files
 from strata.run import read_yaml
 from strata.workers.tasks import RUNS, Task
 
 PREFIX = "strata-worker-"  # scripts/worker makes folders of this name
 OWNED = Path(".git", "strata-worker")  # in a clone whose owner has its lock
-BEFORE = ("code", f"{RUNS}:check@runs")  # of no run; the clone that the worker works for made them
+BEFORE = ("code", "check@runs")  # of no run; the clone that the worker works for made them
 
 
 def address(kind: str, run: str) -> str:
@@ -80,12 +81,16 @@ def prepare(place: Path, head: Path, cache: Path, runs: Sequence[str]) -> None:
         YAML(typ="safe").dump(recorded, lock)
 
 
-def inputs(task: Task) -> list[str]:
-    """The stages that write what those of the task read and do not make, as DVC calls them."""
+def inputs(task: Task, locked: files.Stages) -> Files:
+    """What the stages of the task read and do not make, as the locks have it, with its md5.
+
+    Paths, because DVC reads a whole lock anew for each stage that it is given.
+    """
     stages = read_yaml(RUNS)["stages"]
     found = list(BEFORE)
     for run, kinds in task.stages.items():
         read = {dep for kind in kinds for dep in stages[kind]["deps"]}
         others = [kind for kind, x in stages.items() if "matrix" in x and kind not in kinds]
-        found += [address(kind, run) for kind in others if read & {*stages[kind]["outs"]}]
-    return found
+        found += [f"{kind}@{run}" for kind in others if read & {*stages[kind]["outs"]}]
+    outs = (out for name in found for out in locked.get(name, {}).get("outs", ()))
+    return {out["path"]: out["md5"] for out in outs}

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from dvc.exceptions import CacheLinkError, CheckoutError
 from dvc.repo import Repo
 from dvc.utils.serialize import modify_yaml
 
@@ -46,13 +47,25 @@ def gather(runs: Collection[str], remote: str = "") -> Plan:
     found = planned(remote)
     taken = {k: v for k, v in found.taken.items() if k.partition("@")[2] in runs}
     if taken:
-        names = [files.address(name) for name in taken]
         record(taken)
-        if remote:
-            dvc("fetch", "--quiet", "--remote", remote, *names)
-        dvc("checkout", "--quiet", "--force", *names)
+        restore(taken, remote)
         snapshots.prune(".snapshots", snapshots.LOCK)
     return found
+
+
+def restore(names: Collection[str], remote: str) -> None:
+    """Bring what these stages wrote, as DVC does where its run cache has a stage. `dvc checkout`
+    would read all locks for each of its targets. Raises InputError for what cannot be had."""
+    with Repo() as repo, repo.lock:
+        stages = [stage for stage in repo.index.stages if getattr(stage, "name", "") in names]
+        if remote:
+            used = (ids for stage in stages for ids in stage.get_used_objs().values())
+            repo.cloud.pull({one for ids in used for one in ids}, remote=remote)
+        for out in (out for stage in stages for out in stage.outs):
+            try:
+                out.checkout(force=True)
+            except (CheckoutError, CacheLinkError) as error:
+                raise InputError(" ".join(f"{out}: {error}".split())) from None
 
 
 def record(taken: Mapping[str, Mapping[str, Any]]) -> None:

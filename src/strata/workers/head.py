@@ -145,18 +145,18 @@ def work(missing: Todo, asked: Asked, folder: Folder) -> Work:
     return Work(dealt, seconds, count, at_once)
 
 
-def supplied(names: Sequence[str], asked: Asked) -> Path:
-    """The folder of DVC's cache, with all in it that these stages wrote; where no disk is shared,
-    the remote of the workers has it too."""
+def supplied(work: Sequence[Task], asked: Asked) -> Path:
+    """The folder of DVC's cache, with all in it that these tasks read; where no disk is shared, the
+    remote of the workers has it too."""
     with Repo() as repo:
         cache, stored = Path(repo.cache.local.path).parents[1], objects.Objects(repo, remote=False)
     locked = files.locked()
-    outs = {name: locked.get(name.rpartition(":")[2], {}).get("outs", ()) for name in names}
-    away = [x for x in names if not all(stored.cached(out["md5"]) for out in outs[x])]
+    read = {path: md5 for x in work for path, md5 in clone.inputs(x, locked).items()}
+    away = [path for path, md5 in read.items() if not stored.cached(md5)]
     if away:
         gather.dvc("fetch", "--quiet", *away)
     if asked.remote:
-        gather.dvc("push", "--quiet", "--remote", asked.remote, *names)
+        gather.dvc("push", "--quiet", "--remote", asked.remote, *read)
     return cache.resolve()
 
 
@@ -166,9 +166,7 @@ def start(asked: Asked, found: Work, folder: Folder) -> pool.Job:
     own = [name for name in changed if not name.endswith("dvc.lock")]
     if own:
         print(f"workers have your changes of {few(own)}, committed or not")
-    cache = supplied(
-        list(dict.fromkeys(x for task in found.tasks for x in clone.inputs(task))), asked
-    )
+    cache = supplied(found.tasks, asked)
     for task in found.tasks:
         for run in task.stages:
             folder.forget(run)

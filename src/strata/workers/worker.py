@@ -18,7 +18,7 @@ from typing import TextIO
 
 import platformdirs
 
-from strata.pipeline import times
+from strata.pipeline import files, times
 from strata.run import command
 from strata.workers import clone
 from strata.workers.state import BEGINS, Folder, State, last_line, taken
@@ -71,7 +71,7 @@ class Worker:
         """Bring what the stages of the task read, beside what they make themselves."""
         with self.log(next(iter(task.stages))) as log:
             own = ("pull", "--remote", self.remote) if self.remote else ("checkout", "--quiet")
-            self.dvc(*own, *clone.inputs(task), log=log)
+            self.dvc(*own, *clone.inputs(task, files.locked()), log=log)
 
     def made(self, run: str, kinds: tuple[str, ...]) -> bool:
         """Make the stages of a run; whether that went well. Raises Stopped."""
