@@ -1,7 +1,7 @@
 """The tables on moduli that are not square-free: regular classes against the others.
 
 In: a folder, the metrics of all listed runs. The extension's are those of no modulus of
-grid.moduli. Out: NAME.csv, NAME.tex and NAME.md for each table.
+grid.moduli that have a class that is no group. Out: NAME.csv, NAME.tex and NAME.md for each table.
 """
 
 from strata import store
@@ -14,7 +14,8 @@ from strata.tables import format, moduli
 def main(folder: str, metrics: str) -> None:
     grid = section("params.yaml", "grid", GridParams)
     runs = [x for x in store.read_models(metrics, Metrics) if grid.extends(x.run)]
-    format.write(moduli.tables(runs), folder)
+    some = [x for x in runs if not all(c.regular for c in x.classes)]
+    format.write(moduli.tables(some), folder)
 
 
 if __name__ == "__main__":

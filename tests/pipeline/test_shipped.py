@@ -106,7 +106,8 @@ RUNS = sorted(name.partition("@")[2] for name in LOCK if name.startswith("train@
 
 @pytest.mark.parametrize("name", RUNS)
 def test_every_run_is_the_one_that_its_path_names(name):
-    run, shares = Run.parse(name), params.load(ROOT / "params.yaml").split
+    run = Run.parse(name)
+    shares = params.load(ROOT / "params.yaml").settings(run).split
     store.read_weights(shipped(SHIPPED[f"data/train/{name}/weights.safetensors"]), run)
     found = store.read_table(shipped(SHIPPED[f"data/split/{name}.parquet"]), store.SPLIT, ["split"])
     dealt = task.split(run.n, run.seed, shares.train_fraction, shares.validation_fraction)

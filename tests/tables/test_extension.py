@@ -1,15 +1,20 @@
 """Regular classes against the others: each class in its kind, each mean that of its classes."""
 
+import runpy
 from math import gcd
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from handmade import changed
+from handmade import changed, run_metrics
 from small import TRAIN, history_of, measured, split_of, weights_of
 
 from strata.run import InputError, Run
 from strata.schema import Metrics
 from strata.tables import format, moduli
+
+ROOT = Path(__file__).parents[2]
 
 
 def untrained(n: int, variant: str = "", **changes) -> Metrics:
@@ -112,6 +117,16 @@ def test_a_modulus_without_a_class_of_three_elements_has_empty_tables(n):
     for table in moduli.tables([untrained(n)]):
         assert table.frame.empty
         assert all(write(table) for write in format.WRITERS.values())
+
+
+def test_the_stage_takes_moduli_with_a_class_that_is_no_group_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    runs = [run_metrics(210, 1), run_metrics(210, 2), run_metrics(165, 1), untrained(12)]
+    content = ",".join(x.model_dump_json() for x in runs)
+    (tmp_path / "metrics.json").write_text(f"[{content}]")
+    main = runpy.run_path("stages/extension.py")["main"]
+    main(str(tmp_path), str(tmp_path / "metrics.json"))
+    assert set(pd.read_csv(tmp_path / "extension-classes.csv")["n"]) == {12}
 
 
 def test_two_runs_of_a_modulus_are_refused(runs):
