@@ -2,25 +2,28 @@
 
 `python benchmarks/workers.py WHAT…` measures, adds to workers.json and writes workers.md:
 
-- slurm: eight tiny trainings on 1, 2, 4 and 8 nodes of SLURM on loopback (tests/slurm.py)
+- slurm: eight tiny trainings on 1, 2, 4 and 8 nodes of SLURM on loopback (tests/slurm.py); CPU
+  seconds are those of all processes, SLURM's own included
 - gather: what the head takes to bring in all listed runs that the cache has, in a clone of its own
-- many: what DVC and we take for a project of 1,000 runs whose stages are empty
+- many: what DVC and we take for projects of up to 1,000 runs whose stages are empty
 
 Without arguments it writes workers.md anew: the first table is computed, from the recorded times of
 the trainings and of the stages.
 """
 
+import ctypes
 import json
 import os
-import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import empty_runs
 from ruamel.yaml import YAML
 
 from strata.params import load
@@ -32,22 +35,28 @@ HERE = Path(__file__).parent
 FOUND = HERE / "workers.json"
 CORES = (2, 4, 8, 16, 32, 64)
 NODES = (1, 2, 4, 8)
-RUNS, KINDS = 1000, ("split", "train", "metrics", "page")
+EMPTY = (50, 200, 1000)  # runs with empty stages
+PR_SET_CHILD_SUBREAPER = 36  # of prctl(2)
+Rows = list[dict[str, float]]
 GATHER = "from strata.workers import gather, tasks; gather.gather(tasks.of_every_run()[1])"
 
 
 def spent(*words: str, folder: Path | str = ".", **variables: str) -> tuple[float, float]:
     """Wall and CPU seconds of a command, which has to succeed."""
-    began, before = time.perf_counter(), os.times()
+    began, before = time.perf_counter(), children()
     done = subprocess.run(
         words, cwd=folder, env=os.environ | variables, text=True, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     if done.returncode:
         sys.exit(f"{' '.join(words)}: {done.stdout}")
-    after = os.times()
-    cpu = after.children_user + after.children_system
-    return time.perf_counter() - began, cpu - before.children_user - before.children_system
+    return time.perf_counter() - began, children() - before
+
+
+def children() -> float:
+    """CPU seconds of the children that have ended."""
+    found = os.times()
+    return found.children_user + found.children_system
 
 
 def simulated() -> str:
@@ -102,14 +111,18 @@ def tiny_project(folder: Path) -> Any:
     return project
 
 
-def on_slurm() -> list[dict[str, float]]:
-    """Those runs on some nodes of one processor each: seconds in all, and of one in its worker."""
+def on_slurm() -> Iterator[Rows]:
+    """Those runs on some nodes of one processor each: seconds in all, CPU seconds of everything and
+    of the stages of one run by hand, and the load of the machine before."""
     import slurm
 
+    # What SLURM starts outlives who started it: it becomes ours, and its seconds are counted.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     found = []
     for nodes in NODES:
         with TemporaryDirectory() as scratch:
             project = tiny_project(Path(scratch, "project"))
+            stages, load, before = by_hand(project), os.getloadavg()[0], children()
             cluster = slurm.Cluster(Path(scratch, "slurm"), nodes)
             cluster.start()
             try:
@@ -119,64 +132,63 @@ def on_slurm() -> list[dict[str, float]]:
                 wall, _ = spent(sys.executable, "scripts/grid.py", folder=project.folder, **own)
             finally:
                 cluster.stop()
-            states = [json.loads(x.read_text()) for x in project.folder.glob(".grid/runs/*.json")]
-            one = sum(x["ended"] - x["began"] for x in states) / len(states)
-            found.append({"nodes": nodes, "seconds": round(wall), "run": round(one, 1)})
-    return found
+            with suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            row = {"nodes": nodes, "seconds": wall, "cpu": children() - before, "stages": stages}
+            found.append({name: round(x, 1) for name, x in (row | {"load": load}).items()})
+            yield found
 
 
-def gathered() -> dict[str, float]:
-    """Seconds to bring in all listed runs, in a clone without locks of runs."""
-    cache = subprocess.run(
-        ["dvc", "cache", "dir"], capture_output=True, text=True, check=True
-    ).stdout.strip()
+def by_hand(project: Any) -> float:
+    """CPU seconds of the stages of one run, without DVC."""
+    run = "n6-s1"
+    split = ("split", f"data/config/split/{run}.json", "alone.parquet")
+    train = ("train", f"data/config/train/{run}.json", "alone.parquet", "alone")
+    return sum(
+        spent(
+            sys.executable, f"stages/{kind}.py", run, *paths, folder=project.folder,
+            **project.environment,
+        )[1]
+        for kind, *paths in (split, train)
+    )  # fmt: skip
+
+
+def gathered() -> Iterator[dict[str, float]]:
+    """Seconds to bring in all listed runs, in a clone without locks of runs and a cache that has
+    them."""
+    said = subprocess.run(["dvc", "cache", "dir"], capture_output=True, text=True, check=True)
     with TemporaryDirectory() as scratch:
-        clone = Path(scratch, "clone")
+        clone, cache = Path(scratch, "clone"), Path(scratch, "cache")
+        cache.mkdir()
+        (cache / "files").symlink_to(Path(said.stdout.strip(), "files"))
         spent("git", "clone", "--quiet", "--shared", ".", str(clone))
         (clone / ".dvc" / "config.local").write_text(f"[cache]\n    dir = {cache}\n")
         own = {"PYTHONPATH": str(clone / "src"), "DVC_SITE_CACHE_DIR": f"{scratch}/site"}
         spent("dvc", "checkout", "--quiet", "code", f"{tasks.RUNS}:check@runs", folder=clone, **own)
         path = clone / files.lock(tasks.RUNS)
         lock = YAML(typ="safe").load(path)
-        runs = {name for name in lock["stages"] if not name.startswith("check@")}
-        lock["stages"] = {k: v for k, v in lock["stages"].items() if k not in runs}
+        runs = {k: v for k, v in lock["stages"].items() if not k.startswith("check@")}
+        for name, stage in runs.items():
+            empty_runs.keep(cache, stage)
+            del lock["stages"][name]
         YAML(typ="safe").dump(lock, path)
         wall, cpu = spent(sys.executable, "-c", GATHER, folder=clone, **own)
-        found = {*YAML(typ="safe").load(path)["stages"]} & runs
+        found = {*YAML(typ="safe").load(path)["stages"]} & {*runs}
     count = len({name.partition("@")[2] for name in found})
-    return {"runs": count, "stages": len(found), "wall": round(wall, 1), "cpu": round(cpu, 1)}
+    yield {"runs": count, "stages": len(found), "wall": round(wall, 1), "cpu": round(cpu, 1)}
 
 
-def empty(folder: Path, count: int) -> None:
-    """A project of so many runs with empty stages: each writes one word. Nothing is recorded."""
-    (folder / "pipelines" / "runs").mkdir(parents=True)
-    (folder / ".dvcignore").touch()
-    (folder / "params.yaml").write_text("n: 6\nseed: 1\nvariant: ''\n")
-    runs = [f"n6-s{seed}" for seed in range(count)]
-    stages: dict[str, Any] = {}
-    before: list[str] = []
-    for kind in KINDS:
-        out = f"data/{kind}/${{item.run}}"
-        stages[kind] = {
-            "wdir": "../..", "matrix": {"run": runs}, "cmd": f"echo {kind} > {out}",
-            "deps": before or ["params.yaml"], "outs": [out],
-        }  # fmt: skip
-        before = [out]
-    YAML().dump({"stages": stages}, folder / tasks.RUNS)
-    spent("git", "init", "--quiet", folder=folder)
-    spent("dvc", "init", "--quiet", folder=folder)
-
-
-def many() -> list[dict[str, float]]:
+def many() -> Iterator[Rows]:
     """CPU seconds of DVC and of gathering, for some and for many runs."""
     found = []
-    for count in (50, RUNS):
+    for count in EMPTY:
         with TemporaryDirectory() as scratch:
             folder = Path(scratch, "project")
-            empty(folder, count)
-            record(folder, count)
+            empty_runs.project(folder, count)
+            empty_runs.record(folder, count)
             lock = folder / files.lock(tasks.RUNS)
-            row: dict[str, float] = {"runs": count, "stages": count * len(KINDS)}
+            row: dict[str, float] = {"runs": count, "stages": count * len(empty_runs.KINDS)}
             row["status"] = round(spent("dvc", "status", "--quiet", folder=folder)[1], 1)
             row["repro"] = round(spent("dvc", "repro", "--quiet", tasks.RUNS, folder=folder)[1], 1)
             whole = lock.stat().st_size
@@ -185,48 +197,25 @@ def many() -> list[dict[str, float]]:
             assert abs(lock.stat().st_size - whole) < whole / 100
             row["lock"] = round(whole / 1e6, 2)
             found.append(row)
-    return found
-
-
-def record(folder: Path, count: int) -> None:
-    """Run the stages of one run with DVC, and record those of the others as it would: the same
-    words, in the lock and in the run cache."""
-    from dvc.utils import dict_sha256
-
-    spent("dvc", "repro", "--quiet", *(f"{tasks.RUNS}:{x}@n6-s0" for x in KINDS), folder=folder)
-    path = folder / files.lock(tasks.RUNS)
-    lock = YAML(typ="safe").load(path)
-    one = dict(lock["stages"])
-    for seed in range(1, count):
-        text = re.sub(r"n6-s0\b", f"n6-s{seed}", json.dumps(one))
-        for name, stage in json.loads(text).items():
-            lock["stages"][name] = stage
-            for out in stage["outs"]:
-                (folder / out["path"]).write_text(f"{name.partition('@')[0]}\n")
-            entry = {**stage, "outs": [out["path"] for out in stage["outs"]]}
-            key = dict_sha256(entry, exclude=["size", "nfiles"])
-            kept = folder / ".dvc" / "cache" / "runs" / key[:2] / key / dict_sha256(
-                stage, exclude=["size", "nfiles"]
-            )  # fmt: skip
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            YAML().dump(stage, kept)
-    YAML().dump(lock, path)
+            yield found
 
 
 def written(found: dict[str, Any]) -> str:
     """All that was measured, as Markdown."""
     parts = [simulated()]
     if rows := found.get("slurm"):
-        lines = [
-            "| nodes | 8 tiny trainings | one of them, in its worker |",
-            "|--:|--:|--:|",
+        head = ("nodes", "8 tiny trainings", "CPU in all", "CPU per run, beside its stages", "load")
+        lines = [f"| {' | '.join(head)} |", f"|{'--:|' * len(head)}"]
+        lines += [
+            f"| {x['nodes']} | {x['seconds']:.0f} s | {x['cpu']:.0f} s | "
+            f"{x['cpu'] / 8 - x['stages']:.1f} s | {x['load']:.1f} |"
+            for x in rows
         ]
-        lines += [f"| {x['nodes']} | {x['seconds']:.0f} s | {x['run']} s |" for x in rows]
-        parts.append("\n".join([*lines, "", f"SLURM on loopback, {found['machine']}."]))
+        note = f"SLURM on loopback, {found['machine']}, shared by all nodes. Load: how many other "
+        parts.append("\n".join([*lines, "", note + "processes wanted to run just before."]))
     if one := found.get("gather"):
-        parts.append(
-            f"Gathering {one['runs']} runs ({one['stages']} stages) takes {one['cpu']} s of CPU."
-        )
+        what = f"{one['runs']} runs ({one['stages']} stages)"
+        parts.append(f"Gathering {what} takes {one['cpu']:.0f} s of CPU.")
     if rows := found.get("many"):
         lines = ["| runs | stages | `dvc status` | `dvc repro` | gathering | lock |"]
         lines += ["|--:|--:|--:|--:|--:|--:|"]
@@ -243,9 +232,9 @@ def main(*what: str) -> None:
     found = json.loads(FOUND.read_text()) if FOUND.exists() else {}
     measures = {"slurm": on_slurm, "gather": gathered, "many": many}
     for name in what:
-        found[name] = measures[name]()
-        found["machine"] = f"{times.cores()} cores"
-        FOUND.write_text(json.dumps(found, indent=1) + "\n")
+        for rows in measures[name]():  # so far: what is interrupted keeps its rows
+            found |= {name: rows, "machine": f"{times.cores()} cores"}
+            FOUND.write_text(json.dumps(found, indent=1) + "\n")
     (HERE / "workers.md").write_text(written(found))
 
 

@@ -73,10 +73,10 @@ def make(asked: Asked, folder: Folder) -> None:
         jobs.append(head.start(asked, found, folder))
     head.remember(folder, jobs)
     rows = watched(jobs, folder)
-    print("gather … ", end="", flush=True)
+    print("gather …", flush=True)  # on a line of its own: DVC begins the line anew
     at = time.monotonic()
     left = head.todo(runs, asked.remote)
-    print(f"{time.monotonic() - at:.0f} s", flush=True)
+    print(f"gathered in {time.monotonic() - at:.0f} s", flush=True)
     ended(rows, left, time.monotonic() - began)
 
 
