@@ -170,6 +170,14 @@ def test_a_verdict_follows_the_table(passes, verdict):
     assert f"{2 * int(passes[0])} of 20" in ours
 
 
+def test_every_verdict_has_a_class_of_its_own_that_the_style_gives_a_sign():
+    style = (ROOT / "site" / "front.css").read_text("utf-8")
+    assert len(set(front.SIGNS.values())) == len(front.SIGNS)
+    for name in front.SIGNS.values():
+        assert f".{name} .verdict {{" in style or f".{name} .verdict," in style
+        assert f".{name} .verdict::before {{" in style
+
+
 def test_a_number_of_the_paper_is_held_by_most_seeds():
     assert held({"verdict": "within the seeds"}) and held({"verdict": "holds in 9 of 10 seeds"})
     assert not held({"verdict": "above every seed"})
@@ -333,6 +341,19 @@ def test_a_residue_picked_in_a_step_is_marked_everywhere_by_click_and_by_key(rea
     reader.js("document.querySelector('#pca-picture input[value=\"11\"]').click()")
     assert "residue modulo 11" in reader.one("#pca-picture .readout").text
     assert len(reader.chrome.find_elements(By.CSS_SELECTOR, "#pca-picture .cluster")) >= 8
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_each_card_shows_its_verdict_by_a_sign_and_a_colour(dark, reader):
+    reader.open(dark=dark)
+    look = """return [...document.querySelectorAll('.card .verdict')].map(x => [x.textContent,
+        getComputedStyle(x, '::before').content, getComputedStyle(x).backgroundColor])"""
+    shown = reader.js(look)
+    assert len(shown) == len(verdicts.CLAIMS) and {x for x, *_ in shown} <= set(front.SIGNS)
+    signs = {verdict: (sign.strip('"'), back) for verdict, sign, back in shown}
+    assert {signs[x][0] for x in signs} <= {"✓ ", "≠ ", "✗ ", "? "} and len(signs) > 2
+    assert signs[rules.HOLDS][1] != signs[rules.DIFFERS][1]
+    assert "rgba(0, 0, 0, 0)" not in {back for _, back in signs.values()}
 
 
 def test_a_term_says_what_it_means_where_it_stands(reader):
