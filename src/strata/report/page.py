@@ -86,7 +86,8 @@ def frame(name: str) -> pd.DataFrame:
     path = Path("tables", f"{name}.csv")
     if not path.is_file():
         raise InputError(f"{path}: no such file")
-    return pd.read_csv(path).convert_dtypes(convert_floating=False)
+    data = pd.read_csv(path, dtype_backend="numpy_nullable")
+    return data.astype(dict.fromkeys(data.select_dtypes("Float64"), float))
 
 
 def size(path: str) -> tuple[int, int]:
