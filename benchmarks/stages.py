@@ -22,7 +22,7 @@ from strata.run import Run, read_yaml
 from strata.training import environment, machine
 from strata.training.trainer import Trainer
 
-LEFT_OUT = {"train", "checkpoints", "dynamics"}  # train, or need what a training keeps
+LEFT_OUT = {"train", "checkpoints", "dynamics", "grokking"}  # train, or need what a training keeps
 EPOCHS = 200
 
 

@@ -1,8 +1,8 @@
 """The training dynamics of the runs named, or of all that have them: ``make dynamics RUN=n165-s1``.
 
-checkpoints@RUN and dynamics@RUN are frozen, so that ``dvc repro`` never trains for them. Here their
-commands are run, the first where checkpoints are not here or of another training, and what they
-made is recorded in dvc.lock.
+checkpoints@RUN, dynamics@RUN and grokking@RUN are frozen, so that ``dvc repro`` never trains for
+them. Here their commands are run, the first where checkpoints are not here or of another training,
+and what they made is recorded in dvc.lock.
 """
 
 import subprocess
@@ -34,6 +34,7 @@ def main(*names: str) -> None:
         if frozen.to_train(str(run), files.locked()):
             made(f"checkpoints@{run}")
         made(f"dynamics@{run}")
+        made(f"grokking@{run}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 // A page opened from disk may not fetch, so a run is a script that calls strata.run with its data.
 const strata = (() => {
   const { root } = document.documentElement.dataset; // the way from this page to the report's folder
-  const runs = new Map(), measured = new Map(), waiting = new Map(), listeners = [];
+  const runs = new Map(), measured = new Map(), waiting = new Map(), asked = new Map(), listeners = [];
   let known = [], at = "", choice = new URLSearchParams();
 
   function read() {
@@ -48,11 +48,12 @@ const strata = (() => {
   }
 
   function script(path) {
-    return new Promise((done, failed) => {
+    if (!asked.has(path)) asked.set(path, new Promise((done, failed) => {
       const found = Object.assign(document.createElement("script"), { src: root + path, onload: done });
       found.onerror = () => failed(new Error(`${path} is not there`));
       document.head.append(found);
-    });
+    }));
+    return asked.get(path);
   }
   function load(name) {
     if (runs.has(name)) return Promise.resolve(runs.get(name));
@@ -71,7 +72,7 @@ const strata = (() => {
   const beside = () => listed(get("beside")) ? get("beside") : null;
   // The measures at the checkpoints of a run that has them.
   function epochs(name) {
-    if (!known.some(run => run.run === name && run.checkpoints) || measured.has(name)) return Promise.resolve();
+    if (!known.some(run => run.run === name && run.checkpoints.length) || measured.has(name)) return Promise.resolve();
     return script(`site/epochs-${name}.js`);
   }
 

@@ -1,7 +1,7 @@
 "use strict";
 // What every page of the appendix does: links that keep the choices, where the reader is, what is folded.
 addEventListener("DOMContentLoaded", () => {
-  // A link inside the page keeps the choices; one to another page of the appendix keeps run, pair and commit.
+  // A link inside the page keeps the choices; one to another page of the appendix keeps run, pair, checkpoint and commit.
   document.addEventListener("click", event => {
     const link = event.target.closest("a[href]");
     if (!link || event.ctrlKey || event.metaKey || link.className === "skip") return;
@@ -10,7 +10,7 @@ addEventListener("DOMContentLoaded", () => {
       event.preventDefault();
       strata.goto(link.hash.slice(1));
     } else if (/^[\w-]+\.html(#|$)/.test(href)) {
-      const kept = new URLSearchParams(["run", "beside", "a", "b"].filter(key => strata.get(key)).map(key => [key, strata.get(key)]));
+      const kept = new URLSearchParams(["run", "beside", "a", "b", "checkpoint"].filter(key => strata.get(key)).map(key => [key, strata.get(key)]));
       const url = new URL(link.href);
       url.search = location.search;
       if (`${kept}`) url.hash = `${url.hash.slice(1) || "top"}?${kept}`;

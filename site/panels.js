@@ -16,7 +16,7 @@ strata.panel = box => {
       return input;
     }
     const slot = {
-      root, plot: part("plot"), run: null,
+      root, plot: part("plot"), run: null, again: () => view.draw(),
       say: text => { part("readout").textContent = text; },
       nothing: text => {
         slot.plot.replaceChildren();

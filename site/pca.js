@@ -71,7 +71,9 @@
       set({ turn: ((plot.from.turn + Math.round((event.clientX - plot.from.x) / 2)) % 360 + 360) % 360 }, true);
     };
   }
-  strata.views.pca = (slot, run) => {
+  strata.views.pca = (slot, trained) => {
+    const run = strata.slid(slot, trained);
+    if (!run) return slot.say("The checkpoints are being loaded.");
     const { points, share: held } = run.pca;
     if (!points.length) return slot.nothing("All embeddings are equal.");
     const choices = [["123", "1, 2 and 3"], ["12", "1 and 2"], ["13", "1 and 3"], ["23", "2 and 3"]];
@@ -98,7 +100,7 @@
     else slot.plot.onpointermove = null;
     scattered(chart, things);
     legend(slot.plot, paint, by === "class" ? "class" : `residue mod ${by}`);
-    slot.say("Share of the variance: " + axes.map(j => `PC ${j + 1} ${share(held[j] ?? 0)}`).join(", ")
+    slot.say((run.when ? `${run.when}, on the components of the end. ` : "") + "Share of the variance: " + axes.map(j => `PC ${j + 1} ${share(held[j] ?? 0)}`).join(", ")
       + ". A point is a residue: the first that is chosen is a, the next b.");
   };
 }

@@ -50,6 +50,7 @@
     if (text && !strata.listing.length) await strata.script("site/words.js");
     const shown = text ? results(text) : run ? strata.facts(run) : [];
     panel.hidden = !shown.length;
+    panel.className = text ? "words" : "";
     if (document.activeElement !== field) field.value = text || (run ? strata.named(run) : "");
     if (!shown.length) return;
     const close = document.createElement("button"), head = document.createElement("p");

@@ -18,7 +18,9 @@
       return found;
     });
   }
-  strata.views.spectra = (slot, run) => {
+  strata.views.spectra = (slot, trained) => {
+    const run = strata.slid(slot, trained);
+    if (!run) return slot.say("The checkpoints are being loaded.");
     const large = run.classes.filter(K => K.share.length);
     if (!large.length) return slot.nothing("No class has two different embeddings.");
     const options = [["all", "all"], ...large.map(K => [String(K.d), J(K.d)])];
@@ -45,8 +47,8 @@
     rows.forEach(({ K, middle }, i) => chart.text(X(middle), chart.height - 40 + (rows.length > 9 && i % 2 ? 12 : 0), J(K.d),
       { "text-anchor": "middle", class: "small" }));
     scattered(chart, things);
-    slot.say(rows.map(({ K }) => `${J(K.d)}: ${K.key.length} of ${K.share.length} key (orange), ${share(K.fve)}`).join(" · ")
-      + ". Blue: even energy.");
+    slot.say((run.when ? `${run.when}. ` : "") + rows.map(({ K }) => `${J(K.d)}: ${K.key.length} of ${K.share.length} key (orange), ${share(K.fve)}`).join(" · ")
+      + `${run.when ? ", keys of the end" : ""}. Blue: even energy.`);
   };
 
   // ---- logits ---------------------------------------------------------------------------------

@@ -42,6 +42,21 @@ addEventListener("DOMContentLoaded", () => {
     line.textContent = text;
     box.append(line);
   }
+  // The network at a checkpoint of its training, by a slider; null until its numbers are loaded.
+  function then(box, name) {
+    const last = (hero.epochs ?? []).length - 1, wanted = strata.get("checkpoint");
+    if (last < 1) return run;
+    const at = /^\d+$/.test(wanted) && +wanted < last ? +wanted : last;
+    if (!box.querySelector(".epoch")) {
+      const slider = html("input", { type: "range", min: 0, max: last });
+      slider.oninput = () => strata.set({ checkpoint: +slider.value === last ? null : slider.value }, true);
+      box.prepend(html("label", { class: "epoch" }, "through its training ", slider, html("span")));
+    }
+    const [slider, said] = box.querySelectorAll(".epoch > *");
+    slider.value = at;
+    said.textContent = ` epoch ${hero.epochs[at].toLocaleString("en")}`;
+    return at === last ? run : strata.at(run, at, error => error ? say(box, error.message) : draw(name));
+  }
   const cell = (c, x, y, w, h, kind, label, title) => svg("g", { class: "cell " + kind, "data-c": c }, svg("title", {}, title),
     svg("rect", { x: x + 0.5, y: y + 0.5, width: w - 1.5, height: h - 1.5, rx: 2 }), label === "" ? [] : svg("text", { x: x + w / 2, y: y + h / 2 + 4 }, label));
 
@@ -73,11 +88,13 @@ addEventListener("DOMContentLoaded", () => {
       say(box, `a = ${a} is in ${J(classes[own].d)}, b = ${b} in ${J(classes[other].d)}; ab = ${a * b % n} in ${J(classes[product].d)}.`);
     },
     spectra(box, width) {
-      if (!run) return;
-      const known = run.classes.filter(x => x.share.length > 1), d = +(chosen.spectra ?? known[0]?.d);
+      const now = run && then(box, "spectra");
+      if (!now) return;
+      const known = now.classes.filter(x => x.share.length > 1), d = +(chosen.spectra ?? known[0]?.d);
       if (!known.length) return;
       choice(box, "class", known.map(x => [String(x.d), J(x.d)]), String(d), value => { chosen.spectra = value; draw("spectra"); });
-      const own = known.find(x => x.d === d), height = 300, top = Math.max(...own.share), step = width / own.share.length;
+      const own = known.find(x => x.d === d), height = 300, step = width / own.share.length;
+      const top = Math.max(...own.share, ...run.classes.find(x => x.d === d).share);
       const name = i => `(${strata.model.tuple(i + 1, own.orders).join(", ")})`, y = x => 250 * x / top;
       let last = -99;
       const bars = own.share.map((x, i) => {
@@ -91,14 +108,16 @@ addEventListener("DOMContentLoaded", () => {
       const even = 270 - y(1 / own.share.length);
       show(box, picture(width, height, `Energy of the ${own.share.length} frequencies of ${J(d)}; ${own.key.length} are key.`, ...bars,
         svg("line", { x1: 0, x2: width, y1: even, y2: even, class: "even" }), svg("text", { x: width - 4, y: even - 6, class: "end" }, "if even")),
-        `${own.key.length} key frequencies of ${own.share.length} hold ${percent(own.fve)} of the energy of ${J(d)}.`);
+        `${now.when ? `${now.when}. The` : "The"} ${own.key.length} key frequencies of ${own.share.length} hold ${percent(own.fve)} of the energy of ${J(d)}.`);
     },
     pca(box, width) {
       if (!run?.pca?.points.length) return;
+      const now = then(box, "pca");
+      if (!now) return;
       const options = [["class", "class"], ...hero.powers.map(x => [String(x.q), `modulo ${x.q}`])], by = chosen.pca ?? "class";
       choice(box, "colour by", options, by, value => { chosen.pca = value; draw("pca"); });
       const group = by === "class" ? classOf : c => c % +by, names = by === "class" ? classes.map(x => J(x.d)) : [...Array(+by).keys()].map(String);
-      const height = Math.min(420, width * 0.8), pad = 26, points = run.pca.points, of = i => points.map(x => x[i]);
+      const height = Math.min(420, width * 0.8), pad = 26, points = now.pca.points, of = i => points.map(x => x[i]);
       const span = i => [Math.min(...of(i)), Math.max(...of(i))], [x0, x1] = span(0), [y0, y1] = span(1);
       const scale = Math.min((width - 2 * pad) / (x1 - x0 || 1), (height - 2 * pad) / (y1 - y0 || 1));
       const x = p => width / 2 + (p[0] - (x0 + x1) / 2) * scale, y = p => height / 2 - (p[1] - (y0 + y1) / 2) * scale;
@@ -114,7 +133,7 @@ addEventListener("DOMContentLoaded", () => {
       const legend = html("p", { class: "legend" }, ...names.map((name, i) => html("span", {}, html("i", { style: `background:${tint(i, names.length)}` }), name)));
       box.querySelector(".legend")?.remove();
       box.append(legend);
-      say(box, `First two principal components: ${percent(run.pca.share[0] + run.pca.share[1])} of the variance. Colour: ${by === "class" ? "class" : `residue modulo ${by}`}; a label stands where one colour keeps together.`);
+      say(box, `${now.when ? `${now.when}. First two principal components of the end` : "First two principal components"}: ${percent(now.pca.share[0] + now.pca.share[1])} of the variance. Colour: ${by === "class" ? "class" : `residue modulo ${by}`}; a label stands where one colour keeps together.`);
     },
     changes(box) {
       const table = html("table", {}, html("caption", {}, `Share of all ${n * n} pairs that go wrong`), html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "change"), ...hero.powers.map(x => html("th", { scope: "col" }, `modulo ${x.q}`)))));

@@ -41,7 +41,7 @@
   // ---- checkpoints ----------------------------------------------------------------------------
   strata.views.epochs = (slot, run) => {
     const found = strata.measured(run.run);
-    if (!found) return slot.nothing(`No checkpoints of ${run.run} are measured, but those of ${strata.runs().filter(r => r.checkpoints).map(r => r.run).join(", ")}: choose one.`);
+    if (!found) return slot.nothing(`No checkpoints of ${run.run} are measured, but those of ${strata.runs().filter(r => r.checkpoints.length).map(r => r.run).join(", ")}: choose one.`);
     const measures = found.measures.map(x => [x.name, x.title]);
     const measure = slot.choose("measure", "shown", measures, measures[0][0]), own = found.measures.find(x => x.name === measure);
     const count = found.epochs.length - 1, at = slot.slide("checkpoint", "checkpoint", 0, count, String(count)), epoch = found.epochs[at];
@@ -69,6 +69,6 @@
     scattered(chart, things);
     slot.say(`${run.run} at epoch ${many(epoch)}: ` + names.filter(x => own.of[x][at] !== null)
       .map(x => `${label(x)} ${own.share ? share(own.of[x][at]) : round(own.of[x][at])}`).join(", ")
-      + ". Embeddings and single spectra at the checkpoints are not shipped: make dynamics trains them again.");
+      + ". Spectra and components at this checkpoint: the sliders of Figures 9 and 10.");
   };
 }

@@ -1,27 +1,31 @@
 """The report: pages over everything that the pipeline made, whole in their folder.
 
 In: figures/, tables/, notebooks/, docs/ and report/runs/, and the files that these were made from,
-as the pipeline files name them; data/hero/ of the headline run; CITATION.cff. Out, in the folder
+as the pipeline files name them; data/hero/ of the headline run; data/dynamics/ and data/grokking/
+of the runs that have them; CITATION.cff. Out, in the folder
 given: index.html, the front page; share.png, its still; appendix/, a page for each part; docs/ as
 pages; site/, their style and scripts; files/, a copy of every figure, table, notebook page and data
 file linked to.
 """
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from strata import store
-from strata.dynamics import table
+from strata.dynamics import grokking, table
 from strata.params import load
 from strata.pipeline import files, provenance
 from strata.plots import network
 from strata.report import appendix, docs, epochs, front, page, site
 from strata.run import Run, command, read_yaml
 
-SITE, DYNAMICS, HERO = Path("site"), Path("data/dynamics"), Path("data/hero")
+SITE, HERO = Path("site"), Path("data/hero")
+DYNAMICS, GROKKING = Path("data/dynamics"), Path("data/grokking")
 Json = dict[str, Any]
 
 
@@ -45,13 +49,12 @@ def pages(
         yield f"docs/{name}", html
 
 
-def runs(names: list[str]) -> Iterator[tuple[str, str]]:
-    """The list of the runs, and the measures at the checkpoints of those that have them."""
-    measured = [name for name in names if (DYNAMICS / f"{name}.parquet").is_file()]
+def runs(names: list[str], kept: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, str]]:
+    """The list of the runs, and of those with kept weights what is known of them over training."""
+    measured = {name: epochs.of(frame) for name, frame in kept.items()}
     yield "site/runs.js", page.runs([f"report/runs/{name}.js" for name in names], measured)
-    for name in measured:
-        found = epochs.shown(name, table.read(DYNAMICS / f"{name}.parquet"))
-        yield f"site/epochs-{name}.js", provenance.script("checkpoints", found)
+    for name, frame in kept.items():
+        yield from epochs.scripts(name, table.read(DYNAMICS / f"{name}.parquet"), frame)
 
 
 def main(folder: str) -> None:
@@ -69,10 +72,13 @@ def main(folder: str) -> None:
     for path in sorted(SITE.iterdir()):
         if path.suffix in {".js", ".css"}:
             store.write_bytes(out / "site" / path.name, store.read_bytes(path))
-    names = [provenance.filled(x, params) for x in files.stages()["page"]["matrix"]["run"]]
-    run = settings.headline()
+    listed = [provenance.filled(x, params) for x in files.stages()["page"]["matrix"]["run"]]
+    run, names = settings.headline(), [*dict.fromkeys(listed)]
+    paths = {name: GROKKING / f"{name}.parquet" for name in names}
+    kept = {name: grokking.read(path) for name, path in paths.items() if path.is_file()}
     told = store.read_json(HERO / f"{run}.json")
-    written = [*pages(out, shown, carried, run, told), *runs([*dict.fromkeys(names)])]
+    told = told and told | {"epochs": epochs.of(kept.get(str(run)))}
+    written = [*pages(out, shown, carried, run, told), *runs(names, kept)]
     for name, text in written:
         store.write_text(out / name, text)
     if told:

@@ -66,7 +66,7 @@ STUDIES = {
 STUDIES |= {"embedding-controls", "embedding-tables", "published", "studies"}
 # What shows the library and not the runs.
 STUDIES |= {"api", "first-look", "new-modulus"}
-STUDIES |= {"extension", "checkpoints", "dynamics", "dynamics-tables"}
+STUDIES |= {"extension", "checkpoints", "dynamics", "grokking", "dynamics-tables"}
 # Prints the stages of a plan.
 PLANNED = """
 import sys
@@ -158,7 +158,8 @@ def pipeline(figures: set[str] = FIGURES) -> Described:
     assert drawn >= figures
     left_out = (drawn - figures) | STUDIES
     report = every["report"]
-    gone = {"report/api", "report/tutorials", "data/controls", "data/checkpoints", "data/dynamics"}
+    gone = {"report/api", "report/tutorials", "data/controls", "data/checkpoints"}
+    gone |= {"data/dynamics", "data/grokking"}
     report["deps"] = [path for path in report["deps"] if path not in gone]
     for file in whole.values():
         file["stages"] = {k: v for k, v in file["stages"].items() if k not in left_out}

@@ -10,7 +10,8 @@ from tiny import RUN, Project, pipeline, prepared
 from strata.pipeline import files, frozen
 from strata.run import read_yaml
 
-STAGES = {"code", "check", "split", "train", "checkpoints", "dynamics"}
+FROZEN = ("checkpoints", "dynamics", "grokking")
+STAGES = {"code", "check", "split", "train", *FROZEN}
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +19,11 @@ def project(tmp_path_factory) -> Project:
     """One run with its training dynamics, made once."""
     whole = pipeline()
     studies = read_yaml(TOP / files.FILES[3])["stages"]
-    whole[files.FILES[3]]["stages"] |= {name: studies[name] for name in ("checkpoints", "dynamics")}
+    whole[files.FILES[3]]["stages"] |= {name: studies[name] for name in FROZEN}
     for file in whole.values():
         file["stages"] = {k: v for k, v in file["stages"].items() if k in STAGES}
-    studies["checkpoints"]["matrix"]["run"] = studies["dynamics"]["matrix"]["run"] = [RUN]
+    for name in FROZEN:
+        studies[name]["matrix"]["run"] = [RUN]
     whole["dvc.yaml"].pop("plots")
     made = prepared(tmp_path_factory.mktemp("frozen") / "project", whole)
     made.set("count", 5)
@@ -65,10 +67,12 @@ def test_without_checkpoints_a_measurement_ends_with_one_line_that_says_how_long
 ):
     for kept in (project.folder / ".snapshots" / "checkpoints" / RUN).glob("*.safetensors"):
         kept.unlink()
-    words = files.locked(project.folder)[f"dynamics@{RUN}"]["cmd"].split("python ")[1].split()
-    ended = project.run(sys.executable, *words)
-    assert ended.returncode == 1
-    assert ended.stdout == (
-        f"dynamics: {RUN}: its checkpoints are not here; `make dynamics` trains them again, "
-        "about as long as the run itself, and measures\n"
-    )
+    lines = {"dynamics": "again, about as long as the run itself, and measures"}
+    lines |= {"grokking": "again, and measures"}
+    for stage, end in lines.items():
+        words = files.locked(project.folder)[f"{stage}@{RUN}"]["cmd"].split("python ")[1].split()
+        ended = project.run(sys.executable, *words)
+        assert ended.returncode == 1
+        assert ended.stdout == (
+            f"{stage}: {RUN}: its checkpoints are not here; `make dynamics` trains them {end}\n"
+        )

@@ -19,11 +19,12 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from strata import monoid, store
 from strata.accounts.main_effects import prime_powers
+from strata.dynamics import grokking
 from strata.models.model import Model, model_of
 from strata.monoid import algebraic_order, classes
-from strata.pipeline import files, verify
+from strata.pipeline import files, provenance, verify
 from strata.plots import network as network_still
-from strata.report import front, hero, rules, run_data, verdicts
+from strata.report import epochs, front, hero, rules, run_data, verdicts
 from strata.report.facts import Facts, held, said
 from strata.report.sections import SECTIONS
 from strata.report.steps import STEPS
@@ -32,6 +33,7 @@ from strata.run import Run, read_yaml
 ROOT = Path(__file__).parents[2]
 RUN = Run(165, 1)
 PAIRS = 1000
+EPOCHS = [0, 25000]
 # ---- the network in the page -----------------------------------------------------------------
 
 
@@ -187,6 +189,19 @@ def test_a_number_of_the_paper_is_held_by_most_seeds():
 # ---- the page in the browser -----------------------------------------------------------------
 
 
+def through_training(model: Model, folder: Path) -> str:
+    """The script with the embedding at two checkpoints: random, and the run's own."""
+    end = model.weights()["W_E"][: RUN.n]
+    start = np.random.default_rng(0).normal(size=end.shape)
+    axes, path = grokking.components(end), folder / "kept.parquet"
+    both = zip(EPOCHS, (start, end), strict=True)
+    grokking.write(path, {epoch: [*grokking.observe(x, axes)] for epoch, x in both})
+    rows = [(epoch, "mirror_free_accuracy", "", 0.25) for epoch in EPOCHS]
+    measured = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
+    found = epochs.embedding(str(RUN), grokking.read(path), measured)
+    return provenance.script("through", found)
+
+
 @pytest.fixture(scope="module")
 def site(model, tmp_path_factory):
     """The front page over the tables and the run that this repository ships."""
@@ -204,6 +219,8 @@ def site(model, tmp_path_factory):
     shutil.copytree(ROOT / "site", folder / "site")
     told = hero.data(model.weights(), RUN.n, 0.5)
     assert told
+    told |= {"epochs": EPOCHS}
+    store.write_text(folder / f"site/embedding-{RUN}.js", through_training(model, folder))
     network_still.save(network_still.still(told, RUN.n), folder / "share.png")
     still = {"width": 1200, "height": 630, "stem": "share"}
     shown = [
@@ -354,6 +371,26 @@ def test_each_card_shows_its_verdict_by_a_sign_and_a_colour(dark, reader):
     assert {signs[x][0] for x in signs} <= {"✓ ", "≠ ", "✗ ", "? "} and len(signs) > 2
     assert signs[rules.HOLDS][1] != signs[rules.DIFFERS][1]
     assert "rgba(0, 0, 0, 0)" not in {back for _, back in signs.values()}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_slider_shows_the_embedding_before_training_and_loads_it_when_asked(width, reader):
+    reader.open(width=width)
+    asked = "return document.querySelector('script[src*=embedding]') !== null"
+    assert not reader.js(asked)
+    trained = reader.one("#spectra-picture .readout").text
+    slider = reader.one("#spectra-picture .epoch input")
+    slider.send_keys(Keys.HOME)
+    said = "document.querySelector(`#${arguments[0]}-picture .readout`).textContent"
+    for name in ("spectra", "pca"):
+        reader.until(f"return {said}.startsWith('Epoch 0, 25.0 % of mirror-free')", name)
+    assert reader.js(asked) and "checkpoint=0" in reader.chrome.current_url
+    held = [float(re.findall(r"hold ([\d.]+) %", x)[0]) for x in (
+        trained, reader.one("#spectra-picture .readout").text)]  # fmt: skip
+    assert held[0] > 90 > 20 > held[1]
+    reader.one("#pca-picture .epoch input").send_keys(Keys.END)
+    reader.until(f"return !{said}.includes('Epoch')", "spectra")
+    assert reader.one("#spectra-picture .readout").text == trained
 
 
 def test_a_term_says_what_it_means_where_it_stands(reader):

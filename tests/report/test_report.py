@@ -18,10 +18,13 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium_axe_python.axe import Axe
 from tiny import Described, Project, pipeline, prepared
 
 from strata import monoid, store
+from strata.analysis import fourier
 from strata.analysis.activations import blocks
+from strata.dynamics import grokking
 from strata.pipeline import files, provenance
 from strata.plots import interventions
 from strata.report import claims, epochs, run_data
@@ -409,6 +412,20 @@ def test_everything_that_can_be_chosen_has_a_name_and_the_first_key_leads_past_t
     assert reader.chrome.switch_to.active_element.text == "To the content"
 
 
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+def test_axe_finds_nothing_above_minor(width, dark, reader, site):
+    reader.open("#attn-scores", width, dark)
+    for page in ("index.html", "appendix/attention.html", "appendix/interventions.html"):
+        reader.chrome.get((site / page).as_uri())
+        reader.until("const { run, drawn } = document.documentElement.dataset; return run || drawn")
+        axe = Axe(reader.chrome)
+        axe.inject()
+        found = axe.run()
+        faults = [x for x in found["violations"] if x["impact"] != "minor"]
+        assert faults == [], axe.report(faults)
+        assert len(found["passes"]) > 15  # it has looked
+
+
 def pressed(reader: Reader, name: str, *keys: str) -> None:
     """Keys on the plot of a section."""
     plot = reader.chrome.find_element(By.CSS_SELECTOR, f"#{name} .plot")
@@ -442,6 +459,8 @@ def test_a_chosen_cell_sets_a_and_b_and_every_panel_marks_them(width, reader):
     reader.js(click)
     a, b = order[0], order[5]
     assert f"a={a}&b={b}" in reader.chrome.current_url
+    panel = "document.getElementById('found').offsetHeight"
+    assert width > 500 or 0 < reader.js(f"return {panel} / innerHeight") <= 0.2
     b = a  # a unit: of the product 0 there are no characters to show
     for name in sorted(VIEWED - {"TranformerTrainingPlots"}):
         reader.open(f"#{name}?a={a}&b={b}", width)
@@ -526,6 +545,37 @@ def test_the_slider_goes_through_the_checkpoints(reader):
     )
     reader.until(f"{said}.includes('epoch 10: J₁ 10.0 %')")
     assert "checkpoint=1" in reader.chrome.current_url
+
+
+def test_spectra_and_components_go_through_the_training(project, reader, tmp_path):
+    end = weights(project, RUN)["W_E"][:6]
+    start = np.random.default_rng(0).normal(size=end.shape).astype(np.float32)
+    axes, path = grokking.components(end), tmp_path / "kept.parquet"
+    grokking.write(path, {e: [*grokking.observe(x, axes)] for e, x in ((0, start), (40, end))})
+    rows = [(epoch, "mirror_free_accuracy", "", 0.25) for epoch in (0, 40)]
+    measured = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
+    give = """strata.list(strata.runs().map(r => ({ ...r, checkpoints: [0, 40] })));
+        strata.through(arguments[0]); strata.set({ checkpoint: 0 })"""
+    for name in ("fft-jclass-embedding", "embed-pca-3d"):
+        reader.open(f"#{name}")
+        assert "Epoch" not in reader.see(name)
+        reader.js(give, epochs.embedding(RUN, grokking.read(path), measured))
+        said = f"document.querySelector('#{name} .readout').textContent"
+        reader.until(f"return {said}.startsWith('Epoch 0, 25.0 % of mirror-free pairs right')")
+        slider = reader.chrome.find_element(By.CSS_SELECTOR, f"#{name} [name=checkpoint]")
+        slider.send_keys(Keys.ARROW_RIGHT)
+        reader.until(f"return !{said}.includes('Epoch')")
+        assert "checkpoint" not in reader.chrome.current_url
+    then = """return strata.load(arguments[0]).then(run => { const then = strata.at(run, 0);
+        return [then.classes.map(K => [K.d, [...K.share]]), then.pca.points]; })"""
+    shares, points = reader.js(then, RUN)
+    for d, share in shares:
+        J = monoid.jclass(d, 6)
+        if len(J) > 1:
+            true = fourier.energy_share(start[J.elements], J.orders)[1:]
+            np.testing.assert_allclose(share, true, atol=1e-3)
+    scores = (start - start.mean(axis=0)) @ axes.T
+    np.testing.assert_allclose(np.array(points)[:, : len(axes)], scores, atol=2e-3)
 
 
 def test_words_are_found(reader):

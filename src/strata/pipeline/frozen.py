@@ -1,4 +1,5 @@
-"""Frozen stages: checkpoints@RUN, which trains for hours, and dynamics@RUN, which measures.
+"""Frozen stages: checkpoints@RUN, which trains for hours, and dynamics@RUN and grokking@RUN, which
+measure.
 
 ``dvc repro`` never runs them, whatever has changed; ``make dynamics`` does. Run as a program, this
 module says in one line which of their results were made with other files or parameters than those
@@ -15,7 +16,7 @@ from strata.inputs import few
 from strata.pipeline import files, provenance
 from strata.run import InputError, command, read_yaml
 
-STAGES = ("checkpoints", "dynamics")
+STAGES = ("checkpoints", "dynamics", "grokking")
 
 
 def runs() -> list[str]:

@@ -16,7 +16,7 @@ def components(
     """Components that each class needs, solid, and random sets of its size, dashed, mean ± std."""
     x, (mean, std) = np.arange(len(names)), np.array(random).T
     look = {"color": GREY, "linestyle": "--", "marker": "s", "capsize": 2}
-    ax.errorbar(x, mean, std, label="random residues, ± std", **look)
+    ax.errorbar(x, mean, std, label="as many random residues, ± std", **look)
     ax.plot(x, counts, color=COLORS[0], marker="o", label="the class", zorder=3)
     ax.set_xticks(x, names)
     ax.set_ylim(bottom=0)
@@ -37,6 +37,8 @@ def cosines(
         if 0 < key[d] <= len(values):
             ax.plot(key[d], values[key[d] - 1], "o", ms=8, mfc="none", mec=look["color"])
     ax.axhline(threshold, color=GREY, linestyle="--", linewidth=0.8, zorder=0)
+    across = ax.get_yaxis_transform()
+    ax.text(0.99, threshold, "aligned from here up", transform=across, ha="right", va="bottom")
     ax.set_ylim(-0.03, 1.05)
     ax.xaxis.set_major_locator(whole())
 

@@ -13,14 +13,13 @@ from strata.report import highlights
 from strata.report.claims import Claim
 from strata.report.page import frame
 from strata.report.section import PARTS
-from strata.report.site import Bar, rendered
+from strata.report.site import PLAIN, Bar, rendered
 from strata.run import Run
 
 Json = dict[str, Any]
-# The scripts of a page, in the order in which they need one another.
-PLAIN = ("core", "search", "page")
-PANELS = ("core", "search", "model", "theme", "chart", "maps", "spectra", "pca", "training")
-PANELS += ("element", "panels", "runs", "page", "main")
+# The scripts of a page with panels, in the order in which they need one another.
+PANELS = ("core", "search", "model", "through", "theme", "chart", "maps", "spectra", "pca")
+PANELS += ("training", "element", "panels", "runs", "page", "main")
 HERE = "appendix/index.html"
 HEADINGS = "<h1.*?</h1>", "<h[23].*?</h[23]>"
 
@@ -58,7 +57,8 @@ def pages(shown: Sequence[Json], carried: Collection[str], run: Run, bar: Bar) -
         s["name"]: (f"{page.file}#{s['name']}", s["title"]) for page in found for s in page.sections
     }
     told = [(*place[name], text) for name, text in beyond]
-    return own | {"index.html": rendered("appendix.html", "../", HERE, beyond=told, **shared)}
+    index = rendered("appendix.html", "../", HERE, beyond=told, scripts=PLAIN, **shared)
+    return own | {"index.html": index}
 
 
 def words(shown: Sequence[Json], docs: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from mistune.toc import add_toc_hook
 
 from strata import store
-from strata.report.site import Bar, rendered
+from strata.report.site import PLAIN, Bar, rendered
 
 FOLDER = Path("docs")
 
@@ -26,9 +26,8 @@ def pages(carried: Collection[str], bar: Bar) -> dict[str, str]:
         text = store.read_bytes(FOLDER / f"{name}.md").decode()
         html = linked(_html(text), known, carried)
         title = re.search(r"^# (.+)$", text, re.MULTILINE)
-        found[f"{name}.html"] = rendered(
-            "doc.html", "../", bar=bar, title=title[1] if title else name, text=Markup(html)
-        )
+        own = {"title": title[1] if title else name, "text": Markup(html), "scripts": PLAIN}
+        found[f"{name}.html"] = rendered("doc.html", "../", bar=bar, **own)
     return found
 
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from strata.report.run_data import digits
+from strata.dynamics import grokking, table
+from strata.pipeline import provenance
+from strata.report.run_data import digits, pack
 
 Json = dict[str, Any]
 # By measure of strata.dynamics.trajectory: what it is, and whether it is a share.
@@ -25,9 +27,21 @@ MEASURES = {
 }
 
 
+def of(frame: pd.DataFrame | None) -> list[int]:
+    """The epochs of a table; none of no table."""
+    return [] if frame is None else sorted(frame["epoch"].unique().tolist())
+
+
+def scripts(run: str, measured: pd.DataFrame, found: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """The measures of a run over its training, and its embedding, as pages load them: file and
+    text of each."""
+    yield f"site/epochs-{run}.js", provenance.script("checkpoints", shown(run, measured))
+    yield f"site/embedding-{run}.js", provenance.script("through", embedding(run, found, measured))
+
+
 def shown(run: str, frame: pd.DataFrame) -> Json:
     """The measures of a run by what they are of, one value for each checkpoint."""
-    epochs = sorted(frame["epoch"].unique().tolist())
+    epochs = of(frame)
     found = {name: dict(series(frame, name, epochs)) for name in MEASURES}
     return {
         "run": run,
@@ -40,11 +54,27 @@ def shown(run: str, frame: pd.DataFrame) -> Json:
     }
 
 
+def embedding(run: str, found: pd.DataFrame, measured: pd.DataFrame) -> Json:
+    """The embedding of a run at its checkpoints: amplitudes of each class and residues on three
+    principal components, 12 bits a number, and how many mirror-free pairs were right then."""
+    kinds = found["of"].astype(str).unique()
+    right = table.curve(measured, "mirror_free_accuracy").reindex(of(found))
+    rows = {kind: grokking.matrix(found, kind) for kind in kinds}
+    return {
+        "run": run,
+        "epochs": of(found),
+        "right": digits(right),
+        "classes": {kind[1:]: pack(rows[kind]) for kind in kinds if kind.startswith("J")},
+        "points": [pack(rows[kind]) for kind in kinds if kind.startswith("PC")],
+        "share": [digits(row) for row in rows["share"]],
+    }
+
+
 def series(
     frame: pd.DataFrame, measure: str, epochs: list[int]
 ) -> Iterator[tuple[str, list[float | None]]]:
     """One measure of each class, of each head, or of the whole; None where it has no value."""
     rows = frame.loc[frame["measure"] == measure]
-    for of in sorted(rows["of"].astype(str).unique(), key=lambda x: (len(x), x)):
-        own = rows.loc[rows["of"] == of].set_index("epoch")["value"]
-        yield of or "all", digits(own.reindex(epochs))
+    for name in sorted(rows["of"].astype(str).unique(), key=lambda x: (len(x), x)):
+        own = rows.loc[rows["of"] == name].set_index("epoch")["value"]
+        yield name or "all", digits(own.reindex(epochs))

@@ -18,6 +18,7 @@ from strata.report.steps import STEPS
 from strata.run import Run
 
 Json = dict[str, Any]
+SCRIPTS = ("core", "model", "draw", "network", "hero", "through", "steps")
 SIGNS = {
     rules.HOLDS: "is-holds",
     rules.DIFFERS: "is-differs",
@@ -46,7 +47,7 @@ def page(
     values |= {"steps": [step(x, facts, sections) for x in STEPS], "runs": gatings(facts)}
     values |= claims(facts, sections) | cited(cff)
     terms = [(term, anchor(term), explained(text)) for term, text in GLOSSARY.items()]
-    return rendered("front.html", "", glossary=terms, **values)
+    return rendered("front.html", "", glossary=terms, scripts=SCRIPTS, **values)
 
 
 def claims(facts: Facts, sections: Mapping[str, Json]) -> Json:
@@ -124,6 +125,7 @@ def step(own: Any, facts: Facts, sections: Mapping[str, Json]) -> Json:
     links = [sections[name] for name in own.evidence if name in sections]
     sentences = [explained(x) for x in said(own.sentences, facts)]
     found = {"view": own.view, "title": own.title, "sentences": sentences, "links": links}
+    found |= {"method": doc(own.method)}
     return found | {"figure": sections.get(own.figure)}
 
 
@@ -131,8 +133,18 @@ def card(claim: verdicts.Claim, facts: Facts, sections: Mapping[str, Json]) -> J
     """A claim with its verdict, in words and as a sign."""
     verdict, ours, runs = claim.judged(facts)
     found = {"claim": claim, "verdict": verdict, "sign": SIGNS[verdict]}
-    found |= {"ours": explained(ours), "runs": runs}
+    found |= {"ours": explained(ours), "runs": runs, "method": doc(claim.method)}
     return found | {"figure": sections.get(claim.figure)}
+
+
+def doc(place: str) -> str:
+    """The address of a place in docs/.
+
+    >>> doc("results#table-2"), doc("differences")
+    ('docs/results.html#table-2', 'docs/differences.html')
+    """
+    name, sharp, at = place.partition("#")
+    return f"docs/{name}.html{sharp}{at}"
 
 
 def gatings(facts: Facts) -> list[Json]:

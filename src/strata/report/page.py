@@ -5,7 +5,7 @@ under files/, so that the report's folder is whole wherever it is put.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -146,10 +146,10 @@ def carried(shown: Iterable[Json]) -> list[str]:
     return sorted(path for path in named if path.startswith(CARRIED))
 
 
-def runs(paths: Iterable[str], measured: Collection[str] = ()) -> str:
+def runs(paths: Iterable[str], measured: Mapping[str, Sequence[int]] | None = None) -> str:
     """The list of the runs that these pages show, with their curves, as a page loads it.
 
-    ``measured`` are the runs whose checkpoints are measured.
+    ``measured`` has the epochs of the checkpoints of those that have any.
     """
     names = ("run", "n", "seed", "architecture", "first_099", "epoch_099", "curve")
 
@@ -160,5 +160,5 @@ def runs(paths: Iterable[str], measured: Collection[str] = ()) -> str:
     found.sort(key=order)
     listed = [{name: run[name] for name in names} for run in found]
     return provenance.script(
-        "list", [run | {"checkpoints": run["run"] in measured} for run in listed]
+        "list", [run | {"checkpoints": (measured or {}).get(run["run"], [])} for run in listed]
     )

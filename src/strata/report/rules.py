@@ -65,7 +65,10 @@ def regions(f: Facts) -> Found:
     own = f.claim("components: classes explain")
     moduli = {q: f.claim(f"components: a modulo {q} explains")["mean"] for q in factorint(f.n)}
     q = max(moduli, key=moduli.__getitem__)
-    ours = f"Classes explain {percent(own['mean'])} of it, a modulo {q} {percent(moduli[q])}."
+    ours = (
+        f"Classes explain {percent(own['mean'])} of the variance there, the residue modulo {q} "
+        f"{percent(moduli[q])}."
+    )
     return DIFFERS if own["mean"] < moduli[q] else HOLDS, ours, seeds(own["runs"])
 
 

@@ -8,6 +8,8 @@ import jinja2
 
 from strata.plots import base
 
+# The scripts of a page without panels, in the order in which they need one another.
+PLAIN = ("core", "search", "page")
 # The entries of the bar; all but the first are made by stages of their own.
 BAR = (
     ("Appendix", "appendix/index.html"),

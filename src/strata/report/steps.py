@@ -19,13 +19,14 @@ from strata.report.facts import Facts, Missing, held, of, spread
 @dataclass(frozen=True)
 class Step:
     """``view`` names its function in site/steps.js, ``figure`` stands for it without JavaScript,
-    ``evidence`` are sections of the appendix."""
+    ``evidence`` are sections of the appendix, ``method`` is a place in docs/."""
 
     view: str
     title: str
     sentences: tuple[Callable[[Facts], str], ...]
     figure: str
     evidence: tuple[str, ...]
+    method: str
 
 
 def factored(n: int) -> str:
@@ -185,6 +186,7 @@ STEPS = (
         ),
         "hierarchy",
         ("moduli", "hierarchy"),
+        "every-modulus",
     ),
     Step(
         "classes",
@@ -199,6 +201,7 @@ STEPS = (
         ),
         "jclass-ordered-embedding",
         ("jclasses", "hierarchy"),
+        "every-modulus#one-definition-for-both-kinds",
     ),
     Step(
         "spectra",
@@ -213,6 +216,7 @@ STEPS = (
         ),
         "fft-jclass-embedding",
         ("fft-jclass-embedding", "key-freqs", "classes-verdict"),
+        "results#table-2",
     ),
     Step(
         "pca",
@@ -228,6 +232,7 @@ STEPS = (
         ),
         "embed-pca-3d",
         ("embed-pca-3d", "raw-naive-fft", "verdict"),
+        "differences",
     ),
     Step(
         "changes",
@@ -235,6 +240,7 @@ STEPS = (
         (axes_cut, classes_cut, routing),
         "specificity",
         ("specificity", "evidence-moduli", "routing-runs"),
+        "interventions#2-specificity",
     ),
     Step(
         "gating",
@@ -242,5 +248,6 @@ STEPS = (
         (logits, embedding, complete),
         "two-accounts",
         ("two-accounts", "accounts-moduli", "accounts-runs"),
+        "strata-or-primes#4-decision",
     ),
 )

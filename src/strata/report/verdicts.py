@@ -14,12 +14,14 @@ from strata.report.rules import REJECTED, UNTESTED, Found
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, where it stands there, and the figure of the appendix that shows it."""
+    """A claim of the paper, where it stands there, the figure of the appendix that shows it,
+    and the place in docs/ that says how it is tested."""
 
     title: str
     paper: str
     where: str
     figure: str
+    method: str
     rule: Callable[[Facts], Found]
 
     def judged(self, facts: Facts) -> Found:
@@ -36,6 +38,7 @@ CLAIMS = (
         "The network answers every product of two residues rightly.",
         "Section 3.1",
         "TranformerTrainingPlots",
+        "seeds#when-a-model-generalises",
         rules.accuracy,
     ),
     Claim(
@@ -43,6 +46,7 @@ CLAIMS = (
         "The spectrum of the embedding inside a class is sparse.",
         "Table 2, Figure 9",
         "fft-jclass-embedding",
+        "results#table-2",
         rules.of_table("Table 2"),
     ),
     Claim(
@@ -50,6 +54,7 @@ CLAIMS = (
         "Classes made of several cyclic factors use the frequencies of the single factors.",
         "Section 5.1, Figure 1",
         "hierarchy",
+        "results#table-2",
         rules.reuse,
     ),
     Claim(
@@ -57,6 +62,7 @@ CLAIMS = (
         "Less than 20 % of the principal components hold 95 % of the variance of a class.",
         "Section 5.1, Figure 2",
         "pca-dim",
+        "differences#every-number-in-the-text",
         rules.bound("largest over the classes", "At most {max} are needed."),
     ),
     Claim(
@@ -64,6 +70,7 @@ CLAIMS = (
         "On the first three principal components the classes are separate.",
         "Figure 10",
         "embed-pca-3d",
+        "differences",
         rules.regions,
     ),
     Claim(
@@ -71,6 +78,7 @@ CLAIMS = (
         "The plain Fourier transform of the embedding has bands that do not follow the algebra.",
         "Figure 7",
         "raw-naive-fft",
+        "differences",
         rules.token_order,
     ),
     Claim(
@@ -78,6 +86,7 @@ CLAIMS = (
         "Head 0 picks out the class, and attention routes the operands to it.",
         "Section 5.2, Figure 3",
         "attn-scores",
+        "interventions#4-routing",
         rules.criterion(
             "routing",
             "all heads route by class, share of lost skill",
@@ -90,6 +99,7 @@ CLAIMS = (
         "Eight directions of head 0 hold more than 99.9 % of its OV circuit.",
         "Section 5.2",
         "cosine-align",
+        "differences#every-number-in-the-text",
         rules.bound("share of the top 8", "They hold {mean} on average."),
     ),
     Claim(
@@ -97,6 +107,7 @@ CLAIMS = (
         "OV circuits move what they read into the subspaces of the classes.",
         "Section 5.2, Figure 4",
         "cosine-align",
+        "interventions#4-routing",
         rules.criterion(
             "routing",
             "writes into the classes",
@@ -109,6 +120,7 @@ CLAIMS = (
         "Activations of the MLP show blocks of classes.",
         "Figure 11",
         "mlp-neurons",
+        "seeds#neurons-follow-one-prime",
         rules.neurons,
     ),
     Claim(
@@ -116,6 +128,7 @@ CLAIMS = (
         "Elements of one class share a subspace, and the classes are isolated from one another.",
         "Section 5.1",
         "specificity",
+        "interventions#2-specificity",
         rules.criterion(
             "specificity, class",
             "own subspaces: the other pairs are intact",
@@ -128,6 +141,7 @@ CLAIMS = (
         "Sums of characters of the key frequencies describe the logits inside each class.",
         "Table 3",
         "logits",
+        "results#table-3",
         rules.of_table("Table 3"),
     ),
     Claim(
@@ -135,6 +149,7 @@ CLAIMS = (
         "The computation is carried by the characters at the key frequencies.",
         "Sections 4.3 and 5.1",
         "keep-remove",
+        "interventions#1-keep-and-remove",
         rules.criterion(
             "keep, embedding",
             "all classes at once",
@@ -148,6 +163,7 @@ CLAIMS = (
         "The network finds the class of the product, then tests the candidates inside it.",
         "Section 4.3",
         "two-accounts",
+        "strata-or-primes#4-decision",
         rules.mechanism,
     ),
 )
