@@ -2,10 +2,9 @@
 
 In: figures/, tables/, notebooks/, docs/ and report/runs/, and the files that these were made from,
 as the pipeline files name them; data/hero/ of the headline run; data/dynamics/ and data/grokking/
-of the runs that have them; CITATION.cff. Out, in the folder
-given: index.html, the front page; share.png, its still; appendix/, a page for each part; docs/ as
-pages; site/, their style and scripts; files/, a copy of every figure, table, notebook page and data
-file linked to.
+of the runs that have them; CITATION.cff. Out, in the folder given: index.html, the front page;
+share.png, its still; appendix/, a page for each part; docs/ as pages; site/, their style and
+scripts; files/, a copy of every figure, table, notebook page and data file linked to.
 """
 
 import shutil

@@ -420,7 +420,7 @@ def test_axe_finds_nothing_above_minor(width, dark, reader, site):
         reader.until("const { run, drawn } = document.documentElement.dataset; return run || drawn")
         axe = Axe(reader.chrome)
         axe.inject()
-        found = axe.run()
+        found = axe.run(options={"preload": 0})  # it may not read a style sheet from disk
         faults = [x for x in found["violations"] if x["impact"] != "minor"]
         assert faults == [], axe.report(faults)
         assert len(found["passes"]) > 15  # it has looked
