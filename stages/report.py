@@ -28,10 +28,15 @@ DYNAMICS, GROKKING = Path("data/dynamics"), Path("data/grokking")
 Json = dict[str, Any]
 
 
-def copied(paths: list[str], out: Path) -> None:
-    """Each under the name that it has in the repository."""
-    for path in paths:
-        store.write_bytes(out / path, store.read_bytes(path))
+def copied(carried: Collection[str], out: Path) -> None:
+    """Nothing of an earlier report; files under the names that they have in the repository."""
+    for folder in ("site", "files", "appendix", "docs"):
+        shutil.rmtree(out / folder, ignore_errors=True)
+    for path in carried:
+        store.write_bytes(out / "files" / path, store.read_bytes(path))
+    for path in sorted(SITE.iterdir()):
+        if path.suffix in {".js", ".css"}:
+            store.write_bytes(out / "site" / path.name, store.read_bytes(path))
 
 
 def pages(
@@ -65,12 +70,7 @@ def main(folder: str) -> None:
     pipeline = {k: replace(stage, name=called.get(k, k)) for k, stage in pipeline.items()}
     shown = page.sections(pipeline, params)
     carried = page.carried(shown)
-    for folder in ("site", "files", "appendix", "docs"):
-        shutil.rmtree(out / folder, ignore_errors=True)
-    copied(carried, out / "files")
-    for path in sorted(SITE.iterdir()):
-        if path.suffix in {".js", ".css"}:
-            store.write_bytes(out / "site" / path.name, store.read_bytes(path))
+    copied(carried, out)
     listed = [provenance.filled(x, params) for x in files.stages()["page"]["matrix"]["run"]]
     run, names = settings.headline(), [*dict.fromkeys(listed)]
     paths = {name: GROKKING / f"{name}.parquet" for name in names}
