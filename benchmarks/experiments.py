@@ -25,6 +25,7 @@ COMMANDS = (
     ("make plan SET='n=35 variant=quick'", 5),
     ("make plan SET=n=1", 1),
     ("dvc exp run -S n=1", 1),
+    ("make back", 1),
     (f"{STAR}; make paper", 5),
     ("make back", 1),
     ("dvc exp run -S n=154", 1),

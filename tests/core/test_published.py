@@ -347,6 +347,7 @@ def metrics(project) -> Metrics:
     _, dictionary = checkpoint((6, 16, 2, 32))
     store.write_bytes(project.folder / "published/checkpoint.pt", saved(dictionary))
     project.do(sys.executable, "stages/code.py", "data/code")
+    project.do(sys.executable, "stages/check.py", "data/config", "--runs", "n6-s1")
     assert project.dvc("--cd", "published", "repro", "metrics") == {
         "convert",
         "activations",

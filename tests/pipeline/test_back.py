@@ -5,9 +5,10 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pytest
-from psutil import Process
+from psutil import NoSuchProcess, Process
 from tiny import Project, copied
 
 from strata.pipeline import provenance
@@ -38,7 +39,11 @@ def as_published(project: Project) -> bool:
 
 def trains(pid: int) -> bool:
     """Whether a process of its own trains for it."""
-    return any("train.py" in " ".join(x.cmdline()) for x in Process(pid).children(recursive=True))
+    for process in Process(pid).children(recursive=True):
+        with suppress(NoSuchProcess):  # it has just ended
+            if "stages/train.py" in process.cmdline():
+                return True
+    return False
 
 
 def test_an_experiment_killed_in_its_training_is_taken_back(project):

@@ -132,7 +132,7 @@ def equally(n: int, own: Sequence[Pair], confidence: float) -> Row:
 def gap(low: float, high: float) -> str:
     """What an interval of a difference of accuracies says.
 
-    >>> gap(-0.005, 0.01), gap(-0.03, -0.02), gap(0.02, 0.03), gap(-0.02, 0)
+    >>> gap(-0.005, 0.01), gap(-0.03, -0.02), gap(0.02, 0.03), gap(-0.02, 0.0)
     ('holds', 'worse', 'better', 'not decided')
     """
     if high < -EQUAL or low > EQUAL:
