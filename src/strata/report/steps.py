@@ -1,8 +1,5 @@
 """The six steps of the front page: a question, three sentences, a picture, the evidence.
-
-Numbers come from tables, by ``Facts``. ``[[term]]`` and ``[[term|words]]`` are looked up in the
-glossary.
-"""
+Numbers come from tables; ``[[term]]`` and ``[[term|words]]`` are looked up in the glossary."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
