@@ -113,9 +113,7 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project, tmp_p
     table.chmod(0o644)
     table.write_bytes(content)
     lock = project.folder / "pipelines" / "runs" / "dvc.lock"
-    settings = r"(path: data/config/metrics\.json\n *hash: md5\n *md5: )\w{32}"
-    text = lock.read_text().replace("variance: 0.95", "variance: 0.9")
-    lock.write_text(re.sub(settings, rf"\g<1>{'f' * 32}", text))
+    lock.write_text(lock.read_text().replace("variance: 0.95", "variance: 0.9"))
     with (project.folder / "src" / "strata" / "dynamics" / "schedule.py").open("a") as module:
         module.write("# changed\n")
     code, report = verified(project)
@@ -124,7 +122,7 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project, tmp_p
     assert report.splitlines()[-1].startswith(f"verify: {len(lines) // 2} of ")  # each said twice
     for what, named in (
         ("objects of remote/", table.parent.name + table.name),
-        ("against dvc.yaml, code and params.yaml", f"code, check@runs, metrics@{RUN}"),
+        ("against dvc.yaml, code and params.yaml", "code, check@runs"),
         (f"{RUN}: first {EPOCHS} epochs", "other bytes from epoch 1 on"),
         ("tables: made again", "other bytes: tables/jclasses.csv"),
         ("hierarchy: made again", "other bytes: figures/hierarchy.png"),
