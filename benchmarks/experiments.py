@@ -17,8 +17,9 @@ from strata.training import machine
 SHOW = "dvc exp show --only-changed --no-pager --drop "
 SHOW += "'.*(/|fve|r2|train|first|components|Created|all|validation)'"
 STAR = "sed -i 's/^    star: .*/    star: 0.31/' params.yaml"
+HEADLINE = "pipelines/headline/dvc.yaml"
 SWEEP = "for lr in 0.0005 0.002; do dvc exp run --quiet -S n=35 -S variant=quick- "
-SWEEP += "-S variants.quick.lr=$lr; done"
+SWEEP += f"-S variants.quick.lr=$lr {HEADLINE}; done"
 COMMANDS = (
     ("dvc status", 1),
     ("make plan", 1),
@@ -26,11 +27,11 @@ COMMANDS = (
     ("make plan SET=n=1", 1),
     ("dvc exp run -S n=1", 1),
     ("make back", 1),
-    (f"{STAR}; make paper", 5),
+    (f"{STAR}; dvc repro", 1),
     ("make back", 1),
     ("dvc exp run -S n=154", 1),
-    ("dvc exp run -S n=143", 1),
-    ("dvc exp run -S n=35 -S variant=quick-", 1),
+    (f"dvc exp run -S n=143 {HEADLINE}", 1),
+    (f"dvc exp run -S n=35 -S variant=quick- {HEADLINE}", 1),
     (SWEEP, 1),
     (SHOW, 20),
     ("dvc plots diff main --targets data/train/quick-n35-s1/history.csv", 1),

@@ -148,6 +148,14 @@ def paused(project: Project) -> bool:
     return int(state["row"][0]) == 200
 
 
+def requeued(cluster: slurm.Cluster, process: subprocess.Popen) -> str:
+    """The job, once SLURM has queued it again; it starts now, not after two minutes."""
+    job = cluster.said("squeue", "-h", "-o", "%A")
+    until(lambda: "PENDING" in cluster.said("squeue", "-h", "-j", job, "-o", "%T"), process)
+    cluster.said("scontrol", "update", f"JobId={job}", "StartTime=now")
+    return job
+
+
 def same(project: Project, undisturbed: bytes) -> bool:
     return (project.folder / WEIGHTS).read_bytes() == undisturbed
 
@@ -183,9 +191,7 @@ def test_a_lost_node_and_a_cancelled_job_cost_no_byte(project, undisturbed, clus
     until(lambda: paused(project), process)
     node = next(name for name in cluster.names if cluster.steps(name))
     cluster.lose(node)
-    job = cluster.said("squeue", "-h", "-o", "%A")
-    until(lambda: "PENDING" in cluster.said("squeue", "-h", "-j", job, "-o", "%T"), process)
-    cluster.said("scontrol", "update", f"JobId={job}", "StartTime=now")  # else after two minutes
+    job = requeued(cluster, process)
     until(lambda: log(project).count("goes on from epoch") == 1, process)
     cluster.node(node)
     cluster.said("scancel", job)
@@ -204,9 +210,7 @@ def test_a_daemon_that_dies_alone_leads_to_no_second_training(project, undisturb
     until(lambda: paused(project), process)
     node = next(name for name in cluster.names if cluster.steps(name))
     cluster.kill(node)
-    job = cluster.said("squeue", "-h", "-o", "%A")
-    until(lambda: "PENDING" in cluster.said("squeue", "-h", "-j", job, "-o", "%T"), process)
-    cluster.said("scontrol", "update", f"JobId={job}", "StartTime=now")
+    requeued(cluster, process)
     state = project.folder / ".grid" / "runs" / f"{SLOW}.json"
     until(lambda: '"waiting"' in state.read_text(), process)
     go_on(project)
