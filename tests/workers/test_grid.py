@@ -220,6 +220,8 @@ def test_a_daemon_that_dies_alone_leads_to_no_second_training(project, undisturb
     # the second worker finds the run made, or is cancelled with its job where the head was faster
     cluster.until(lambda: not cluster.said("squeue", "-h", "-o", "%A"))
     assert log(project).count("> python stages/train.py") == 1 and "goes on" not in log(project)
+    first, _, second = log(project).rpartition("\n== ")
+    assert "Running stage" in first and "Running stage" not in second
     assert same(project, undisturbed)
 
 
