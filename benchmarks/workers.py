@@ -5,6 +5,7 @@
 - slurm: eight tiny trainings on 1, 2, 4 and 8 nodes of SLURM on loopback (tests/slurm.py); CPU
   seconds are those of all processes, SLURM's own included
 - gather: what the head takes to bring in all listed runs that the cache has, in a clone of its own
+- analyses: metrics and page of every listed run, after a changed threshold, on this machine
 - many: what DVC and we take for projects of up to 1,000 runs whose stages are empty
 
 Without arguments it writes workers.md anew: the first table is computed, from the recorded times of
@@ -14,6 +15,7 @@ the trainings and of the stages.
 import ctypes
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -179,6 +181,25 @@ def gathered() -> Iterator[dict[str, float]]:
     yield {"runs": count, "stages": len(found), "wall": round(wall, 1), "cpu": round(cpu, 1)}
 
 
+def analysed() -> Iterator[dict[str, float]]:
+    """Seconds of `make grid` after a changed threshold of the metrics, in a clone."""
+    said = subprocess.run(["dvc", "cache", "dir"], capture_output=True, text=True, check=True)
+    with TemporaryDirectory() as scratch:
+        clone = Path(scratch, "clone")
+        spent("git", "clone", "--quiet", "--shared", ".", str(clone))
+        (clone / ".dvc" / "config.local").write_text(f"[cache]\n    dir = {said.stdout.strip()}\n")
+        own = {"PYTHONPATH": str(clone / "src"), "DVC_SITE_CACHE_DIR": f"{scratch}/site"}
+        spent("dvc", "checkout", "--quiet", "--allow-missing", folder=clone, **own)
+        path = clone / "params.yaml"
+        text, changed = re.subn(r"(aligned_cosine: 0\.\d+)", r"\g<1>1", path.read_text())
+        assert changed == 1
+        path.write_text(text)
+        load = os.getloadavg()[0]
+        wall, cpu = spent(sys.executable, "scripts/grid.py", folder=clone, **own)
+    runs = len(tasks.of_every_run()[1])
+    yield {"runs": runs, "wall": round(wall), "cpu": round(cpu), "load": round(load, 1)}
+
+
 def many() -> Iterator[Rows]:
     """CPU seconds of DVC and of gathering, for some and for many runs."""
     found = []
@@ -216,6 +237,12 @@ def written(found: dict[str, Any]) -> str:
     if one := found.get("gather"):
         what = f"{one['runs']} runs ({one['stages']} stages)"
         parts.append(f"Gathering {what} takes {one['cpu']:.0f} s of CPU.")
+    if one := found.get("analyses"):
+        parts.append(
+            f"Measured: metrics and page of {one['runs']} runs, after a changed threshold, take "
+            f"{one['wall'] / 60:.1f} min with gathering ({one['cpu'] / 60:.1f} min of CPU), on "
+            f"{found['machine']}."
+        )
     if rows := found.get("many"):
         lines = ["| runs | stages | `dvc status` | `dvc repro` | gathering | lock |"]
         lines += ["|--:|--:|--:|--:|--:|--:|"]
@@ -230,7 +257,7 @@ def written(found: dict[str, Any]) -> str:
 
 def main(*what: str) -> None:
     found = json.loads(FOUND.read_text()) if FOUND.exists() else {}
-    measures = {"slurm": on_slurm, "gather": gathered, "many": many}
+    measures = {"slurm": on_slurm, "gather": gathered, "analyses": analysed, "many": many}
     for name in what:
         for rows in measures[name]():  # so far: what is interrupted keeps its rows
             found |= {name: rows, "machine": f"{times.cores()} cores"}

@@ -261,17 +261,22 @@ def test_interrupted_it_leaves_nothing_behind_and_goes_on(project, undisturbed):
     assert "nothing to do" in ended(grid(project, RUNS=SLOW))
 
 
-def test_without_a_shared_disk_results_come_through_a_remote(project, tmp_path):
+def test_without_a_shared_disk_results_come_through_a_remote(project, tmp_path, request):
+    cluster = None if MISSING else request.getfixturevalue("cluster")
     project.do(sys.executable, "-m", "dvc", "remote", "add", "grid", str(tmp_path / "remote"))
     project.do("git", "add", "--all")
     project.do("git", "commit", "--quiet", "--message", "a remote for workers")
     project.environment["XDG_CACHE_HOME"] = str(tmp_path / "home")
     asked = {"RUNS": RUN, "REMOTE": "grid", "FROM": f"file://{project.folder}"}
     go_on(project)
-    assert "made: 1 run" in ended(grid(project, None, **asked))
+    said = ended(grid(project, cluster, **asked))
+    assert "made: 1 run" in said
+    assert cluster is None or re.search(rf"^{RUN} (runs|done) on n\d$", said, re.MULTILINE)
     assert not project.dvc("repro", f"train@{RUN}")
     project.set("lr", 0.002)
-    assert "params.yaml: is not as in git's last commit" in ended(grid(project, None, **asked), 1)
+    assert "params.yaml: is not as in git's last commit" in ended(
+        grid(project, cluster, **asked), 1
+    )
 
 
 def test_changed_analyses_are_made_again_and_no_training(made, tmp_path):

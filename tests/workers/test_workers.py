@@ -121,6 +121,8 @@ def state(word: str, said: str = "") -> State:
         ("running", Seen("RUNNING", "n1"), "running", ""),
         ("running", Seen("PENDING", reason="BeginTime"), "pending", "BeginTime"),  # requeued
         ("waiting", Seen("RUNNING", "n1"), "waiting", ""),
+        (None, Seen("RUNNING", "n1"), "running", ""),  # no disk is shared, or it has just begun
+        (None, Seen("RUNNING"), "pending", ""),
         ("done", None, "done", ""),
         (None, Seen("COMPLETED", "n1"), "done", ""),
         ("failed", Seen("FAILED", "n1", code=1), "failed", "why"),
@@ -137,8 +139,10 @@ def test_what_is_shown_of_a_run(written, seen, row, why, tmp_path):
     folder.make()
     if written:
         folder.write(state(written, "why" if written == "failed" else ""))
-    found = watch.row(RUN, seen, folder)
+    found = watch.row(RUN, seen, folder, first=True)
     assert found.state == row and (why in found.why if why else not found.why)
+    later = watch.row(RUN, seen, folder).state
+    assert later == row if written or row != "running" else later == "pending"
 
 
 def test_the_table_shows_what_happens_first_and_counts_the_rest():

@@ -48,8 +48,9 @@ class Row(NamedTuple):
         )
 
 
-def row(run: str, seen: Seen | None, folder: Folder) -> Row:
-    """A run, of whose task this is seen: None where it ended a while ago."""
+def row(run: str, seen: Seen | None, folder: Folder, first: bool = False) -> Row:
+    """A run, of whose task this is seen: None where it ended a while ago. ``first`` of its task: it
+    runs where SLURM says so of the task, though without a shared disk it tells nothing itself."""
     state = folder.read(run)
     node = state.node if state else seen.node if seen else ""
     if state and state.state in OVER:
@@ -60,6 +61,8 @@ def row(run: str, seen: Seen | None, folder: Folder) -> Row:
         return Row(run, "ended", node, reason(run, seen, folder))
     if state and state.state in {"running", "waiting"} and seen.state != "PENDING":
         return Row(run, state.state, node, progress=folder.progress(run))
+    if first and state is None and seen.state == "RUNNING" and seen.node:
+        return Row(run, "running", seen.node)
     waits = seen.reason if seen.reason not in {"", "None", "Resources", "Priority"} else ""
     return Row(run, "pending", why=waits if seen.state == "PENDING" else "")
 
@@ -89,10 +92,10 @@ Look = dict[int, Seen] | None
 def rows(jobs: Sequence[Job], looks: Sequence[Look], folder: Folder) -> list[Row]:
     """All runs of the jobs, whose tasks look like that."""
     return [
-        row(run, (look or {}).get(number), folder)
+        row(run, (look or {}).get(number), folder, first=not place)
         for job, look in zip(jobs, looks, strict=True)
         for number, task in enumerate(job.tasks)
-        for run in task.stages
+        for place, run in enumerate(task.stages)
     ]
 
 
