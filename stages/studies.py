@@ -1,4 +1,4 @@
-"""The tables of the studies over seeds and splits: docs/studies.md.
+"""The tables of the studies over seeds, splits and data: docs/studies.md.
 
 In: a folder; a folder with the collected results of our runs (metrics, logits, embedding,
 interventions). Out: NAME.csv, NAME.tex and NAME.md for each table.
@@ -11,7 +11,7 @@ from strata.accounts.study import Case, Choice, usual
 from strata.params import load
 from strata.run import command
 from strata.schema import Embedding, Interventions, Logits, Metrics
-from strata.tables import crossed, format, mlp_seeds
+from strata.tables import crossed, format, four_primes, fractions, mlp_seeds
 from strata.tables.beside_seeds import Studied
 
 KINDS = {"logits": Logits, "embedding": Embedding, "metrics": Metrics}
@@ -24,8 +24,10 @@ def main(folder: str, collected: str) -> None:
     changed = store.read_models(Path(collected, "interventions.json"), Interventions)
     runs = [Studied(Case(*case), x) for *case, x in zip(*results, changed, strict=True)]
     ours = [run for run in runs if usual(run.interventions.run)]
-    made = mlp_seeds.tables(ours, choice, params.grid)
-    format.write((*made, *crossed.tables(runs, choice, params.grid.confidence)), folder)
+    format.write(mlp_seeds.tables(ours, choice, params.grid), folder)
+    format.write(crossed.tables(runs, choice, params.grid.confidence), folder)
+    format.write(four_primes.tables(runs, choice), folder)
+    format.write(fractions.tables(runs, choice), folder)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from planted_logits import (
 from strata.accounts.study import Case, Choice
 from strata.run import Run
 from strata.schema import Embedding, Interventions, Logits, Measures, OperandScores, Specificity
+from strata.schema.embedding import EmbeddingVerdict
 from strata.schema.scores import Scores
 from strata.tables.beside_seeds import Studied
 
@@ -53,11 +54,13 @@ def changes(about: dict[str, Any], along: bool) -> Interventions:
 def studied(
     key: Key, epoch: int | None = 1000, accuracy: float = 1.0, mixes: bool = False,
     along: bool = True, fve: float = 0.0, components: int = 9, validation: float = 1.0,
-    weights_seed: int = -1,
+    weights_seed: int = -1, variant: str = "", L: str = "primes",
+    E: EmbeddingVerdict = "primes",
 ) -> Studied:  # fmt: skip
-    """One run in which this is planted; ``fve`` is added to that of every class."""
+    """One run in which this is planted; ``fve`` is added to that of every class, L is primes or
+    between."""
     n, seed, kind = key
-    name = str(Run(n, seed, "mlp" if kind == "mlp" else "", weights_seed))
+    name = str(Run(n, seed, "mlp" if kind == "mlp" else variant, weights_seed))
     about: dict[str, Any] = {"run": name, "n": n, "seed": seed, "architecture": kind}
     made = run_metrics(n, seed)
     assert made.pca
@@ -68,7 +71,9 @@ def studied(
         classes=tuple(changed(c, fve=c.fve + fve) if c.fve else c for c in made.classes),
     )  # fmt: skip
     at = logits().at[0].model_copy(update={"mixed": int(mixes)})
+    if L == "between":  # without a character no gating says primes
+        at = at.model_copy(update={"characters": ()})
     of = {name: about[name] for name in ("run", "n", "architecture")}
     own = logits().model_copy(update=of | {"at": (at,)})
-    case = Case(own, Embedding(**about, finite=True, E="primes"), metrics)
+    case = Case(own, Embedding(**about, finite=True, E=E), metrics)
     return Studied(case, changes(about, along))

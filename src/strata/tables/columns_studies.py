@@ -1,5 +1,7 @@
 """The columns of the tables of the studies over seeds, splits and data."""
 
+import pandas as pd
+
 from strata.tables.column import Column
 
 STUDIES = {
@@ -34,4 +36,11 @@ STUDIES = {
     "p_weights": Column("p, initial weights", "p"),
     "p_holm_split": Column("p, split, Holm", "p"),
     "p_holm_weights": Column("p, initial weights, Holm", "p"),
+    "fraction": Column("fraction", "text"),
+    "generalises": Column("generalises", "truth", "l", missing="not trained"),
+    "epoch_validation": Column(
+        "to stay, validation", "count", "r", "never", lambda row: pd.isna(row["generalises"])
+    ),
+    "mixes": Column("mixes", "truth", "l"),
+    "about": Column("about", "text", "l"),
 }
