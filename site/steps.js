@@ -123,10 +123,15 @@ addEventListener("DOMContentLoaded", () => {
       const x = p => width / 2 + (p[0] - (x0 + x1) / 2) * scale, y = p => height / 2 - (p[1] - (y0 + y1) / 2) * scale;
       const dots = points.map((p, c) => svg("circle", { cx: x(p), cy: y(p), r: 4, fill: tint(group(c), names.length), class: "point", "data-c": c },
         svg("title", {}, `${c}: ${J(gcd(c, n))}; ${hero.powers.map(({ q }) => `${c % q} modulo ${q}`).join(", ")}`)));
+      const taken = [];
       const labels = names.map((name, i) => {
         const own = points.filter((_, c) => group(c) === i), mid = k => own.reduce((sum, p) => sum + p[k], 0) / own.length, spread = own.reduce((sum, p) => sum + (p[0] - mid(0)) ** 2 + (p[1] - mid(1)) ** 2, 0);
         const all = points.reduce((sum, p) => sum + p[0] ** 2 + p[1] ** 2, 0) / points.length;
-        return spread / own.length < 0.2 * all && own.length > 1 ? svg("text", { x: x([mid(0), 0]), y: y([0, mid(1)]) - 9, class: "cluster" }, name) : [];
+        if (own.length < 2 || spread / own.length >= 0.2 * all) return [];
+        const at = { x: x([mid(0), 0]), y: y([0, mid(1)]) - 9 };
+        while (taken.some(other => Math.abs(other.x - at.x) < 36 && Math.abs(other.y - at.y) < 18)) at.y -= 18;  // above a label that is there
+        taken.push(at);
+        return svg("text", { ...at, class: "cluster" }, name);
       });
       const marks = points.map((p, c) => marked(c) ? svg("g", { class: "mark" }, svg("circle", { cx: x(p), cy: y(p), r: 8 }), svg("text", { x: x(p) + 11, y: y(p) + 4 }, marked(c))) : []);
       picking(box, "a", picture(width, height, `The residues on two principal components, coloured by ${by === "class" ? "class" : "residue modulo " + by}`, ...dots, ...labels.flat(), ...marks.flat()));
@@ -136,7 +141,7 @@ addEventListener("DOMContentLoaded", () => {
       say(box, `${now.when ? `${now.when}. First two principal components of the end` : "First two principal components"}: ${percent(now.pca.share[0] + now.pca.share[1])} of the variance. Colour: ${by === "class" ? "class" : `residue modulo ${by}`}; a label stands where one colour keeps together.`);
     },
     changes(box) {
-      const table = html("table", {}, html("caption", {}, `Share of all ${n * n} pairs that go wrong`), html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "change"), ...hero.powers.map(x => html("th", { scope: "col" }, `modulo ${x.q}`)))));
+      const table = html("table", {}, html("caption", {}, `Share of all ${(n * n).toLocaleString("en")} pairs that go wrong`), html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "change"), ...hero.powers.map(x => html("th", { scope: "col" }, `modulo ${x.q}`)))));
       const words = x => ({ none: "as trained", axis: `without the axis of ${x.prime}`, head: `head ${x.head} ablated`, keep: "key characters alone", remove: "all but key characters" })[x.kind];
       const now = strata.get("change", "none");
       table.append(html("tbody", {}, hero.changes.map(x => {

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import shutil
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -358,6 +359,17 @@ def test_a_residue_picked_in_a_step_is_marked_everywhere_by_click_and_by_key(rea
     reader.js("document.querySelector('#pca-picture input[value=\"11\"]').click()")
     assert "residue modulo 11" in reader.one("#pca-picture .readout").text
     assert len(reader.chrome.find_elements(By.CSS_SELECTOR, "#pca-picture .cluster")) >= 8
+    boxes = """const [by] = arguments, picture = document.querySelector("#pca-picture");
+        picture.querySelector(`input[value="${by}"]`).click();
+        return [...document.querySelectorAll("#pca-picture .cluster")].map(x => {
+            const box = x.getBoundingClientRect();
+            return [box.left, box.top, box.right, box.bottom];
+        })"""
+    for by in ("class", "3", "5", "11"):
+        found = reader.js(boxes, by)
+        for one, other in combinations(found, 2):
+            apart = (one[i + 2] <= other[i] or other[i + 2] <= one[i] for i in (0, 1))
+            assert any(apart), (by, found)
 
 
 @pytest.mark.parametrize("dark", [False, True])
