@@ -41,7 +41,8 @@ def values(overrides: Sequence[str] = ()) -> dict[str, Any]:
             apply_overrides(path, list(overrides))
         except DvcException as error:
             cause = str(error.__cause__ or error).strip().splitlines()[0]
-            raise InputError(f"{' '.join(overrides)}: {cause}") from None
+            known = "keys are those of params.yaml, and ++variants.NAME.KEY=VALUE adds one"
+            raise InputError(f"{' '.join(overrides)}: {cause.rstrip('.')}; {known}") from None
         return read_yaml(path)
 
 
