@@ -10,6 +10,10 @@ READY := .venv/.ready
 REMOTES := .venv/.remotes
 VALIDATOR := .venv/validator/.ready
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Python reads the path of src in the encoding of the locale, and C has none for a path that is not ASCII.
+ifneq ($(filter C POSIX,$(or $(LC_ALL),$(LC_CTYPE),$(LANG),C)),)
+export LC_ALL := C.UTF-8
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help paper report plan grid back dynamics published verify deposit test lint bench

@@ -103,6 +103,7 @@ def git_has(path: str) -> bool:
 
 
 def main() -> None:
+    files.at_top()
     busy()
     kept = published()
     with Repo() as repo:

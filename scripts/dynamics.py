@@ -29,6 +29,7 @@ def made(stage: str) -> None:
 
 
 def main(*names: str) -> None:
+    files.at_top()
     for run in map(Run.parse, names or frozen.runs()):
         done("dvc", "repro", files.address(f"train@{run}"))
         if frozen.to_train(str(run), files.locked()):

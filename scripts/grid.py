@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from plan import counted, words
 
 from strata.inputs import few
-from strata.pipeline import leftovers
+from strata.pipeline import files, leftovers
 from strata.run import InputError, command
 from strata.workers import clone, head, pool, tasks, watch
 from strata.workers.head import Asked, Todo, Work
@@ -95,6 +95,7 @@ def watched(jobs: Sequence[pool.Job], folder: Folder) -> list[watch.Row]:
 
 
 def main() -> None:
+    files.at_top()
     asked, folder = Asked.given(), Folder()
     folder.make()
     lock = taken(folder.path / "lock")

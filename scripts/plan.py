@@ -12,7 +12,7 @@ from collections import Counter
 from dvc.repo import Repo
 
 from strata.params import Params
-from strata.pipeline import plan, resolved
+from strata.pipeline import files, plan, resolved
 from strata.pipeline.plan import Plan, kind
 from strata.pipeline.times import Times, threads
 from strata.run import InputError, command, validated
@@ -62,6 +62,7 @@ def lines(found: Plan, times: Times, seconds: float) -> list[str]:
 
 
 def main(*given: str) -> None:
+    files.at_top()
     paper = given == ("--paper",)
     # The name of a variant alone will do: pipeline files need it with its dash.
     given = () if paper else tuple(re.sub(r"^(variant=[a-z0-9]+)$", r"\1-", x) for x in given)

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from strata.pipeline import again, compare, first_epochs, verify
+from strata.pipeline import again, compare, files, first_epochs, verify
 from strata.pipeline.again import Task
 from strata.pipeline.claim import REMOTE, Claim
 from strata.pipeline.first_epochs import Again
@@ -95,6 +95,7 @@ def line(found: Outcome) -> str:
 
 
 def main() -> None:
+    files.at_top()
     everything = sys.argv[1:] == ["--all"]
     if sys.argv[1:] and not everything:
         raise InputError("must be called with --all or nothing")

@@ -13,6 +13,12 @@ FILES = ("dvc.yaml", *(f"pipelines/{name}/dvc.yaml" for name in ("runs", "headli
 Stages = dict[str, dict[str, Any]]
 
 
+def at_top() -> None:
+    """Raises InputError in a folder that is not the top of a repository, where paths begin."""
+    if not (Path("params.yaml").is_file() and Path(".dvc").is_dir()):
+        raise InputError(f"{Path.cwd()} is not the top of the repository: run this there")
+
+
 def lock(file: str) -> str:
     """The lock of a pipeline file.
 
