@@ -26,7 +26,7 @@ from strata.monoid import algebraic_order, classes
 from strata.pipeline import files, provenance, verify
 from strata.plots import network as network_still
 from strata.report import epochs, front, hero, rules, run_data, verdicts
-from strata.report.facts import Facts, held, said
+from strata.report.facts import Facts, Missing, held, said
 from strata.report.sections import SECTIONS
 from strata.report.steps import STEPS
 from strata.run import Run, read_yaml
@@ -171,6 +171,37 @@ def test_a_verdict_follows_the_table(passes, verdict):
     # Of a prime, of the MLP alone and of a modulus with a square nothing is counted.
     assert said_verdict.startswith(verdict) and runs == "20 runs"
     assert f"{2 * int(passes[0])} of 20" in ours
+
+
+def beside(faster: str, equal: str, *others: str) -> Facts:
+    """What the study of MLP-only models says of being faster, and of accuracy for each modulus."""
+    rows = [{"statement": "generalise faster", "n": None, "counted": "n = 15: 8 earlier, 2 later"}]
+    rows[0] |= {"said": faster, "seeds": None}
+    for n, what in enumerate((equal, *others), 15):
+        rows.append({"statement": "perform equally well", "n": n, "seeds": 5, "said": what})
+    return facts(**{"mlp-seeds": rows})
+
+
+@pytest.mark.parametrize(
+    ("faster", "equal", "verdict"),
+    [
+        ("holds", "holds", "holds"),
+        ("not shown", "holds", "not shown"),
+        ("the opposite", "holds", "differs"),
+        ("holds", "worse", "differs"),
+        ("not shown", "better", "differs"),
+        ("holds", "not decided", "not shown"),
+    ],
+)
+def test_the_claim_on_the_architecture_needs_both_its_halves(faster, equal, verdict):
+    found, ours, runs = rules.architecture(beside(faster, equal, "not called: too few seeds"))
+    assert found == verdict and runs == "5 pairs of runs"
+    assert "8 earlier, 2 later" in ours and f"{int(equal == 'holds')} of 1" in ours
+
+
+def test_the_claim_on_the_architecture_is_not_tested_without_a_modulus_of_all_seeds():
+    with pytest.raises(Missing):
+        rules.architecture(beside("not called: too few seeds", "not called: too few seeds"))
 
 
 def test_every_verdict_has_a_class_of_its_own_that_the_style_gives_a_sign():
@@ -380,7 +411,7 @@ def test_each_card_shows_its_verdict_by_a_sign_and_a_colour(dark, reader):
     shown = reader.js(look)
     assert len(shown) == len(verdicts.CLAIMS) and {x for x, *_ in shown} <= set(front.SIGNS)
     signs = {verdict: (sign.strip('"'), back) for verdict, sign, back in shown}
-    assert {signs[x][0] for x in signs} <= {"✓ ", "≠ ", "✗ ", "? "} and len(signs) > 2
+    assert {signs[x][0] for x in signs} <= {"✓ ", "≠ ", "✗ ", "? ", "~ "} and len(signs) > 2
     assert signs[rules.HOLDS][1] != signs[rules.DIFFERS][1]
     assert "rgba(0, 0, 0, 0)" not in {back for _, back in signs.values()}
 

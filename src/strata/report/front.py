@@ -23,6 +23,7 @@ SIGNS = {
     rules.HOLDS: "is-holds",
     rules.DIFFERS: "is-differs",
     rules.REJECTED: "is-rejected",
+    rules.UNSHOWN: "is-unshown",
     rules.UNTESTED: "is-untested",
 }
 

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from sympy.ntheory import factorint
 
 from strata.report.cards import percent
-from strata.report.facts import Facts, Missing, held, of, spread
+from strata.report.facts import Facts, Missing, Row, held, of, spread
 
-HOLDS, DIFFERS, REJECTED, UNTESTED = "holds", "differs", "rejected by intervention", "not tested"
+HOLDS, DIFFERS, REJECTED = "holds", "differs", "rejected by intervention"
+UNSHOWN, UNTESTED = "not shown", "not tested"  # too few runs to say; no run
 Found = tuple[str, str, str]  # verdict, what came out, over which runs
 
 
@@ -116,3 +117,27 @@ def mechanism(f: Facts) -> Found:
         f"{of((primes, len(rows)))}. Neither account explains them wholly."
     )
     return HOLDS if 2 * strata > len(rows) else DIFFERS, ours, f"{len(rows)} runs"
+
+
+def architecture(f: Facts) -> Found:
+    """MLP-only models generalise earlier over the pairs of all moduli called, and are as accurate
+    in each of them: the criteria of docs/studies.md, section 1. It differs where the opposite of
+    one of both is shown."""
+    [faster] = f.rows("mlp-seeds", statement="generalise faster", n=None)
+    called = [x for x in f.rows("mlp-seeds", statement="perform equally well") if whole(x)]
+    if not called or faster["counted"] is None:
+        raise Missing("mlp-seeds: too few seeds")
+    found = [faster["said"], *(x["said"] for x in called)]
+    equal = found.count(HOLDS) - (faster["said"] == HOLDS)
+    ours = (
+        f"{faster['counted']}, by the epoch from which validation accuracy stays. "
+        f"As accurate on all pairs in {of((equal, len(called)))} moduli."
+    )
+    shown = HOLDS if found.count(HOLDS) == len(found) else UNSHOWN
+    verdict = DIFFERS if {"the opposite", "worse", "better"} & {*found} else shown
+    return verdict, ours, f"{sum(int(x['seeds']) for x in called)} pairs of runs"
+
+
+def whole(row: Row) -> bool:
+    """Whether a modulus has the seeds that its statement needs."""
+    return not row["said"].startswith("not called")

@@ -166,4 +166,12 @@ CLAIMS = (
         "strata-or-primes#4-decision",
         rules.mechanism,
     ),
+    Claim(
+        "Without attention, as well and faster",
+        "A network of one hidden layer and no attention generalises faster and performs as well.",
+        "Appendix, MLP Only",
+        "mlp-seeds-pairs",
+        "studies#1-mlp-only-models-over-five-seeds",
+        rules.architecture,
+    ),
 )

@@ -43,7 +43,8 @@ def exceptions(
         rows += marked
         if marked and others:
             medians = pd.DataFrame(others)[NUMBERS].astype(float).median().to_dict()
-            rows.append({"run": f"{name_of(kind)}: median of {len(others)} others"} | medians)
+            which = f"median of {len(others)} others" if len(others) > 1 else "the other"
+            rows.append({"run": f"{name_of(kind)}: {which}"} | medians)
     return pd.DataFrame(rows, columns=["run", "why", "L", "E", *NUMBERS])
 
 
