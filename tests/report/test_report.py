@@ -245,6 +245,19 @@ def reader(chrome, site):
     assert found.errors() == []
 
 
+def test_no_number_in_a_table_of_the_docs_is_broken_over_lines(reader, site):
+    """On a phone, where tables are narrowest."""
+    broken = """return [...document.querySelectorAll("td, th")].filter(cell => {
+        if (!/^[\\d.,]+$/.test(cell.textContent.trim())) return false
+        const range = document.createRange(); range.selectNodeContents(cell)
+        return new Set([...range.getClientRects()].map(x => Math.round(x.top))).size > 1
+    }).map(cell => cell.textContent)"""
+    reader.open(width=390)
+    for path in sorted((site / "docs").glob("*.html")):
+        reader.chrome.get(path.as_uri())
+        assert reader.js(broken) == [], path.name
+
+
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_every_section_shows_without_an_error_and_without_overflow(width, dark, reader):
     for name in sorted(VIEWED):
