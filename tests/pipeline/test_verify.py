@@ -173,10 +173,10 @@ def test_a_run_under_the_name_of_another_fails(made, folder):
         assert ("other bytes from epoch 1" if known else "at epoch 1:") in found.fault
 
 
-def strange(folder: Path) -> None:
-    """Make the record one that does not say what the processor was."""
+def strange(folder: Path, **more: str) -> None:
+    """Make the record one that names the vendor of the processor, and not what it was."""
     old = store.read_json(folder / "environment.json")
-    store.write_json(folder / "environment.json", old | {"vendor": None, "processor": None})
+    store.write_json(folder / "environment.json", old | {"processor": None} | more)
 
 
 def test_runs_are_held_to_the_byte_where_another_of_their_kind_came_out_so(made, folder):
@@ -191,6 +191,9 @@ def test_runs_are_held_to_the_byte_where_another_of_their_kind_came_out_so(made,
     assert not near.settled
     assert first_epochs.judged(RUN, near, set()).passed
     assert first_epochs.judged(RUN, near, {same.kind}).passed is False
+    strange(folder, vendor="another")
+    other = first_epochs.compared(folder, run, given.split, given.train)
+    assert first_epochs.judged(RUN, other, {same.kind}).passed
     parquet_of(moved(history), folder)
     assert "at epoch 1: " in first_epochs.compared(folder, run, given.split, given.train).fault
 

@@ -72,7 +72,8 @@ def compared(folder: Path, run: Run, split: SplitParams, train: TrainParams) -> 
     except InputError as fault:
         return Again(None, False, str(fault))
     again, here = repeat(run, split, train, EPOCHS, device), machine.describe(device)
-    kind, first = (*made.kind(), run.n, run.variant), shipped.iloc[:EPOCHS]
+    kind = (*made.kind(), made.vendor, run.n, run.variant)
+    first = shipped.iloc[:EPOCHS]
     if first.equals(again):
         return Again(kind, True, "")
     if len(first) < len(again):
