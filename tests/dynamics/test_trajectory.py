@@ -1,7 +1,5 @@
 """The measures at a checkpoint, on planted weights: from random ones to a hand-made model."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -117,13 +115,12 @@ def test_the_restricted_loss_averages_the_pairs_of_a_class_of_one_element_too(be
     """Only at pairs with product 0 do the two differ: a mean there has one loss for all.
 
     To float32: with some kernels the last bits of a row depend on those computed beside it."""
-    approx = partial(pytest.approx, rel=1e-6)
     averaged, left = (f"all_restricted_loss{x}" for x in ("", "_unaveraged"))
     for J in classes(N)[:-1]:
-        assert at(between, averaged, f"J{J.d}") == approx(at(between, left, f"J{J.d}"))
+        assert at(between, averaged, f"J{J.d}") == pytest.approx(at(between, left, f"J{J.d}"))
     zero = f"J{N}"
-    assert at(between, averaged, zero)[0] != approx(at(between, left, zero)[0])
-    assert at(between, left, zero) == approx(at(between, "all_loss", zero))
+    assert at(between, averaged, zero)[0] != pytest.approx(at(between, left, zero)[0])
+    assert at(between, left, zero) == pytest.approx(at(between, "all_loss", zero))
 
 
 def test_norms_are_those_of_the_weights(between):
