@@ -12,7 +12,7 @@ from strata import store
 from strata.dynamics import checkpoints, receipts, schedule
 from strata.params import CheckpointsParams
 from strata.run import Run, Settings, command, section
-from strata.training import snapshots
+from strata.training import environment, snapshots
 
 
 def main(name: str, config: str, split_path: str, folder: str, out: str) -> None:
@@ -23,7 +23,8 @@ def main(name: str, config: str, split_path: str, folder: str, out: str) -> None
     inputs = {"run": name} | settings.model_dump()
     key = snapshots.fingerprint(inputs, [snapshots.CODE, Path(split_path)])
     kept = checkpoints.Kept(receipts.FOLDER, run, key)
-    index = checkpoints.ensure(kept, epochs, settings, split)
+    flush = environment.read(Path(folder, "environment.json")).flushes
+    index = checkpoints.ensure(kept, epochs, settings, split, flush)
     store.write_json(out, checkpoints.receipt(run, index, epochs, Path(folder)))
 
 

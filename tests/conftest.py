@@ -1,6 +1,7 @@
 """Shapes and types of every strata function are checked while the tests run."""
 
 import os
+import sys
 
 import hypothesis
 import jaxtyping
@@ -11,6 +12,14 @@ jaxtyping.install_import_hook("strata", "beartype.beartype")
 # How long an example takes says how busy the machine is, not whether the law holds.
 hypothesis.settings.register_profile("strata", deadline=None)
 hypothesis.settings.load_profile("strata")
+
+
+@pytest.fixture(autouse=True)
+def subnormal_numbers():
+    """Training here takes them as 0; the tests after it do not."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_flush_denormal(False)
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,9 @@
 """The loop: the plain optimizer's course, validation by brute force, bits that nothing changes."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import plain
 import pytest
@@ -202,6 +206,35 @@ def test_memory_does_not_grow_with_the_number_of_chunks(monkeypatch):
 
     assert held(100) < 0.2 * held(10**6)
     assert held(50) < held(100)
+
+
+@pytest.mark.parametrize("flush", [True, False])
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_a_record_says_whether_subnormal_numbers_are_taken_as_0(run, flush):
+    trainer = trainer_of(run)
+    trainer.advance(20)
+    trainer.layers["U"] *= 200  # as in a run that has learnt its pairs long ago
+    assert machine.describe(machine.prepare(flush)).flushes is flush
+    rows = trainer.batches[0]
+    trainer.network.begin()
+    logits = trainer.network.forward(rows.a, rows.b)
+    _, gradient, _ = gradients.loss_gradient(logits, rows)
+    torch.set_flush_denormal(False)
+    gradient = gradient.abs()
+    subnormal = (gradient > 0) & (gradient < torch.finfo(torch.float32).tiny)
+    assert subnormal.any() != flush
+
+
+def test_every_thread_takes_subnormal_numbers_as_0():
+    code = (
+        "import torch; from strata.training import machine; machine.prepare();"
+        "numbers = torch.full((10_000_000,), 1e-39) * 1.0;"
+        "print(torch.get_num_threads(), int(numbers.view(torch.int32).count_nonzero()))"
+    )
+    env = os.environ | {"STRATA_THREADS": "2"}
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, env=env, text=True, capture_output=True, check=True)
+    assert done.stdout == "2 0\n"
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "", "9999999"])

@@ -63,13 +63,17 @@ class Kept:
         store.write_json(path.with_name("index.json"), index)
 
 
-def ensure(kept: Kept, epochs: Sequence[int], settings: Settings, split: np.ndarray) -> Index:
-    """Train the run once more, here, unless its weights at the epochs are all kept; what is
-    kept."""
+def ensure(
+    kept: Kept, epochs: Sequence[int], settings: Settings, split: np.ndarray, flush: bool
+) -> Index:
+    """Train the run once more, here, unless its weights at the epochs are all kept; what is kept.
+
+    ``flush`` says whether subnormal numbers are taken as 0, as the run's own record does.
+    """
     with kept.state.locked():
         index = kept.whole(epochs)
         if index is None:
-            device = machine.prepare()
+            device = machine.prepare(flush)
             trainer = Trainer(kept.run, settings.train, split, device)
             index = train(trainer, kept, epochs, settings, machine.describe(device))
         return index

@@ -60,7 +60,7 @@ def as_recorded(made: Environment) -> torch.device:
     """Make torch work as the record says, as far as this machine can."""
     os.environ["STRATA_THREADS"] = str(made.threads)
     os.environ["STRATA_DEVICE"] = "auto" if made.device == "cuda" else "cpu"
-    return machine.prepare()
+    return machine.prepare(made.flushes)
 
 
 def compared(folder: Path, run: Run, split: SplitParams, train: TrainParams) -> Again:
@@ -72,7 +72,7 @@ def compared(folder: Path, run: Run, split: SplitParams, train: TrainParams) -> 
     except InputError as fault:
         return Again(None, False, str(fault))
     again, here = repeat(run, split, train, EPOCHS, device), machine.describe(device)
-    kind = (*made.kind(), made.vendor, run.n, run.variant)
+    kind = (*made.kind(), run.n, run.variant)
     first = shipped.iloc[:EPOCHS]
     if first.equals(again):
         return Again(kind, True, "")

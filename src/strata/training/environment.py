@@ -36,6 +36,7 @@ class Environment(BaseModel):
     mkl: str | None  # its version, and MKL_CBWR where that is set
     numpy: str | None
     openblas: str | None  # NumPy's
+    flushes: bool = False  # whether it took subnormal numbers as 0; the first records do not say
     seconds: float | None = None  # that the training took
     note: str | None = None  # what was added to the record later
 
@@ -47,8 +48,11 @@ class Environment(BaseModel):
         return one == two and not unknown
 
     def kind(self) -> tuple[Any, ...]:
-        """What even the oldest records hold of that which decides bytes."""
-        return self.device, self.capability, self.threads, self.platform, self.torch
+        """What the records of all trainings hold of that which decides bytes."""
+        return (
+            self.device, self.vendor, self.capability, self.threads, self.flushes, self.platform,
+            self.torch,
+        )  # fmt: skip
 
     def words(self) -> str:
         """The machine in a few words."""

@@ -30,9 +30,15 @@ def threads() -> int:
     return int(text)
 
 
-def prepare() -> torch.device:
-    """Fix the thread count and the order of the GPU's sums, so that a run repeats to the byte."""
+def prepare(flush: bool = True) -> torch.device:
+    """Fix the thread count and the order of the GPU's sums, so that a run repeats to the byte, and
+    whether subnormal numbers are taken as 0.
+
+    Gradients of pairs that a run has learnt are subnormal, and an Intel core is several times
+    slower with those: docs/portability.md.
+    """
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when cuBLAS starts
+    torch.set_flush_denormal(flush)
     torch.set_num_threads(threads())
     return device()
 
@@ -57,6 +63,7 @@ def describe(where: torch.device) -> Environment:
         mkl=_mkl(),
         numpy=np.__version__,
         openblas=np.show_config("dicts")["Build Dependencies"]["blas"].get("version"),
+        flushes=not (torch.full((1,), 1e-39) * 1).view(torch.int32).any(),
     )
 
 
