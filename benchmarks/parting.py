@@ -37,8 +37,8 @@ def least(found: np.ndarray) -> list[float]:
 def measured(run: Run) -> tuple[str, dict[str, Any]]:
     """Where the run was trained and is now, and how far its histories are apart."""
     params, folder = load("params.yaml"), TRAINED / str(run)
-    device = machine.prepare()
     made = environment.read(folder / "environment.json")
+    device = machine.prepare(made.flushes)
     shipped = store.read_history(folder / "history.parquet")
     again = first_epochs.repeat(run, params.split, params.train, EPOCHS, device)
     moved = first_epochs.apart(shipped, shipped.iloc[1 : EPOCHS + 1].reset_index(drop=True))
