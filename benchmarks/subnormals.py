@@ -72,20 +72,14 @@ def measured(run: Run, split: SplitParams, train: TrainParams, end: int) -> dict
     here = machine.describe(device)
     longer = train.model_copy(update={"epochs": train.epochs + EPOCHS})  # to go on at the end too
     trainer = Trainer(run, longer, dealt(run, split), device)
-    rows = []
+    shipped, rows = store.read_history(folder / "history.parquet"), []
     for look in (*(x for x in LOOKS if x < end), end):
         trainer.advance(look)
-        rows.append([*looked(trainer), parted(trainer, folder)])
+        again = pd.DataFrame(trainer.history())
+        parted = first_epochs.differs(shipped.head(look), again)
+        rows.append([*looked(trainer), parted])
         print(run, *rows[-1], flush=True)
     return {"here": here.words(), "rows": rows}
-
-
-def parted(trainer: Trainer, folder: Path) -> int | None:
-    """The first epoch at which the history so far is not the recorded one."""
-    shipped = store.read_history(folder / "history.parquet").head(trainer.epoch)
-    again = pd.DataFrame(trainer.history())
-    same = ((shipped == again) | (shipped.isna() & again.isna())).all(axis=1).to_numpy()
-    return None if same.all() else int(np.argmin(same)) + 1
 
 
 def table(found: dict[str, dict[str, Any]]) -> str:

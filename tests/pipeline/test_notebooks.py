@@ -5,6 +5,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import nbformat
@@ -24,7 +25,7 @@ from strata.dynamics import order, table, trajectory
 from strata.interventions import suite
 from strata.pipeline import notebook
 from strata.plots import base
-from strata.run import Run, Settings
+from strata.run import InputError, Run, Settings
 from strata.schema import Embedding, Metrics
 from strata.tables import accounts, dynamics, moduli
 from strata.tables.beside_seeds import Studied, tables
@@ -324,6 +325,28 @@ def test_a_figure_of_a_family_compares_the_runs_it_is_given_under_its_own_name(s
     assert "seed 2: block score of head 0" in html and "seed 7: block score" in html
     assert "seed 3" not in html
     assert sorted(contents(workplace / "out")) == [f"attn_165.{x}" for x in ("html", "pdf", "png")]
+
+
+@pytest.fixture
+def connected(tmp_path):
+    """A template that prints how its kernel is spoken to."""
+    cell = "from ipykernel.connect import get_connection_info\nprint(get_connection_info())"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = [v4.new_code_cell("", metadata={"tags": ["parameters"]}), v4.new_code_cell(cell)]
+    template = tmp_path / "connected.ipynb"
+    nbformat.write(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), template)
+    return template
+
+
+def test_kernels_share_no_port_with_other_processes(connected):
+    for made in notebook.executed([(connected, {})] * 2):
+        assert '"transport": "ipc"' in made.cells[-1].outputs[0].text
+
+
+def test_a_folder_too_deep_for_sockets_is_refused(connected, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("deep" * 30)))
+    with pytest.raises(InputError, match=r"TMPDIR = .* at most 80 bytes"):
+        next(notebook.executed([(connected, {})]))
 
 
 def test_cleaning_drops_what_differs_between_runs_and_passes_warnings_on(capsys):

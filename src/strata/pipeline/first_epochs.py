@@ -79,14 +79,14 @@ def compared(folder: Path, run: Run, split: SplitParams, train: TrainParams) -> 
     if len(first) < len(again):
         return Again(kind, False, f"its history ends at epoch {len(first)}")
     if made.repeats(here):
-        return Again(kind, False, other_bytes(first, again))
+        return Again(kind, False, f"other bytes from epoch {differs(first, again)} on")
     return Again(kind, False, parting(shipped, again), float(apart(shipped, again).max()))
 
 
-def other_bytes(shipped: pd.DataFrame, again: pd.DataFrame) -> str:
-    """The first epoch at which two histories differ, in words."""
-    same = (shipped == again) | (shipped.isna() & again.isna())
-    return f"other bytes from epoch {int(np.argmin(same.all(axis=1))) + 1} on"
+def differs(one: pd.DataFrame, two: pd.DataFrame) -> int | None:
+    """The first epoch, from 1, at which two histories of one length differ, if there is one."""
+    same = ((one == two) | (one.isna() & two.isna())).all(axis=1).to_numpy()
+    return None if same.all() else int(np.argmin(same)) + 1
 
 
 def apart(shipped: pd.DataFrame, again: pd.DataFrame) -> Float[np.ndarray, " epochs"]:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from html import escape
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 import papermill
@@ -21,6 +21,7 @@ from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 from pygments.formatters import HtmlFormatter
+from traitlets.config import Config
 
 from strata.run import InputError
 
@@ -30,6 +31,7 @@ QUIET = {
     "PYTHONHASHSEED": "0",
     "SOURCE_DATE_EPOCH": "0",
 }
+TEMP = 80  # bytes of a path that leave room for the name of a socket, on macOS 103 in all
 CSS = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem }
 pre { font-size: 13px; line-height: 1.35; overflow-x: auto }
@@ -50,12 +52,16 @@ def parameters(template: Path) -> set[str]:
 def executed(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> Iterator[NotebookNode]:
     """Each template with its parameters, executed; as many at once as there are processors.
 
-    Raises InputError where a cell fails.
+    Raises InputError where a cell fails, or the folder for temporary files has too long a path.
     """
+    if len(os.fsencode(gettempdir())) > TEMP:
+        said = f"must be at most {TEMP} bytes long, as the sockets of notebooks are there"
+        raise InputError(f"TMPDIR = {gettempdir()!r}: {said}")
     with TemporaryDirectory() as scratch:
         own = {"IPYTHONDIR": scratch, "JUPYTER_RUNTIME_DIR": scratch}
         with environment(QUIET | own), ThreadPoolExecutor(os.cpu_count()) as pool:
-            yield from pool.map(_executed, *zip(*work, strict=True))
+            sockets = [f"{scratch}/{i}" for i in range(len(work))]
+            yield from pool.map(_executed, *zip(*work, strict=True), sockets)
 
 
 @contextmanager
@@ -72,7 +78,9 @@ def environment(values: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _executed(template: Path, values: Mapping[str, Any]) -> NotebookNode:
+def _executed(template: Path, values: Mapping[str, Any], sockets: str) -> NotebookNode:
+    # Files, as another process may take a port between its choice and the kernel's start.
+    config = Config(KernelManager={"transport": "ipc", "ip": sockets})
     try:
         with closing(ensure_event_loop()):  # this thread's, which papermill leaves open
             return papermill.execute_notebook(
@@ -82,6 +90,7 @@ def _executed(template: Path, values: Mapping[str, Any]) -> NotebookNode:
                 kernel_name="python3",
                 progress_bar=False,
                 extra_arguments=["--log-level=CRITICAL"],
+                config=config,
                 shutdown_kernel="immediate",  # half a second sooner; it has nothing to clean up
             )
     except RuntimeError as error:  # the kernel did not start, or died
