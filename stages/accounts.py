@@ -8,6 +8,7 @@ table.
 
 from strata import store
 from strata.accounts.study import Case, Choice, usual
+from strata.collected import read_collected
 from strata.params import load
 from strata.run import command
 from strata.schema import Embedding, Interventions, Logits, Metrics
@@ -19,14 +20,14 @@ MODELS: tuple[str, ...] = ("trained", "memorised", "untrained")
 def of_runs(folder: str, logits: str, embedding: str, metrics: str, interventions: str) -> None:
     params = load("params.yaml")
     found = zip(
-        store.read_models(logits, Logits),
-        store.read_models(embedding, Embedding),
-        store.read_models(metrics, Metrics),
+        read_collected(logits, Logits),
+        read_collected(embedding, Embedding),
+        read_collected(metrics, Metrics),
         strict=True,
     )
     cases = [Case(*results) for results in found if usual(results[0].run)]
     choice = Choice(params.accounts.levels, params.metrics.accuracy)
-    changed = store.read_models(interventions, Interventions)
+    changed = read_collected(interventions, Interventions)
     made = accounts.tables(cases, choice, params.grid.confidence)
     format.write((*made, *exceptions.tables(cases, changed, choice)), folder)
 

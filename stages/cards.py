@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 from strata import store
+from strata.collected import read_collected
 from strata.inputs import InputError
 from strata.models.summary import summary
 from strata.report import cards
@@ -18,12 +19,12 @@ from strata.schema import Interventions, Logits, Metrics
 
 def main(collected: str, trained: str, lines: str, pages: str) -> None:
     folder, train, out = Path(collected), Path(trained), Path(pages)
-    metrics = store.read_models(folder / "metrics.json", Metrics)
-    interventions = store.read_models(folder / "interventions.json", Interventions)
-    logits = store.read_models(folder / "logits.json", Logits)
+    metrics = read_collected(folder / "metrics.parquet", Metrics)
+    interventions = read_collected(folder / "interventions.parquet", Interventions)
+    logits = read_collected(folder / "logits.parquet", Logits)
     for name, other in {"interventions": interventions, "logits": logits}.items():
         if [x.run for x in metrics] != [x.run for x in other]:
-            raise InputError(f"{folder}: {name}.json is of other runs than metrics.json")
+            raise InputError(f"{folder}: {name}.parquet is of other runs than metrics.parquet")
     found = [summary(*of) for of in zip(metrics, interventions, logits, strict=True)]
     shown = {
         line.run: cards.card(line, own, train / line.run)

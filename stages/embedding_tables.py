@@ -7,6 +7,7 @@ negative controls, each as NAME=PATH. Out: NAME.csv, NAME.tex and NAME.md for ea
 from strata import store
 from strata.accounts.embedding_levels import Choice, Measured
 from strata.accounts.study import usual
+from strata.collected import read_collected
 from strata.params import load
 from strata.run import command
 from strata.schema import Embedding, Metrics
@@ -16,7 +17,7 @@ from strata.tables import embedding, format
 def main(folder: str, collected: str, metrics: str, *controls: str) -> None:
     params = load("params.yaml")
     results = zip(
-        store.read_models(collected, Embedding), store.read_models(metrics, Metrics), strict=True
+        read_collected(collected, Embedding), read_collected(metrics, Metrics), strict=True
     )
     runs = [Measured(*both) for both in results if usual(both[0].run)]
     named = (control.partition("=") for control in controls)

@@ -6,6 +6,7 @@ with their metrics. Out: NAME.csv, NAME.tex and NAME.md in the folder.
 """
 
 from strata import store
+from strata.collected import read_collected
 from strata.params import GridParams, load
 from strata.run import InputError, command
 from strata.schema import Interventions, Metrics
@@ -30,7 +31,7 @@ def main(folder: str, kind: str, *paths: str) -> None:
 
 def of_runs(path: str, metrics: str) -> tuple[Table, ...]:
     """The tables over the usual runs."""
-    runs, measured = store.read_models(path, Interventions), store.read_models(metrics, Metrics)
+    runs, measured = read_collected(path, Interventions), read_collected(metrics, Metrics)
     usual = [run for run in runs if GridParams.usual(run.run)]
     return evidence.over_runs(usual, measured, load("params.yaml"))
 

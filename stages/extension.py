@@ -4,7 +4,7 @@ In: a folder, the metrics of all listed runs. The extension's are those of no mo
 grid.moduli that have a class that is no group. Out: NAME.csv, NAME.tex and NAME.md for each table.
 """
 
-from strata import store
+from strata.collected import read_collected
 from strata.params import GridParams
 from strata.run import command, section
 from strata.schema import Metrics
@@ -13,7 +13,7 @@ from strata.tables import format, moduli
 
 def main(folder: str, metrics: str) -> None:
     grid = section("params.yaml", "grid", GridParams)
-    runs = [x for x in store.read_models(metrics, Metrics) if grid.extends(x.run)]
+    runs = [x for x in read_collected(metrics, Metrics) if grid.extends(x.run)]
     some = [x for x in runs if not all(c.regular for c in x.classes)]
     format.write(moduli.tables(some), folder)
 

@@ -5,6 +5,7 @@ those of grid.moduli. Out: NAME.csv, NAME.tex and NAME.md for each table.
 """
 
 from strata import store
+from strata.collected import read_collected
 from strata.params import load
 from strata.run import command
 from strata.schema import Metrics, Printed
@@ -13,7 +14,7 @@ from strata.tables import format, seeds
 
 def main(paper: str, metrics: str, folder: str) -> None:
     params, printed = load("params.yaml"), store.read_model(paper, Printed)
-    runs = [x for x in store.read_models(metrics, Metrics) if params.grid.compares(x.run)]
+    runs = [x for x in read_collected(metrics, Metrics) if params.grid.compares(x.run)]
     format.write(seeds.grid(runs, printed, params), folder)
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from strata import store
 from strata.accounts.study import Case, Choice, usual
+from strata.collected import read_collected
 from strata.params import load
 from strata.run import InputError, command
 from strata.schema import Embedding, Interventions, Logits, Metrics, Origin, Printed
@@ -31,8 +32,8 @@ def published(folder: Path) -> Studied:
 
 def ours(folder: Path) -> list[Studied]:
     """The results of our usual runs."""
-    cases = (store.read_models(folder / f"{name}.json", x) for name, x in KINDS.items())
-    changed = store.read_models(folder / "interventions.json", Interventions)
+    cases = (read_collected(folder / f"{name}.parquet", x) for name, x in KINDS.items())
+    changed = read_collected(folder / "interventions.parquet", Interventions)
     found = zip(*cases, changed, strict=True)
     return [Studied(Case(*case), x) for *case, x in found if usual(x.run)]
 

@@ -6,8 +6,8 @@ interventions). Out: NAME.csv, NAME.tex and NAME.md for each table.
 
 from pathlib import Path
 
-from strata import store
 from strata.accounts.study import Case, Choice, usual
+from strata.collected import read_collected
 from strata.params import load
 from strata.run import command
 from strata.schema import Embedding, Interventions, Logits, Metrics
@@ -20,8 +20,8 @@ KINDS = {"logits": Logits, "embedding": Embedding, "metrics": Metrics}
 def main(folder: str, collected: str) -> None:
     params = load("params.yaml")
     choice = Choice(params.accounts.levels, params.metrics.accuracy)
-    results = (store.read_models(Path(collected, f"{name}.json"), x) for name, x in KINDS.items())
-    changed = store.read_models(Path(collected, "interventions.json"), Interventions)
+    results = (read_collected(Path(collected, f"{name}.parquet"), x) for name, x in KINDS.items())
+    changed = read_collected(Path(collected, "interventions.parquet"), Interventions)
     runs = [Studied(Case(*case), x) for *case, x in zip(*results, changed, strict=True)]
     ours = [run for run in runs if usual(run.interventions.run)]
     format.write(mlp_seeds.tables(ours, choice, params.grid), folder)

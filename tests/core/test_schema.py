@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strata import store
+from strata.collected import read_collected, write_collected
 from strata.run import InputError
 from strata.schema import Accuracy, Epochs
 
@@ -30,6 +31,23 @@ def test_a_list_of_results_is_read_as_a_list(tmp_path_factory, epochs):
     path = tmp_path_factory.getbasetemp() / "x.json"
     path.write_text(json.dumps([x.model_dump(mode="json") for x in epochs]))
     assert store.read_models(path, Epochs) == epochs
+
+
+@given(st.lists(st.builds(Epochs, train=st.integers(0), validation=st.none(),
+                          mirror_free=st.integers(0) | st.none()), min_size=1))  # fmt: skip
+def test_results_in_one_file_come_back_in_their_order(tmp_path_factory, epochs):
+    path = tmp_path_factory.getbasetemp() / "x.parquet"
+    write_collected(path, [x.model_dump_json().encode() for x in epochs])
+    assert read_collected(path, Epochs) == epochs
+
+
+def test_a_collected_result_that_is_another_is_named_by_its_row(tmp_path):
+    write_collected(tmp_path / "x.parquet", [ACCURACY.model_dump_json().encode()])
+    with pytest.raises(InputError, match=r"x\.parquet, row 0: all = 0\.5: Extra inputs"):
+        read_collected(tmp_path / "x.parquet", Epochs)
+    store.write_json(tmp_path / "x.json", WHOLE)
+    with pytest.raises(InputError, match=r"x\.json: not a whole Parquet file"):
+        read_collected(tmp_path / "x.json", Epochs)
 
 
 WHOLE = ACCURACY.model_dump(mode="json")

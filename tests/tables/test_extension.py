@@ -10,6 +10,7 @@ import pytest
 from handmade import changed, run_metrics
 from small import TRAIN, history_of, measured, split_of, weights_of
 
+from strata.collected import write_collected
 from strata.run import InputError, Run
 from strata.schema import Metrics
 from strata.tables import format, moduli
@@ -122,10 +123,9 @@ def test_a_modulus_without_a_class_of_three_elements_has_empty_tables(n):
 def test_the_stage_takes_moduli_with_a_class_that_is_no_group_alone(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     runs = [run_metrics(210, 1), run_metrics(210, 2), run_metrics(165, 1), untrained(12)]
-    content = ",".join(x.model_dump_json() for x in runs)
-    (tmp_path / "metrics.json").write_text(f"[{content}]")
+    write_collected(tmp_path / "metrics.parquet", [x.model_dump_json().encode() for x in runs])
     main = runpy.run_path("stages/extension.py")["main"]
-    main(str(tmp_path), str(tmp_path / "metrics.json"))
+    main(str(tmp_path), str(tmp_path / "metrics.parquet"))
     assert set(pd.read_csv(tmp_path / "extension-classes.csv")["n"]) == {12}
 
 
