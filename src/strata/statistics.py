@@ -56,9 +56,14 @@ class Crossed(NamedTuple):
     p: tuple[float, float]  # of the F-tests of rows and columns
 
     @property
+    def total(self) -> float:
+        """The sum of the components, where negative ones count as 0."""
+        return float(np.maximum(self.components, 0).sum())
+
+    @property
     def shares(self) -> tuple[float, float, float]:
-        """Of each component in their sum, where negative ones count as 0."""
-        rows, columns, rest = np.maximum(self.components, 0) / np.maximum(self.components, 0).sum()
+        """Of each component in that sum, where negative ones count as 0."""
+        rows, columns, rest = np.maximum(self.components, 0) / self.total
         return float(rows), float(columns), float(rest)
 
 

@@ -16,6 +16,11 @@ NOISE = np.random.default_rng(0).normal(size=(4, 4))
 Planted = Callable[[int, int], dict[str, Any]]
 
 
+def again(s: int, w: int, **planted: Any) -> Studied:
+    """The same run, trained on another machine."""
+    return studied((165, s, "transformer"), weights_seed=w, variant=crossed.AGAIN, **planted)
+
+
 def runs(planted: Planted, missing: tuple[int, int] = (0, 0)) -> list[Studied]:
     pairs = [x for x in product(crossed.SEEDS, crossed.SEEDS) if x != missing]
     return [studied((165, s, "transformer"), weights_seed=w, **planted(s, w)) for s, w in pairs]
@@ -68,6 +73,44 @@ def test_with_a_cell_missing_or_a_run_that_does_not_generalise_nothing_is_said()
         assert row["said"] == "not called: 8 of 9 runs" and row["share_split"] is None
     other = studied((165, 4, "transformer")), studied((154, 1, "transformer"))
     assert components([*lacking, *other]) == components(lacking)
+
+
+def test_beside_the_rest_stands_what_other_rounding_does():
+    def planted(s: int, w: int) -> dict[str, Any]:
+        return {"fve": 0.01 * NOISE[s, w], "epoch": round(9000 + 3000 * NOISE[w, s])}
+
+    own, epochs = runs(planted), {(1, 2): 500, (2, 1): -700}
+    moved = [
+        again(s, w, fve=0.01 * NOISE[s, w] + 1e-5, epoch=planted(s, w)["epoch"] + by)
+        for (s, w), by in epochs.items()
+    ]
+    failed = again(3, 3, fve=9.0, epoch=1, validation=0.9)
+    without, rows = components(own), components([*own, *moved, failed])
+    late = rows["stays_validation"]
+    assert late["again"] == 2 and late["variance_rounding"] == (500**2 + 700**2) / 4
+    total = late["variance_rest"] / late["share_rest"]
+    assert late["share_rounding"] == pytest.approx(late["variance_rounding"] / total)
+    energy = rows["fve_classes"]
+    assert energy["variance_rounding"] == pytest.approx(1e-10 / 2)
+    assert crossed.ROUNDING not in energy["said"]
+    for name, row in rows.items():
+        of_pairs = {key for key in row if key.endswith("_rounding")} | {"again"}
+        assert {k: v for k, v in row.items() if k not in of_pairs} == {
+            k: v for k, v in without[name].items() if k not in of_pairs
+        }
+        assert {without[name][key] for key in of_pairs} <= {None, 0}
+
+
+def test_that_rounding_alone_does_as_much_is_said_from_the_share_of_the_rest_on():
+    def planted(s: int, w: int) -> dict[str, Any]:
+        return {"fve": 0.01 * NOISE[s, w]}
+
+    own = runs(planted)
+    rest = components(own)["fve_classes"]["variance_rest"]
+    for times, said in ((0.99, False), (1.01, True)):
+        by = times * float(np.sqrt(2 * rest))
+        row = components([*own, again(1, 2, fve=0.01 * NOISE[1, 2] + by)])["fve_classes"]
+        assert row["again"] == 1 and row["said"].endswith(f"; {crossed.ROUNDING}") == said
 
 
 def test_every_run_of_the_crossing_is_shown_with_what_was_measured(tmp_path):

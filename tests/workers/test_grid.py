@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -282,6 +283,7 @@ def test_without_a_shared_disk_results_come_through_a_remote(project, tmp_path, 
 def test_changed_analyses_are_made_again_and_no_training(made, tmp_path):
     project = copied(made, tmp_path)
     project.set("variance", 0.9)
+    shutil.rmtree(project.folder / "data" / "code")  # as in a clone that has pulled nothing
     said = ended(grid(project))
     assert "train" not in said and "run 2 stages of 1 run" in said
     assert "workers have your changes of params.yaml" in said

@@ -28,11 +28,12 @@ STUDIES = (
         "Three splits crossed with three initial weights, one run in each cell. Shares of the "
         "components of variance, by mean squares; *rest* contains the interaction. A factor "
         "decides if its F-test says so, corrected over all rows and both factors, and its share is "
-        "above a half: docs/studies.md.",
+        "above a half. *Other rounding*: half the squared difference of a run and the same trained "
+        "on another machine, against the same sum: docs/studies.md.",
     ),
     Section(
         "crossed-runs", "Over seeds", "", "Split against initial weights, run by run",
-        "The runs that there are, of nine.",
+        "The runs that there are, of nine; *again*: the same, trained on another machine.",
     ),
     Section(
         "four-primes-said", "Over seeds", "", "Four primes",

@@ -32,6 +32,8 @@ STUDIES = {
     "share_split": Column("split", "share"),
     "share_weights": Column("initial weights", "share"),
     "share_rest": Column("rest", "share"),
+    "share_rounding": Column("other rounding", "share"),
+    "again": Column("trained again", "text"),
     "p_split": Column("p, split", "p"),
     "p_weights": Column("p, initial weights", "p"),
     "p_holm_split": Column("p, split, Holm", "p"),

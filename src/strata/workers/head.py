@@ -98,9 +98,9 @@ def todo(runs: Sequence[str], remote: str) -> Todo:
     """What is missing of these runs, when what there is has been brought in; the stages that decide
     what others do are run here."""
     found = gather.gather(runs, remote)
-    quick = [files.address(name) for name in found.run if plan.kind(name) in plan.QUICK]
-    if quick:
-        gather.dvc("repro", "--quiet", "--single-item", *quick)
+    if any(plan.kind(name) in plan.QUICK for name in found.run):
+        # Both of them: in a clone without `dvc pull` the valid one is not there either.
+        gather.dvc("repro", "--single-item", *map(files.address, clone.BEFORE))
         found = gather.gather(runs, remote)
     return tasks.missing(found.run, runs)
 
