@@ -13,29 +13,12 @@ from pathlib import Path
 import pandas as pd
 
 from strata import store
-from strata.accounts.study import Case, Choice, usual
-from strata.collected import read_collected
+from strata.accounts.study import Choice, usual
 from strata.params import load
 from strata.run import InputError, command
-from strata.schema import Embedding, Interventions, Logits, Metrics, Origin, Printed
+from strata.schema import Origin, Printed
 from strata.tables import beside_seeds, format
 from strata.tables.beside_seeds import Studied
-
-KINDS = {"logits": Logits, "embedding": Embedding, "metrics": Metrics}
-
-
-def published(folder: Path) -> Studied:
-    """The results of the published weights."""
-    case = Case(*(store.read_model(folder / f"{name}.json", x) for name, x in KINDS.items()))
-    return Studied(case, store.read_model(folder / "interventions.json", Interventions))
-
-
-def ours(folder: Path) -> list[Studied]:
-    """The results of our usual runs."""
-    cases = (read_collected(folder / f"{name}.parquet", x) for name, x in KINDS.items())
-    changed = read_collected(folder / "interventions.parquet", Interventions)
-    found = zip(*cases, changed, strict=True)
-    return [Studied(Case(*case), x) for *case, x in found if usual(x.run)]
 
 
 def weights(folder: Path) -> str:
@@ -50,10 +33,11 @@ def weights(folder: Path) -> str:
 
 
 def main(folder: str, results: str, collected: str, paper: str, text: str, classes: str) -> None:
-    params, theirs = load("params.yaml"), published(Path(results))
+    params, theirs = load("params.yaml"), Studied.read(Path(results))
     choice = Choice(params.accounts.levels, params.metrics.accuracy)
     printed = store.read_model(paper, Printed)
-    made = beside_seeds.tables(theirs, ours(Path(collected)), choice, params)
+    ours = [x for x in Studied.collected(Path(collected)) if usual(x.interventions.run)]
+    made = beside_seeds.tables(theirs, ours, choice, params)
     over = pd.read_csv(text), pd.read_csv(classes)
     of = weights(Path(results))
     found = (*made, *beside_seeds.numbers(theirs, over, printed, params))

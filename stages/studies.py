@@ -6,23 +6,17 @@ interventions). Out: NAME.csv, NAME.tex and NAME.md for each table.
 
 from pathlib import Path
 
-from strata.accounts.study import Case, Choice, usual
-from strata.collected import read_collected
+from strata.accounts.study import Choice, usual
 from strata.params import load
 from strata.run import command
-from strata.schema import Embedding, Interventions, Logits, Metrics
 from strata.tables import crossed, format, four_primes, fractions, mlp_seeds
 from strata.tables.beside_seeds import Studied
-
-KINDS = {"logits": Logits, "embedding": Embedding, "metrics": Metrics}
 
 
 def main(folder: str, collected: str) -> None:
     params = load("params.yaml")
     choice = Choice(params.accounts.levels, params.metrics.accuracy)
-    results = (read_collected(Path(collected, f"{name}.parquet"), x) for name, x in KINDS.items())
-    changed = read_collected(Path(collected, "interventions.parquet"), Interventions)
-    runs = [Studied(Case(*case), x) for *case, x in zip(*results, changed, strict=True)]
+    runs = Studied.collected(Path(collected))
     ours = [run for run in runs if usual(run.interventions.run)]
     format.write(mlp_seeds.tables(ours, choice, params.grid), folder)
     format.write(crossed.tables(runs, choice, params.grid.confidence), folder)

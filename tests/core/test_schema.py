@@ -16,6 +16,10 @@ ACCURACY = Accuracy(
     by_target={1: 0.5, 15: 1.0, 3: 0.0}, by_operands={(1, 1): 0.5, (3, 5): 1 / 3, (5, 3): 0.25},
 )  # fmt: skip
 
+EPOCHS = st.builds(
+    Epochs, train=st.integers(0), validation=st.none(), mirror_free=st.integers(0) | st.none()
+)
+
 
 def test_a_result_is_read_back_as_it_was_written(tmp_path):
     store.write_json(tmp_path / "x.json", ACCURACY)
@@ -25,16 +29,14 @@ def test_a_result_is_read_back_as_it_was_written(tmp_path):
     assert list(plain["by_target"]) == ["1", "15", "3"]
 
 
-@given(st.lists(st.builds(Epochs, train=st.integers(0), validation=st.none(),
-                          mirror_free=st.integers(0) | st.none())))  # fmt: skip
+@given(st.lists(EPOCHS))
 def test_a_list_of_results_is_read_as_a_list(tmp_path_factory, epochs):
     path = tmp_path_factory.getbasetemp() / "x.json"
     path.write_text(json.dumps([x.model_dump(mode="json") for x in epochs]))
     assert store.read_models(path, Epochs) == epochs
 
 
-@given(st.lists(st.builds(Epochs, train=st.integers(0), validation=st.none(),
-                          mirror_free=st.integers(0) | st.none()), min_size=1))  # fmt: skip
+@given(st.lists(EPOCHS, min_size=1))
 def test_results_in_one_file_come_back_in_their_order(tmp_path_factory, epochs):
     path = tmp_path_factory.getbasetemp() / "x.parquet"
     write_collected(path, [x.model_dump_json().encode() for x in epochs])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tiny import ROOT, RUN, copied
 
 from strata.run import InputError, read_yaml
-from strata.workers import pin, slurm, watch
+from strata.workers import gather, pin, slurm, watch
 from strata.workers.head import Asked
 from strata.workers.slurm import Seen
 from strata.workers.state import Folder, State, last_line, taken
@@ -248,3 +248,9 @@ def test_what_is_gathered_is_what_dvc_restores_stage_by_stage(made, tmp_path):
     assert {name: project.outputs()[name] for name in kept} == kept
     assert read_yaml(lock) == before and {*os.listdir(lock.parent)} == {"dvc.yaml", "dvc.lock"}
     assert project.dvc("repro", f"page@{RUN}", f"logits@{RUN}", f"embedding@{RUN}") == set()
+
+
+def test_a_command_of_dvc_that_fails_says_why(made, monkeypatch):
+    monkeypatch.chdir(made.folder)
+    with pytest.raises(InputError, match=r"^dvc fetch: ERROR: .* remote 'nosuch' doesn't exist$"):
+        gather.gather([RUN], "nosuch")

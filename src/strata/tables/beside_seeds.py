@@ -8,16 +8,19 @@ the CSV alone.
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from strata import store
 from strata.accounts.study import Case, Choice, counted
+from strata.collected import read_collected
 from strata.interventions import head_criteria
 from strata.interventions.levels import LEVELS
 from strata.params import GridParams, Params
-from strata.schema import Interventions, Printed
+from strata.schema import Embedding, Interventions, Logits, Metrics, Printed
 from strata.tables import accounts, claims, embedding, evidence, headline
 from strata.tables.headline import Table
 from strata.tables.seeds import spread, verdict
@@ -56,11 +59,27 @@ EMBEDDING = {
 }
 
 
+CASE = {"logits": Logits, "embedding": Embedding, "metrics": Metrics}
+
+
 class Studied(NamedTuple):
     """All results of one run."""
 
     case: Case
     interventions: Interventions
+
+    @classmethod
+    def read(cls, folder: Path) -> "Studied":
+        """Those of the run whose results are the files of a folder."""
+        case = Case(*(store.read_model(folder / f"{name}.json", x) for name, x in CASE.items()))
+        return cls(case, store.read_model(folder / "interventions.json", Interventions))
+
+    @classmethod
+    def collected(cls, folder: Path) -> list["Studied"]:
+        """Those of every listed run, from the folder in which they are collected."""
+        cases = (read_collected(folder / f"{name}.parquet", x) for name, x in CASE.items())
+        changed = read_collected(folder / "interventions.parquet", Interventions)
+        return [cls(Case(*case), x) for *case, x in zip(*cases, changed, strict=True)]
 
 
 def tables(

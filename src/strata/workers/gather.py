@@ -25,7 +25,8 @@ from strata.workers.state import last_line
 
 
 def dvc(*words: str) -> None:
-    """Run DVC. Raises InputError with the reason where it fails."""
+    """Run DVC, and not with --quiet, which keeps the reason back as well. Raises InputError with
+    the reason where it fails."""
     done = subprocess.run(
         [sys.executable, "-m", "dvc", *words], text=True, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -43,7 +44,7 @@ def planned(remote: str = "") -> Plan:
 def gather(runs: Collection[str], remote: str = "") -> Plan:
     """Bring in what the run cache has of stages of these runs; what is to do afterwards at most."""
     if remote:
-        dvc("fetch", "--quiet", "--run-cache", "--remote", remote, "code")
+        dvc("fetch", "--run-cache", "--remote", remote, "code")
     found = planned(remote)
     taken = {k: v for k, v in found.taken.items() if k.partition("@")[2] in runs}
     if taken:

@@ -154,9 +154,9 @@ def supplied(work: Sequence[Task], asked: Asked) -> Path:
     read = {path: md5 for x in work for path, md5 in clone.inputs(x, locked).items()}
     away = [path for path, md5 in read.items() if not stored.cached(md5)]
     if away:
-        gather.dvc("fetch", "--quiet", *away)
+        gather.dvc("fetch", *away)
     if asked.remote:
-        gather.dvc("push", "--quiet", "--remote", asked.remote, *read)
+        gather.dvc("push", "--remote", asked.remote, *read)
     return cache.resolve()
 
 
