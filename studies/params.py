@@ -1,0 +1,120 @@
+"""What the studies rest on beside the paper's parameters: studies/params.yaml as one frozen, validated
+object."""
+
+from pathlib import Path
+from typing import Annotated
+
+from strata.params import Params
+from strata.run import Above0, Fraction, Positive, Section, Seed, allowed, read_yaml, validated
+
+Level = Annotated[float, allowed("a number from 0 to 1", ge=0, le=1)]
+
+
+class InterventionsParams(Section):
+    """How often the interventions draw."""
+
+    draws: Positive  # of every control
+    swaps: Positive  # random partners of an element in an interchange
+    seed: Seed
+
+
+class InterventionsSettings(InterventionsParams):
+    """All that the interventions on a run rest on."""
+
+    key_threshold: Above0  # that of metrics
+
+
+class LogitsParams(Section):
+    """How the two accounts of the logits are measured. The first key threshold is that of metrics;
+    fold seeds beside the first, and the other key thresholds, tell what a choice changes."""
+
+    folds: Annotated[int, allowed("an integer from 2 to 100", ge=2, le=100)]  # of held-out products
+    seed: Seed  # of the dealing into folds
+    other_seeds: Annotated[list[Seed], allowed("a list of seeds")]
+    other_key_thresholds: Annotated[list[Above0], allowed("a list of numbers above 0")]
+
+
+class LogitsSettings(LogitsParams):
+    """All that is measured of the logits of a run rests on."""
+
+    key_threshold: Above0  # that of metrics
+
+
+class LevelsParams(Section):
+    """The levels of the verdicts on the logits."""
+
+    strata: Fraction  # gating at most this agrees with strata
+    primes: Fraction  # gating at least this agrees with primes
+    smallest: Level  # a character counts from this share of what all same-class parts explain on
+    delta: Fraction  # a difference of R² of at least this decides
+    described: Fraction  # an account describes a run from this share of the ceiling on
+    key_share: Level  # and where at most this share of all frequencies is key
+    tau_strata: Fraction
+    tau_primes: Fraction
+    cost_primes: Fraction  # a cost of sharing of at most this speaks against no account
+    cost_strata: Fraction  # a cost of at least this speaks against primes
+    mixing: Fraction  # R²(C+) − R²(C) from which a run mixes primes
+
+
+class EmbeddingLevels(Section):
+    """The levels of the verdict on the embedding."""
+
+    succeeds: Fraction  # success of a change from which it may succeed
+    fails: Fraction  # and up to which it fails
+    differ: Fraction  # by how much a number must exceed that of its controls
+    kept_least: Fraction  # kept above this allows primes
+    kept_whole: Fraction  # kept below this allows strata
+    intact: Fraction  # skill with key characters alone from which they suffice
+
+
+class EmbeddingParams(Section):
+    """How the two accounts of the embedding, and the literature's measures, are measured."""
+
+    draws: Positive  # of every control
+    residues: Annotated[int, allowed("an integer of at least 3", ge=3)]  # of a Q that are tried;
+    # where there are more, one less is drawn, 0 among them
+    gradients: Positive  # draws of (a, b, c) in a class
+    seed: Seed
+    levels: EmbeddingLevels
+
+
+class EmbeddingSettings(EmbeddingParams):
+    """All that is measured of the embedding of a run rests on."""
+
+    key_threshold: Above0  # that of metrics
+
+
+class AccountsParams(Section):
+    """What the study of the two accounts, strata and primes, rests on."""
+
+    logits: LogitsParams
+    embedding: EmbeddingParams
+    levels: LevelsParams
+
+
+class CheckpointsParams(Section):
+    """At how many epochs of a training weights are kept."""
+
+    count: Annotated[int, allowed("an integer from 2 to 1000", ge=2, le=1000)]
+
+
+class DynamicsParams(Section):
+    """The thresholds of what is measured on the kept weights."""
+
+    key_threshold: Above0  # key: at least this times the uniform share
+    variance: Fraction  # components are counted until this share of the variance
+
+
+class StudyParams(Params):
+    """params.yaml and studies/params.yaml."""
+
+    interventions: InterventionsParams
+    accounts: AccountsParams
+    checkpoints: CheckpointsParams
+    dynamics: DynamicsParams
+
+
+def load(top: Path | str = ".") -> StudyParams:
+    """The validated content of both files. Raises InputError with one line that names the key."""
+    values = read_yaml(Path(top, "params.yaml")) | read_yaml(Path(top, "studies/params.yaml"))
+    return validated(StudyParams, values, "studies/params.yaml")

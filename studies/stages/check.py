@@ -1,0 +1,40 @@
+"""Refuse parameters or a list of runs that no stage of the studies could work with, and write what
+decides each run.
+
+In: a folder, the list of runs. Out, in the folder: split/RUN.json and train/RUN.json of the runs
+that are trained here; interventions.json, logits.json and embedding.json, the settings of these
+stages; runs.json, the names of all runs.
+"""
+
+from typing import Any
+
+from strata import store
+from strata.run import Run, command, read_yaml
+from studies.params import StudyParams, load
+
+
+def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
+    """What the analysis of a run rests on, by the name of its stage: with a file of it as their
+    dep, DVC need not read params.yaml for each of hundreds of stages."""
+    accounts, threshold = params.accounts, {"key_threshold": params.metrics.key_threshold}
+    of_stage = {
+        "interventions": params.interventions,
+        "logits": accounts.logits,
+        "embedding": accounts.embedding,
+    }
+    return {name: own.model_dump() | threshold for name, own in of_stage.items()}
+
+
+def main(folder: str, listed: str) -> None:
+    params, runs = load(), read_yaml(listed)
+    for name in runs["more"]:
+        settings = params.settings(Run.parse(name))
+        store.write_json(f"{folder}/split/{name}.json", settings.split.model_dump())
+        store.write_json(f"{folder}/train/{name}.json", settings.model_dump())
+    for name, settings in analyses(params).items():
+        store.write_json(f"{folder}/{name}.json", settings)
+    store.write_json(f"{folder}/runs.json", [str(Run.parse(name)) for name in runs["all"]])
+
+
+if __name__ == "__main__":
+    command(main)
