@@ -2,12 +2,17 @@
 
 import os
 import sys
+from pathlib import Path
 
 import hypothesis
 import jaxtyping
 import pytest
 
-jaxtyping.install_import_hook("strata", "beartype.beartype")
+# Scripts, which no other module imports.
+collect_ignore_glob = ["ops/scripts/*", "studies/*/stages/*"]
+
+STUDIES = [f"studies.{x.parent.name}.code" for x in Path(__file__).parent.glob("studies/*/code")]
+jaxtyping.install_import_hook(["strata", *STUDIES], "beartype.beartype")
 
 # How long an example takes says how busy the machine is, not whether the law holds.
 hypothesis.settings.register_profile("strata", deadline=None)

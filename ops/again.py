@@ -12,10 +12,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ops import compare, provenance, verify
+from ops.claim import REMOTE, Claim
+from ops.verify import Out, Outcome
 from strata.inputs import few
-from strata.pipeline import compare, provenance, verify
-from strata.pipeline.claim import REMOTE, Claim
-from strata.pipeline.verify import Out, Outcome
 from strata.run import InputError
 
 
@@ -118,8 +118,9 @@ def _run(command: str, deps: list[str], folder: Path) -> Ran:
     began = time.monotonic()
     if lacks := [path for path in deps if not (folder / path).exists()]:
         return Ran(0, lacks=lacks[0])
+    own = os.environ | {"PYTHONPATH": f"{folder}:{folder / 'src'}"}
     end = subprocess.run(
-        command, cwd=folder, env=os.environ | {"PYTHONPATH": str(folder / "src")}, shell=True,
+        command, cwd=folder, env=own, shell=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
     )  # fmt: skip
     last = (end.stderr.strip().splitlines() or [f"exit code {end.returncode}"])[-1]

@@ -11,12 +11,12 @@ from dvc.dependency.param import ParamsDependency
 from dvc.repo import Repo
 from dvc.stage import Stage
 
+from ops import files, verify
+from ops.code import Code
+from ops.replay import trains
+from ops.verify import Out, Outcome
 from strata import params
 from strata.inputs import few
-from strata.pipeline import files, verify
-from strata.pipeline.code import Code
-from strata.pipeline.replay import trains
-from strata.pipeline.verify import Out, Outcome
 from strata.run import Run, read_yaml
 
 SAMPLE = 2  # runs beside the headline's

@@ -12,11 +12,12 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from strata.pipeline.syntax import PACKAGE, STATEMENTS, Module, cells, chains, dump, parsed, source
+from ops.syntax import PACKAGES, STATEMENTS, Module, cells, chains, dump, parsed, source
 
-SRC = Path(__file__).parents[1]
+TOP = Path(__file__).parents[1]
 BY_NAME = {"globals", "eval", "exec"}  # what may read any name of a module
 WHOLE = "*"
+SCRIPTS = {"stages", "scripts"}  # nobody takes names out of what lies in these
 
 
 class Definition(NamedTuple):
@@ -26,7 +27,7 @@ class Definition(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        joined = "." if self.module.split(".")[0] == PACKAGE else ": "
+        joined = "." if _ours(self.module) else ": "
         return f"{self.module}{joined}{self.name}" if self.name else f"{self.module}: statements"
 
 
@@ -51,7 +52,7 @@ class Code:
         for path in paths:
             if path.suffix == ".ipynb":
                 shown = [[c["cell_type"], "".join(c["source"])] for c in cells(path.read_text())]
-                found[f"{path.as_posix()}: cells"] = _md5(json.dumps(shown))
+                found[f"{_name(path)}: cells"] = _md5(json.dumps(shown))
         return [f"{found[name]}  {name}\n" for name in sorted(found) if found[name]]
 
     def reached(self, *paths: Path) -> set[Definition]:
@@ -73,7 +74,7 @@ class Code:
         module = self._read(one.module)
         again = {x for targets in module.imports.values() for x in targets}
         found = {x for target in again for x in self._meant(target) if x.name != WHOLE}
-        entry = one.module.split(".")[0] != PACKAGE  # nobody takes names out of a script
+        entry = not _ours(one.module)  # nobody takes names out of a script
         own = {Definition(one.module, name) for name in module.definitions}
         return own | {Definition(one.module, STATEMENTS)} | (set() if entry else found), ""
 
@@ -120,12 +121,13 @@ class Code:
         """The modules that importing a name with dots runs: packages, and the module last."""
         parts = dotted.split(".")
         every = [".".join(parts[:i]) for i in range(1, len(parts) + 1)]
-        return [name for name in every if self._file(name)] if parts[0] == PACKAGE else []
+        return [name for name in every if self._file(name)] if _ours(dotted) else []
 
     def _file(self, module: str) -> Path | None:
-        if module.split(".")[0] != PACKAGE:
-            return Path(module)
-        path = SRC.joinpath(*module.split(".")[1:])
+        if not _ours(module):
+            return TOP / module
+        package, *inside = module.split(".")
+        path = TOP.joinpath(PACKAGES[package], *inside)
         files = (path.with_suffix(".py"), path / "__init__.py")
         return next((file for file in files if file.is_file()), None)
 
@@ -138,12 +140,24 @@ class Code:
         return self.modules[name]
 
 
+def _ours(module: str) -> bool:
+    """Whether it is the name of a module of this repository, and not the path of a script."""
+    return module.split(".")[0] in PACKAGES
+
+
 def _name(path: Path) -> str:
-    """The name of a module, such as strata.task; of other files their path."""
-    if not path.resolve().is_relative_to(SRC.resolve()):
-        return path.as_posix()
-    inside = path.resolve().relative_to(SRC.resolve()).with_suffix("").parts
-    return ".".join((PACKAGE, *inside)).removesuffix(".__init__")
+    """The name of a module, such as strata.task; of scripts and notebooks their path from the top,
+    wherever the repository lies, and of a file outside it its whole path."""
+    whole = path.resolve()
+    if not whole.is_relative_to(TOP.resolve()):
+        return whole.as_posix()
+    inside = whole.relative_to(TOP.resolve())
+    for package, folder in PACKAGES.items():
+        module = path.suffix == ".py" and not SCRIPTS & {*inside.parts}
+        if module and inside.is_relative_to(folder):
+            parts = inside.relative_to(folder).with_suffix("").parts
+            return ".".join((package, *parts)).removesuffix(".__init__")
+    return inside.as_posix()
 
 
 def _md5(text: str) -> str:

@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 from PIL import Image
 from safetensors.numpy import load
 
-from strata.training.environment import Environment
+from strata.train.environment import Environment
 
 RELATIVE, ABSOLUTE = 1e-3, 1e-6  # of a number
 LAST_PLACE = 1.01  # or so many units of the last place that a text gives

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from strata.pipeline.provenance import md5
+from ops.provenance import md5
 
 DIR = ".dir"  # ends the md5 of a folder
 Files = dict[str, str]  # the md5 of each file, by path

@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ops import replay, verify
+from ops.git import git
+from ops.verify import Out
 from strata import store
-from strata.pipeline import replay, verify
-from strata.pipeline.git import git
-from strata.pipeline.verify import Out
 from strata.run import InputError
 
 SUMS = "SHA256SUMS"
@@ -44,8 +44,8 @@ make verify
 ```
 
 `make paper` brings every table and figure; `report/index.html` shows them. `make verify` makes a
-sample of the results again and compares the bytes. `python scripts/replay.py TARGET` runs stages
-without DVC. `docs/deposit.md` has more.
+sample of the results again and compares the bytes. `python ops/scripts/replay.py TARGET` runs
+stages without DVC. `docs/deposit.md` has more.
 
 `{crate}` in `{title}/` describes how each file was made, as a Workflow Run RO-Crate.
 `CITATION.cff`, `codemeta.json` and `.zenodo.json` say who made what, and which paper is reproduced.

@@ -16,12 +16,12 @@ import pandas as pd
 import torch
 from jaxtyping import Float
 
+from ops.verify import Outcome, dealt
 from strata import store
-from strata.pipeline.verify import Outcome, dealt
 from strata.run import InputError, Run, SplitParams, TrainParams
-from strata.training import environment, machine
-from strata.training.environment import Environment
-from strata.training.trainer import Trainer
+from strata.train import environment, machine
+from strata.train.environment import Environment
+from strata.train.trainer import Trainer
 
 EPOCHS = 40  # from some fifty on, rounding alone may set two trainings a tenth of an epoch apart
 # How many epochs apart two histories may be, up to an epoch: six to ten times what was measured.

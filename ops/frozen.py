@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ops import files, provenance
 from strata import store
-from strata.dynamics.receipts import Receipt, missing
 from strata.inputs import few
-from strata.pipeline import files, provenance
 from strata.run import InputError, command, read_yaml
+from studies.dynamics.code.receipts import Receipt, missing
 
 STAGES = ("checkpoints", "dynamics", "grokking")
 

@@ -1,7 +1,7 @@
 """Before DVC is called: what killed processes left and nobody needs, temporary files and locks of
 the dead, is deleted; and a YAML file that would keep DVC busy for ever, or end it, is refused.
 
-``python -m strata.pipeline.leftovers`` does so in the project where it is called. It imports
+``python -m ops.leftovers`` does so in the project where it is called. It imports
 little, since ``make paper`` calls it every time.
 """
 
@@ -19,7 +19,7 @@ import psutil
 from ruamel.yaml.error import YAMLError
 
 from strata.inputs import InputError, yaml_text
-from strata.pipeline import scratch
+from strata.render import scratch
 
 TMP, CACHE = Path(".dvc", "tmp"), Path(".dvc", "cache")
 PROJECTS = (Path(), Path("published"))
@@ -97,7 +97,7 @@ def sweep() -> None:
 
 def refuse() -> None:
     """Raise InputError for a YAML file that DVC cannot read and would not refuse. For others that
-    cannot be read it says itself what is wrong, or they were cut off (strata.pipeline.recover)."""
+    cannot be read it says itself what is wrong, or they were cut off (ops.recover)."""
     for path in [x for name in READ for x in Path().glob(name)]:
         with suppress(YAMLError, UnicodeDecodeError):
             yaml_text(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 from dvc.config import RemoteConfigError
 from dvc.repo import Repo
 
-from strata.pipeline.contents import DIR, Files
+from ops.contents import DIR, Files
 
 
 class Objects:

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from dvc.repo import Repo
 from dvc.utils import dict_sha256
 
-from strata.pipeline import contents, files, objects, provenance, resolved, tried
-from strata.pipeline.contents import DIR, Files
-from strata.pipeline.resolved import Stage
+from ops import contents, files, objects, provenance, resolved, tried
+from ops.contents import DIR, Files
+from ops.resolved import Stage
 from strata.run import read_yaml
 
 QUICK = ("code", "check")  # are run to plan what follows

@@ -1,6 +1,6 @@
 """What DVC would trust unseen after a kill, a full disk or a power cut, put right.
 
-``python -m strata.pipeline.recover`` does it in the project where it is called: for lock files,
+``python -m ops.recover`` does it in the project where it is called: for lock files,
 which DVC writes in place; for objects of the cache; and for what DVC remembers of files, which is
 partial where a pull was killed, and then says that nothing lacks. ``… objects`` does it for the
 objects alone: what DVC copied from a damaged one, it takes for whole.
@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from dvc.config import Config
 from dvc.repo import Repo
 
-from strata.pipeline import files, leftovers, provenance
+from ops import files, leftovers, provenance
 from strata.run import InputError, command, read_yaml
 
 LOCKS = (*map(files.lock, files.FILES), "published/dvc.lock")

@@ -13,19 +13,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ops import contents, files, provenance, verify
+from ops.code import Code
+from ops.verify import Out
 from strata import store
-from strata.pipeline import contents, files, provenance, verify
-from strata.pipeline.code import Code
-from strata.pipeline.verify import Out
 from strata.run import InputError, read_yaml
 
 REMOTE = Path("remote")
-TRAINER = ("strata.training.trainer", "Trainer")
+TRAINER = ("strata.train.trainer", "Trainer")
 
 
 def trains(cmd: str, code: Code) -> bool:
     """Whether the script of a stage's command trains a model."""
-    script = re.findall(r"stages/\w+\.py", cmd)[0]
+    script = re.findall(r"(?:[\w-]+/)*stages/\w+\.py", cmd)[0]
     return TRAINER in {(x.module, x.name) for x in code.reached(Path(script))}
 
 

@@ -12,7 +12,7 @@ from dvc.parsing.context import Context
 from dvc.repo import Repo
 from dvc.utils.hydra import apply_overrides
 
-from strata.pipeline import files
+from ops import files
 from strata.run import InputError, read_yaml
 
 

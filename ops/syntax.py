@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-PACKAGE = "strata"
+# The packages of this repository, and where each lies in it.
+PACKAGES = {name: name for name in ("studies", "report", "ops")} | {"strata": "src/strata"}
 STATEMENTS = ""  # the name for what stands at the top of a module and defines nothing
 NO_MEANING = {"ctx", "kind", "type_comment", "type_params"}
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -50,7 +51,9 @@ def parsed(tree: ast.Module, package: str) -> Module:
     for node in body:  # a decorator of ours may register what it decorates
         for decorator in node.decorator_list if isinstance(node, NAMED) else ():
             roots = {x[0] for x in chains(decorator)}
-            ours = {n for n, x in found.imports.items() if any(t.startswith(PACKAGE) for t in x)}
+            ours = {
+                n for n, x in found.imports.items() if any(t.split(".")[0] in PACKAGES for t in x)
+            }
             if roots & (ours | {*found.definitions}):
                 found.definitions.setdefault(STATEMENTS, []).append(node)
     return found

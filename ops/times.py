@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from statistics import median
 
+from ops import files
 from strata import store
 from strata.params import Params
-from strata.pipeline import files
 from strata.run import Run, Settings
 
 RECORDED = Path("benchmarks/stages.json")

@@ -10,8 +10,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from strata.pipeline import contents
-from strata.pipeline.contents import Files
+from ops import contents
+from ops.contents import Files
 from strata.run import InputError
 
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ops import provenance
 from strata import store, task
-from strata.analysis.activations import answers, blocks
-from strata.pipeline import provenance
+from strata.measure.activations import answers, blocks
 from strata.run import InputError, Run, Settings, SplitParams, TrainParams
 
 ACCURACY = 2e-3  # share of the validation pairs that rounding may decide otherwise

@@ -11,9 +11,9 @@ settings.
 from collections.abc import Iterable
 from typing import Any
 
+from ops import files, provenance
 from strata import store
 from strata.params import Params, load
-from strata.pipeline import files, provenance
 from strata.run import InputError, Run, command
 
 

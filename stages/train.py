@@ -12,7 +12,7 @@ from pathlib import Path
 
 from strata import store
 from strata.run import InputError, Run, Settings, command
-from strata.training import loop, machine, snapshots, trainer
+from strata.train import loop, machine, snapshots, trainer
 
 
 def resume(training: trainer.Trainer, snapshot: snapshots.Snapshot) -> float:

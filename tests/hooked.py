@@ -10,8 +10,8 @@ import numpy as np
 import shipped
 import torch
 
-from strata.models import console
-from strata.models.model import Model
+from strata.api import console
+from strata.api.model import Model
 
 RUNS = ("n113-s1", "mlp-n113-s1")  # one of each kind
 POINTS = ("blocks.0.attn.hook_pattern", "blocks.0.attn.hook_z", "blocks.0.hook_resid_mid")

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from strata.pipeline import files
-from strata.pipeline.contents import Files
+from ops import files
+from ops.contents import Files
+from ops.grid.tasks import RUNS, Task
 from strata.run import read_yaml
-from strata.workers.tasks import RUNS, Task
 
-PREFIX = "strata-worker-"  # scripts/worker makes folders of this name
+PREFIX = "strata-worker-"  # ops/scripts/worker makes folders of this name
 OWNED = Path(".git", "strata-worker")  # in a clone whose owner has its lock
 BEFORE = ("code", "check@runs")  # of no run; the clone that the worker works for made them
 

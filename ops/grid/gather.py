@@ -16,12 +16,12 @@ from dvc.exceptions import CacheLinkError, CheckoutError
 from dvc.repo import Repo
 from dvc.utils.serialize import modify_yaml
 
+from ops import files, plan
+from ops.grid.state import last_line
+from ops.plan import Plan
 from strata import store
-from strata.pipeline import files, plan
-from strata.pipeline.plan import Plan
 from strata.run import InputError, read_yaml
-from strata.training import snapshots
-from strata.workers.state import last_line
+from strata.train import snapshots
 
 
 def dvc(*words: str) -> None:

@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 from dvc.repo import Repo
 
+from ops import files, objects, plan
+from ops.grid import clone, gather, pin, pool, slurm, tasks
+from ops.grid.slurm import Seen
+from ops.grid.state import Folder
+from ops.grid.tasks import TRAIN, Task
+from ops.times import Times, cores
 from strata import store
 from strata.inputs import few
 from strata.params import Params
-from strata.pipeline import files, objects, plan
-from strata.pipeline.times import Times, cores
 from strata.run import InputError, read_yaml, validated
-from strata.workers import clone, gather, pin, pool, slurm, tasks
-from strata.workers.slurm import Seen
-from strata.workers.state import Folder
-from strata.workers.tasks import TRAIN, Task
 
 Todo = Mapping[str, tuple[str, ...]]
 BATCH = 60.0  # seconds of analyses that one task of SLURM has at least

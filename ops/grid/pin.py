@@ -5,12 +5,13 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from strata.pipeline.git import ANYBODY, git
+from ops.git import ANYBODY, git
 from strata.run import InputError
 
 KEPT = "refs/strata/grid"  # keeps the revision while workers need it
 # Where a file that git does not track yet is carried too.
-NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml", "notebooks", "pipelines", "src", "stages")
+NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml", "notebooks", "ops", "pipelines", "src", "stages")
+NEEDED += ("report/code", "report/notebooks", "report/site", "report/stages", "studies")
 
 
 def revision(carry: bool = True) -> tuple[str, list[str]]:

@@ -9,11 +9,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol, runtime_checkable
 
-from strata.workers import slurm
-from strata.workers.slurm import Seen
-from strata.workers.tasks import Task
+from ops.grid import slurm
+from ops.grid.slurm import Seen
+from ops.grid.tasks import Task
 
-SCRIPT = Path("scripts", "worker")
+SCRIPT = Path("ops", "scripts", "worker")
 
 
 @runtime_checkable

@@ -4,8 +4,8 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from strata.pipeline import files, provenance
-from strata.pipeline.times import Times
+from ops import files, provenance
+from ops.times import Times
 from strata.run import InputError, Run, read_yaml
 
 RUNS = "pipelines/runs/dvc.yaml"  # the stages that every run has, and which runs there are

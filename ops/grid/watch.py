@@ -10,15 +10,15 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ops.grid import slurm
+from ops.grid.pool import Job
+from ops.grid.slurm import Seen
+from ops.grid.state import Folder, Progress, last_line
 from strata.run import InputError
-from strata.workers import slurm
-from strata.workers.pool import Job
-from strata.workers.slurm import Seen
-from strata.workers.state import Folder, Progress, last_line
 
 OVER = {"done", "failed", "ended"}
 ORDER = ("running", "waiting", "failed", "ended", "pending", "done")
-NOT_THERE, NOT_WRITABLE = 66, 73  # exit codes of scripts/worker
+NOT_THERE, NOT_WRITABLE = 66, 73  # exit codes of ops/scripts/worker
 COLUMNS = ("run", "node", "state", "epoch", "loss", "accuracy", "left")
 SHORTENED = "state"  # the column that a narrow terminal cuts
 NUMBERS = {"epoch", "loss", "accuracy", "left"}

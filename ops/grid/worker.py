@@ -1,5 +1,5 @@
 """A worker: in a clean clone of one revision it makes the stages of some runs, one run after the
-other. ``scripts/worker`` makes the clone and starts this in it.
+other. ``ops/scripts/worker`` makes the clone and starts this in it.
 
 DVC runs the stages and decides what is valid. What they write is in the cache of the clone that the
 worker works for; where they share no disk, it is pushed to a remote, with the run cache.
@@ -18,11 +18,11 @@ from typing import TextIO
 
 import platformdirs
 
-from strata.pipeline import files, times
+from ops import files, times
+from ops.grid import clone
+from ops.grid.state import BEGINS, Folder, State, last_line, taken
+from ops.grid.tasks import TRAIN, Task
 from strata.run import command
-from strata.workers import clone
-from strata.workers.state import BEGINS, Folder, State, last_line, taken
-from strata.workers.tasks import TRAIN, Task
 
 ROOM = 8 << 20  # bytes that must be free: DVC's databases try for ever to write on a full disk
 GRACE = 10.0  # seconds that DVC and its stage have to end

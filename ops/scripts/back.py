@@ -15,10 +15,10 @@ import psutil
 from dvc.repo import Repo
 from ruamel.yaml import YAML
 
+from ops import files, leftovers, objects
+from ops.contents import Disk, Files
+from ops.git import ANYBODY, git
 from strata.inputs import few
-from strata.pipeline import files, leftovers, objects
-from strata.pipeline.contents import Disk, Files
-from strata.pipeline.git import ANYBODY, git
 from strata.run import InputError, command
 
 OURS = ["params.yaml", "summary.json", *map(files.lock, files.FILES)]

@@ -14,7 +14,7 @@ LARGEST = 2**28  # bytes; the paper's has 1.4 million
 
 
 def main(checkpoint: str) -> None:
-    with suppress(BadZipFile, ValueError):  # stages/convert.py says what is wrong with it
+    with suppress(BadZipFile, ValueError):  # the stage convert says what is wrong with it
         whole_archive(regular(checkpoint, LARGEST).read_bytes(), checkpoint)
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from ops import citation
 from strata import store
-from strata.pipeline import citation
 from strata.run import command, read_yaml
 
 

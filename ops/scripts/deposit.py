@@ -7,9 +7,9 @@ from typing import Any
 
 from dvc.repo import Repo
 
-from strata.pipeline import citation, compare, crate, deposit, files, replay, verify
+from ops import citation, compare, crate, deposit, files, replay, verify
 from strata.run import command, read_yaml
-from strata.training import environment
+from strata.train import environment
 
 FOLDER = Path("deposit")
 PARTIAL = Path("deposit.part")

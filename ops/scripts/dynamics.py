@@ -9,7 +9,7 @@ import subprocess
 
 from dvc.repo import Repo
 
-from strata.pipeline import files, frozen
+from ops import files, frozen
 from strata.run import InputError, Run, command
 
 

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 
 from plan import counted, words
 
+from ops import files, leftovers
+from ops.grid import clone, head, pool, tasks, watch
+from ops.grid.head import Asked, Todo, Work
+from ops.grid.state import Folder, taken
+from ops.grid.tasks import TRAIN
 from strata.inputs import few
-from strata.pipeline import files, leftovers
 from strata.run import InputError, command
-from strata.workers import clone, head, pool, tasks, watch
-from strata.workers.head import Asked, Todo, Work
-from strata.workers.state import Folder, taken
-from strata.workers.tasks import TRAIN
 
 
 def said(missing: Todo, found: Work) -> str:

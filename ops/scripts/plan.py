@@ -11,10 +11,10 @@ from collections import Counter
 
 from dvc.repo import Repo
 
+from ops import files, plan, resolved
+from ops.plan import Plan, kind
+from ops.times import Times, threads
 from strata.params import Params
-from strata.pipeline import files, plan, resolved
-from strata.pipeline.plan import Plan, kind
-from strata.pipeline.times import Times, threads
 from strata.run import InputError, command, validated
 
 LONG = 600  # seconds that nobody is surprised with

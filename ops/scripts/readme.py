@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from strata.pipeline import files
+from ops import files
 
 BLOCK = re.compile(
     r"(<!-- (\S+\.md)(?:: ([^\n]+))? -->\n)(?:(?!<!-- \S+\.md).)*?(<!-- end -->)", re.DOTALL
@@ -64,7 +64,9 @@ def main() -> None:
         if "--check" not in sys.argv:
             page.write_text(new, encoding="utf-8")
         elif new != old:
-            sys.exit(f"{page}: a table is not as its file has it: run `python scripts/readme.py`")
+            sys.exit(
+                f"{page}: a table is not as its file has it: run `python ops/scripts/readme.py`"
+            )
 
 
 if __name__ == "__main__":

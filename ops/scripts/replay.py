@@ -1,12 +1,12 @@
-"""Run stages without DVC: ``python scripts/replay.py TARGET …``, for a stage such as tables, or for
-a path that one writes.
+"""Run stages without DVC: ``python ops/scripts/replay.py TARGET …``, for a stage such as tables, or
+for a path that one writes.
 
 Commands are those of dvc.lock, inputs are taken from remote/ and made where it lacks them. With
 ``--all`` first everything that the targets need is made again but trained models. A line for each
 stage; exit code 1 where an output has another md5 than dvc.lock names.
 """
 
-from strata.pipeline import replay
+from ops import replay
 from strata.run import InputError, command
 
 

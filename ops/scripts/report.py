@@ -1,7 +1,7 @@
 """Serve report/ on this machine and open it in the browser, until Ctrl-C.
 
-``python scripts/report.py browser``; with an empty word nothing is opened. The address names the
-commit of the working tree, which a page made before that commit cannot know itself.
+``python ops/scripts/report.py browser``; with an empty word nothing is opened. The address names
+the commit of the working tree, which a page made before that commit cannot know itself.
 """
 
 import subprocess
@@ -11,9 +11,9 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from strata.pipeline.files import FILES, lock
+from ops.files import FILES, lock
 
-FOLDER = Path(__file__).parents[1] / "report"
+FOLDER = Path(__file__).parents[2] / "report"
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -1,7 +1,7 @@
 """Was dvc.lock made up? Make again what it names, in a copy of the project, and see.
 
-``python scripts/verify.py`` takes a sample of the runs, ``--all`` every one. The project itself is
-only read. A line for each check as it ends, those that failed once more at the end; exit code 1
+``python ops/scripts/verify.py`` takes a sample of the runs, ``--all`` every one. The project itself
+is only read. A line for each check as it ends, those that failed once more at the end; exit code 1
 where one did.
 """
 
@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from strata.pipeline import again, compare, files, first_epochs, verify
-from strata.pipeline.again import Task
-from strata.pipeline.claim import REMOTE, Claim
-from strata.pipeline.first_epochs import Again
-from strata.pipeline.verify import Outcome
+from ops import again, compare, files, first_epochs, verify
+from ops.again import Task
+from ops.claim import REMOTE, Claim
+from ops.first_epochs import Again
+from ops.verify import Outcome
 from strata.run import InputError, command
-from strata.training import environment, machine
+from strata.train import environment, machine
 
 WORDS = {True: "pass", False: "FAIL", None: "—"}
 MOST = 8  # processes at once

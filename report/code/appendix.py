@@ -8,12 +8,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from strata.pipeline import provenance
-from strata.report import highlights
-from strata.report.claims import Claim
-from strata.report.page import frame
-from strata.report.section import PARTS
-from strata.report.site import PLAIN, Bar, rendered
+from ops import provenance
+from report.code import highlights
+from report.code.claims import Claim
+from report.code.page import frame
+from report.code.section import PARTS
+from report.code.site import PLAIN, Bar, rendered
 from strata.run import Run
 
 Json = dict[str, Any]

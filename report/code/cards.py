@@ -10,13 +10,13 @@ from pathlib import Path
 
 import jinja2
 
+from ops.provenance import md5
+from report.code.site import BAR, environment
 from strata import store
-from strata.interventions.levels import LEVELS
-from strata.pipeline.provenance import md5
-from strata.report.site import BAR, environment
 from strata.run import Run
 from strata.schema import Metrics, RunSummary
 from strata.tables.format import SUBSCRIPT
+from studies.interventions.code.levels import LEVELS
 
 KINDS = {
     "transformer": "a one-layer transformer that reads a, b and = and answers at =",

@@ -8,8 +8,8 @@ import mistune
 from markupsafe import Markup
 from mistune.toc import add_toc_hook
 
+from report.code.site import PLAIN, Bar, rendered
 from strata import store
-from strata.report.site import PLAIN, Bar, rendered
 
 FOLDER = Path("docs")
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pandas as pd
 
-from strata.dynamics import grokking, table
-from strata.pipeline import provenance
-from strata.report.run_data import digits, pack
+from ops import provenance
+from report.code.run_data import digits, pack
+from studies.dynamics.code import grokking, table
 
 Json = dict[str, Any]
-# By measure of strata.dynamics.trajectory: what it is, and whether it is a share.
+# By measure of studies.dynamics.code.trajectory: what it is, and whether it is a share.
 MEASURES = {
     "fve": ("energy of the embedding on the final key frequencies", True),
     "fve_current": ("energy of the embedding on the current key frequencies", True),

@@ -7,14 +7,14 @@ its template.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from report.code import rules, verdicts
+from report.code.appendix import parts
+from report.code.cards import percent
+from report.code.facts import Facts, Missing, said
+from report.code.glossary import GLOSSARY, anchor, explained
+from report.code.site import Bar, rendered
+from report.code.steps import STEPS
 from strata.monoid import classes
-from strata.report import rules, verdicts
-from strata.report.appendix import parts
-from strata.report.cards import percent
-from strata.report.facts import Facts, Missing, said
-from strata.report.glossary import GLOSSARY, anchor, explained
-from strata.report.site import Bar, rendered
-from strata.report.steps import STEPS
 from strata.run import Run
 
 Json = dict[str, Any]

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from sympy.ntheory import factorint
 
-from strata.accounts.main_effects import prime_powers
-from strata.analysis import activations
+from report.code.run_data import digits
 from strata.architecture import architecture_of
-from strata.interventions import ablations, projections, routing, specificity
-from strata.interventions.ablations import Subject
-from strata.interventions.patching import Outcome
-from strata.interventions.projections import Masks
+from strata.measure import activations
 from strata.monoid import JClass, axes, frequencies
-from strata.report.run_data import digits
+from strata.patch import ablations, projections, routing, specificity
+from strata.patch.ablations import Subject
+from strata.patch.patching import Outcome
+from strata.patch.projections import Masks
 from strata.store import Arrays
+from studies.mechanism.code.main_effects import prime_powers
 
 Json = dict[str, Any]
 # Shown first, modulo n: of 165 a pair that almost every change makes wrong modulo one prime alone.

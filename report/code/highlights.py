@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from strata.dynamics.order import LINE, MEASURES
 from strata.tables.claims import percent
 from strata.tables.format import STYLES
+from studies.dynamics.code.order import LINE, MEASURES
 
 Rows = Sequence[dict[Any, Any]]  # of a table; what is missing is None or NaN
 

@@ -13,13 +13,13 @@ import mistune
 import pandas as pd
 from markupsafe import Markup
 
+from ops import provenance
+from ops.provenance import Made, Stage
+from report.code import claims, strips
+from report.code.claims import Claim
+from report.code.section import Section
+from report.code.sections import SECTIONS
 from strata import store
-from strata.pipeline import provenance
-from strata.pipeline.provenance import Made, Stage
-from strata.report import claims, strips
-from strata.report.claims import Claim
-from strata.report.section import Section
-from strata.report.sections import SECTIONS
 from strata.run import InputError, Run
 from strata.tables.format import SUBSCRIPT, read, shown
 
@@ -42,7 +42,7 @@ def sections(pipeline: Mapping[str, Stage], params: Mapping[str, Any]) -> list[J
             made |= dict.fromkeys(names, provenance.made(stage, params))
     for name in sorted(set(made) - {s.name for s in SECTIONS}):
         paths = ", ".join(path for path, _ in made[name].outputs if Path(path).stem == name)
-        raise InputError(f"{paths}: no section of src/strata/report/sections.py; give it a line")
+        raise InputError(f"{paths}: no section of report/code/sections.py; give it a line")
     rows = claims.claims(frame("claims"))
     return [_section(s, made[s.name], rows) for s in SECTIONS if s.name in made]
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from sympy.ntheory import factorint
 
-from strata.report.cards import percent
-from strata.report.facts import Facts, Missing, Row, held, of, spread
+from report.code.cards import percent
+from report.code.facts import Facts, Missing, Row, held, of, spread
 
 HOLDS, DIFFERS, REJECTED = "holds", "differs", "rejected by intervention"
 UNSHOWN, UNTESTED = "not shown", "not tested"  # too few runs to say; no run

@@ -12,9 +12,9 @@ import pandas as pd
 from jaxtyping import Float
 
 from strata import store
-from strata.analysis import fourier, readout, subspaces
-from strata.analysis.activations import answers, attended, blocks
 from strata.architecture import architecture_of
+from strata.measure import fourier, readout, subspaces
+from strata.measure.activations import answers, attended, blocks
 from strata.monoid import JClass, algebraic_order, jclass, position
 from strata.schema import ClassMetrics, Interventions, Measures, Metrics, Readout
 from strata.store import Arrays

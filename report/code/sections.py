@@ -4,12 +4,12 @@ A figure has its heading and its words from its notebook, so those of a table al
 section that no stage of the pipelines makes is not shown.
 """
 
-from strata.report.section import Section
-from strata.report.sections_accounts import ACCOUNTS
-from strata.report.sections_embedding import EMBEDDING
-from strata.report.sections_interventions import OVER_RUNS
-from strata.report.sections_published import PUBLISHED
-from strata.report.sections_studies import STUDIES
+from report.code.section import Section
+from report.code.sections_accounts import ACCOUNTS
+from report.code.sections_embedding import EMBEDDING
+from report.code.sections_interventions import OVER_RUNS
+from report.code.sections_published import PUBLISHED
+from report.code.sections_studies import STUDIES
 
 SECTIONS = (
     Section(

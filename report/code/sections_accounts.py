@@ -1,6 +1,6 @@
 """The sections of the report on strata and primes."""
 
-from strata.report.section import Section
+from report.code.section import Section
 
 PART = "Strata or primes"
 ACCOUNTS = (

@@ -1,6 +1,6 @@
 """The sections of the report on the embedding under the two accounts, and on the literature."""
 
-from strata.report.section import Section
+from report.code.section import Section
 
 PART = "Strata or primes"
 EMBEDDING = (

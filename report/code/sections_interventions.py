@@ -1,6 +1,6 @@
 """The sections of the report on the interventions over many runs."""
 
-from strata.report.section import Section
+from report.code.section import Section
 
 OVER_RUNS = (
     Section(

@@ -1,6 +1,6 @@
 """The sections of the report on the weights that the paper's authors published."""
 
-from strata.report.section import Section
+from report.code.section import Section
 
 PART = "The paper’s own weights"
 PUBLISHED = (

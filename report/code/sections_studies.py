@@ -1,6 +1,6 @@
 """The sections of the report on the studies over seeds."""
 
-from strata.report.section import Section
+from report.code.section import Section
 
 STUDIES = (
     Section(

@@ -31,7 +31,7 @@ def bar(report: Path) -> Bar:
 def environment() -> Any:
     """The templates of site/, as every page is made of them."""
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader("site"),
+        loader=jinja2.FileSystemLoader("report/site"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

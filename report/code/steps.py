@@ -7,10 +7,10 @@ from math import gcd
 
 from sympy.ntheory import factorint
 
-from strata.accounts.main_effects import prime_powers
+from report.code.cards import percent
+from report.code.facts import Facts, Missing, held, of, spread
 from strata.monoid import classes, idempotent
-from strata.report.cards import percent
-from strata.report.facts import Facts, Missing, held, of, spread
+from studies.mechanism.code.main_effects import prime_powers
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ project does not make is not tested.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from strata.report import rules
-from strata.report.facts import Facts, Missing
-from strata.report.rules import REJECTED, UNTESTED, Found
+from report.code import rules
+from report.code.facts import Facts, Missing
+from report.code.rules import REJECTED, UNTESTED, Found
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 "use strict";
 // The network with one of its parts changed, as docs/interventions.md defines the changes. `hero` is what
-// src/strata/report/hero.py writes; the weights are those of the run's page.
+// report/code/hero.py writes; the weights are those of the run's page.
 strata.network = (() => {
   const { dot, add, tuple } = strata.model;
   const mean = rows => rows.reduce((sum, x) => add(sum, x, 1 / rows.length), new Float32Array(rows[0].length));

@@ -1,7 +1,6 @@
 """The reference of the library as pages: what its docstrings and signatures say.
 
-Out: a folder of HTML, a page for each module of the public face, the core, models, analysis and
-interventions.
+Out: a folder of HTML, a page for each module of the public face, the core, api, measure and patch.
 """
 
 import pkgutil
@@ -15,9 +14,9 @@ import strata
 from strata import store
 from strata.run import command
 
-HIDDEN = ("accounts", "dynamics", "pipeline", "plots", "report", "tables", "training", "schema")
-HIDDEN += ("levels", "params", "workers", "models.console", "models.summary")
-TEMPLATES = Path("site", "api")  # pdoc's, with a link back to the report
+HIDDEN = ("levels", "params", "plots", "render", "schema", "tables", "train")
+HIDDEN += ("api.console", "api.summary")
+TEMPLATES = Path("report", "site", "api")  # pdoc's, with a link back to the report
 
 
 def face() -> None:

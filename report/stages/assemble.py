@@ -15,15 +15,14 @@ from typing import Any
 
 import pandas as pd
 
+from ops import files, provenance
+from report.code import appendix, docs, epochs, front, network, page, site
 from strata import store
-from strata.dynamics import grokking, table
 from strata.params import load
-from strata.pipeline import files, provenance
-from strata.plots import network
-from strata.report import appendix, docs, epochs, front, page, site
 from strata.run import Run, command, read_yaml
+from studies.dynamics.code import grokking, table
 
-SITE, HERO = Path("site"), Path("data/hero")
+SITE, HERO = Path("report/site"), Path("data/hero")
 DYNAMICS, GROKKING = Path("data/dynamics"), Path("data/grokking")
 Json = dict[str, Any]
 

@@ -8,11 +8,11 @@ for each run and an index.
 import shutil
 from pathlib import Path
 
+from report.code import cards
 from strata import store
+from strata.api.summary import summary
 from strata.collected import read_collected
 from strata.inputs import InputError
-from strata.models.summary import summary
-from strata.report import cards
 from strata.run import command
 from strata.schema import Interventions, Logits, Metrics
 

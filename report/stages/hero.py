@@ -1,12 +1,12 @@
 """What the front page's live drawing of the headline run needs beside its weights.
 
-In: a run's name, its weights. Out: JSON described in strata.report.hero, with what each change of
+In: a run's name, its weights. Out: JSON described in report.code.hero, with what each change of
 the network costs over all pairs; null where the run diverged.
 """
 
+from report.code import hero
 from strata import store
 from strata.params import load
-from strata.report import hero
 from strata.run import Run, command
 
 

@@ -1,15 +1,15 @@
 """What the report shows of one run.
 
 In: a run's name, its weights and history, its metrics, its interventions. Out: a script that hands
-the page's data, described in strata.report.run_data, to the report: a page opened from disk may
+the page's data, described in report.code.run_data, to the report: a page opened from disk may
 load scripts alone.
 """
 
 from pathlib import Path
 
+from ops import provenance
+from report.code import run_data
 from strata import store
-from strata.pipeline import provenance
-from strata.report import run_data
 from strata.run import InputError, Run, command
 from strata.schema import Interventions, Metrics
 

@@ -1,4 +1,4 @@
-"""A tutorial: notebooks/tutorials/NAME.ipynb executed, as a page of the report.
+"""A tutorial: report/notebooks/NAME.ipynb executed, as a page of the report.
 
 In: the name, and what the notebook loads. Out: the page.
 """
@@ -7,12 +7,12 @@ from pathlib import Path
 
 from strata import store
 from strata.inputs import InputError
-from strata.pipeline import notebook
+from strata.render import notebook
 from strata.run import command
 
 
 def main(name: str, page: str) -> None:
-    template = Path("notebooks", "tutorials", f"{name}.ipynb")
+    template = Path("report", "notebooks", f"{name}.ipynb")
     if not template.is_file():
         raise InputError(f"{template}: no such notebook")
     [done] = notebook.executed([(template, {})])

@@ -15,9 +15,11 @@ from scipy import stats
 
 from strata import params
 from strata.collected import write_collected
-from strata.tables import format, mlp_seeds, paired
+from strata.tables import format
 from strata.tables.beside import holm
-from strata.tables.beside_seeds import Studied
+from studies.architectures.code import mlp_seeds
+from studies.seeds.code import paired
+from studies.seeds.code.beside_seeds import Studied
 
 ROOT = Path(__file__).parents[2]
 GRID = params.load(ROOT / "params.yaml").grid.model_copy(update={"moduli": [35, 15, 7]})
@@ -255,7 +257,7 @@ def are_written(folder: Path, said: str) -> None:
 def test_the_stage_writes_its_tables_from_any_number_of_seeds(seeds, said, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     written(tmp_path, runs([165, 113], lambda key: later(key, []), seeds))
-    main = runpy.run_path("stages/studies.py")["main"]
+    main = runpy.run_path("studies/architectures/stages/architectures.py")["main"]
     main(str(tmp_path), str(tmp_path))
     are_written(tmp_path, said)
 

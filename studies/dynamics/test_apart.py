@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from strata.dynamics import apart
-from strata.dynamics.order import settled
 from strata.monoid import classes
 from strata.run import TrainParams
 from strata.statistics import above_chance
+from studies.dynamics.code import apart
+from studies.dynamics.code.order import settled
 
 N = 35
 LABEL = np.gcd(np.arange(N), N)

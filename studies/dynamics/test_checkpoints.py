@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from strata import store, task
-from strata.dynamics import checkpoints, receipts, schedule
-from strata.dynamics.checkpoints import Kept
-from strata.dynamics.schedule import clock
 from strata.run import InputError, Run, Settings, SplitParams, TrainParams
-from strata.training import loop
-from strata.training.environment import Environment
-from strata.training.trainer import Trainer
+from strata.train import loop
+from strata.train.environment import Environment
+from strata.train.trainer import Trainer
+from studies.dynamics.code import checkpoints, receipts, schedule
+from studies.dynamics.code.checkpoints import Kept
+from studies.dynamics.code.schedule import clock
 
 RUN = Run(6, 1)
 PARAMS = TrainParams(

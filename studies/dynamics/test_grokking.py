@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from strata.analysis import fourier, subspaces
-from strata.dynamics import grokking
+from report.code import epochs, run_data
+from strata.measure import fourier, subspaces
 from strata.monoid import classes
-from strata.report import epochs, run_data
+from studies.dynamics.code import grokking
 
 N = 15
 RNG = np.random.default_rng(0)

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from sympy.ntheory import factorint
 
 from strata import params
-from strata.dynamics import order
-from strata.dynamics.receipts import Receipt
-from strata.interventions import projections
 from strata.monoid import JClass, classes
+from strata.patch import projections
 from strata.run import InputError, Run
-from strata.tables import dynamics, format
-from strata.training.environment import Environment
+from strata.tables import format
+from strata.train.environment import Environment
+from studies.dynamics.code import order
+from studies.dynamics.code import tables as dynamics
+from studies.dynamics.code.receipts import Receipt
 
 PARAMS = params.load("params.yaml")
 GRID, THRESHOLDS = PARAMS.grid.model_copy(update={"resamples": 999}), PARAMS.dynamics

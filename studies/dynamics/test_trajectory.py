@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from planted import planted
 
 from strata import task
-from strata.analysis import fourier
-from strata.dynamics import order, table, trajectory
+from strata.measure import fourier
 from strata.monoid import classes
 from strata.params import DynamicsParams
 from strata.run import InputError, Run, TrainParams
-from strata.training import network
+from strata.train import network
+from studies.dynamics.code import order, table, trajectory
 
 N = 35
 PARAMS = DynamicsParams(key_threshold=0.5, variance=0.95)

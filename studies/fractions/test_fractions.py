@@ -9,8 +9,9 @@ from planted_runs import CHOICE, studied
 
 from strata import params
 from strata.run import Run
-from strata.tables import format, fractions
-from strata.tables.beside_seeds import Studied
+from strata.tables import format
+from studies.fractions.code import fractions
+from studies.seeds.code.beside_seeds import Studied
 
 ROOT = Path(__file__).parents[2]
 EPOCHS = {0.2: 9000, 0.3: 7000, 0.4: 5000, 0.5: 4000}

@@ -7,22 +7,12 @@ import pytest
 from planted import planted
 from small import exact_mlp
 
-from strata.analysis import fourier
-from strata.interventions import (
-    ablations,
-    criteria,
-    energy,
-    head_criteria,
-    hybrids,
-    interchange,
-    patching,
-    projections,
-    routing,
-    scores,
-)
-from strata.interventions.levels import LEVELS
+from strata.measure import fourier
 from strata.monoid import JClass, chi
+from strata.patch import ablations, hybrids, patching, projections, routing, scores
 from strata.schema import EqualEnergy, Interventions, Scores
+from studies.interventions.code import criteria, energy, head_criteria, interchange
+from studies.interventions.code.levels import LEVELS
 
 Weights = dict[str, np.ndarray]
 DRAWS = 3

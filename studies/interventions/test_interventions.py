@@ -12,24 +12,17 @@ from planted import planted
 from small import kind_of
 
 from strata import params, store
-from strata.analysis import fourier
-from strata.interventions import (
-    ablations,
-    criteria,
-    hybrids,
-    patching,
-    projections,
-    routing,
-    scores,
-    suite,
-)
+from strata.measure import fourier
 from strata.monoid import JClass, classes, position
 from strata.params import InterventionsParams
+from strata.patch import ablations, hybrids, patching, projections, routing, scores
 from strata.run import Run, TrainParams
 from strata.schema import HeadChange, Interventions, Measures, OperandScores, Range
 from strata.schema.interventions import Kind
-from strata.tables import evidence, format, heads, interventions
-from strata.training import network
+from strata.tables import format
+from strata.train import network
+from studies.interventions.code import criteria, evidence, heads, suite
+from studies.interventions.code import tables as interventions
 
 ALL = params.load(Path(__file__).parents[2] / "params.yaml")
 PARAMS = InterventionsParams(draws=2, swaps=1, seed=0)

@@ -5,10 +5,10 @@ from pathlib import Path
 from handmade import changed, run_metrics
 
 from strata import params
-from strata.interventions import criteria
-from strata.interventions.levels import LEVELS
 from strata.schema import Interchange, Interventions, Measures, OperandScores
-from strata.tables import levels
+from studies.interventions.code import criteria
+from studies.interventions.code import tables_levels as levels
+from studies.interventions.code.levels import LEVELS
 
 PARAMS = params.load(Path(__file__).parents[2] / "params.yaml")
 KIND = "element"

@@ -16,13 +16,13 @@ from planted_logits import (
 )
 from small import history_of, measured, split_of, weights_of
 
-from strata.accounts import study
-from strata.accounts.study import Case, Choice
 from strata.levels import LevelsParams
 from strata.run import Run
 from strata.schema import Embedding, Interventions
 from strata.statistics import t_interval
-from strata.tables import accounts, exceptions
+from studies.mechanism.code import exceptions, study
+from studies.mechanism.code import tables_accounts as accounts
+from studies.mechanism.code.study import Case, Choice
 
 CHOICE = Choice(ACCOUNTS.levels, 0.99)
 MANY = ACCOUNTS.logits.model_copy(update={"other_seeds": [1], "other_key_thresholds": []})

@@ -4,8 +4,8 @@ import pytest
 from tiny import ROOT
 
 from strata import params
-from strata.accounts import decision
-from strata.accounts.decision import Gating, Votes
+from studies.mechanism.code import decision
+from studies.mechanism.code.decision import Gating, Votes
 
 LEVELS = params.load(ROOT / "params.yaml").accounts.levels
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from strata.accounts import characters, descriptions
-from strata.accounts.characters import Characters
-from strata.analysis.fourier import conjugate
+from strata.measure.fourier import conjugate
 from strata.monoid import classes, unit
+from studies.mechanism.code import characters, descriptions
+from studies.mechanism.code.characters import Characters
 
 
 def some_keys(n, share=0.4, seed=0):

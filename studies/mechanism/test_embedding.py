@@ -10,12 +10,12 @@ from planted_strata import class_codes, lookup
 from small import weights_of
 
 from strata import params, store
-from strata.accounts import embedding, keep, main_effects, transport
-from strata.interventions import patching
 from strata.monoid import classes
+from strata.patch import patching
 from strata.run import Run
 from strata.schema import Range
 from strata.schema.embedding import Change, Draws, Embedding, KeyKept
+from studies.mechanism.code import embedding, keep, main_effects, transport
 
 PARAMS = params.load("params.yaml").accounts.embedding.model_copy(
     update={"draws": 3, "gradients": 20}

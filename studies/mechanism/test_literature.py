@@ -6,14 +6,14 @@ import torch
 from planted import phases, planted
 from small import weights_of
 
-from strata.accounts import literature, simple_neurons
-from strata.accounts.gradients import Gradients, gradients
-from strata.analysis import activations
-from strata.interventions import patching
-from strata.interventions.projections import keys
+from strata.measure import activations
 from strata.monoid import JClass, chi
+from strata.patch import patching
+from strata.patch.projections import keys
 from strata.run import Run
-from strata.training import network
+from strata.train import network
+from studies.mechanism.code import literature, simple_neurons
+from studies.mechanism.code.gradients import Gradients, gradients
 
 
 @pytest.mark.parametrize("run", [Run(15, 1), Run(15, 1, "mlp")], ids=str)

@@ -20,13 +20,13 @@ from planted_logits import (
 )
 from small import weights_of
 
-from strata.accounts import decision, descriptions, logits
-from strata.accounts.characters import Part, local
-from strata.accounts.descriptions import class_indicators
-from strata.analysis import activations
-from strata.analysis.fourier import conjugate
+from strata.measure import activations
+from strata.measure.fourier import conjugate
 from strata.monoid import classes
 from strata.run import Run
+from studies.mechanism.code import decision, descriptions, logits
+from studies.mechanism.code.characters import Part, local
+from studies.mechanism.code.descriptions import class_indicators
 
 
 @pytest.mark.parametrize("n", [165, 143])

@@ -13,7 +13,8 @@ from small import TRAIN, history_of, measured, split_of, weights_of
 from strata.collected import write_collected
 from strata.run import InputError, Run
 from strata.schema import Metrics
-from strata.tables import format, moduli
+from strata.tables import format
+from studies.moduli.code import moduli
 
 ROOT = Path(__file__).parents[2]
 
@@ -124,7 +125,7 @@ def test_the_stage_takes_moduli_with_a_class_that_is_no_group_alone(tmp_path, mo
     monkeypatch.chdir(ROOT)
     runs = [run_metrics(210, 1), run_metrics(210, 2), run_metrics(165, 1), untrained(12)]
     write_collected(tmp_path / "metrics.parquet", [x.model_dump_json().encode() for x in runs])
-    main = runpy.run_path("stages/extension.py")["main"]
+    main = runpy.run_path("studies/moduli/stages/extension.py")["main"]
     main(str(tmp_path), str(tmp_path / "metrics.parquet"))
     assert set(pd.read_csv(tmp_path / "extension-classes.csv")["n"]) == {12}
 

@@ -7,10 +7,11 @@ import pytest
 from planted_runs import CHOICE, studied
 from scipy.stats import binom
 
-from strata.interventions.scores import class_known
+from strata.patch.scores import class_known
 from strata.schema import HeadChange, Measures, OperandScores
-from strata.tables import format, four_primes
-from strata.tables.beside_seeds import Studied
+from strata.tables import format
+from studies.moduli.code import four_primes
+from studies.seeds.code.beside_seeds import Studied
 
 PRIMES = (2, 3, 5, 7)
 FEW = "too few runs for the rule of a modulus"

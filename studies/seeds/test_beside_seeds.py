@@ -20,14 +20,15 @@ from planted_logits import (
     shared_keys,
 )
 
+from ops import files
 from strata import params, store
-from strata.accounts.study import Case, Choice
-from strata.pipeline import files
 from strata.run import InputError, read_yaml
 from strata.schema import Embedding, Interventions, Metrics, Origin, Printed
 from strata.statistics import t_interval
-from strata.tables import beside_seeds, claims, headline
-from strata.tables.beside_seeds import Studied
+from strata.tables import claims, headline
+from studies.mechanism.code.study import Case, Choice
+from studies.seeds.code import beside_seeds
+from studies.seeds.code.beside_seeds import Studied
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "paper" / "published"
@@ -110,7 +111,9 @@ def test_shipped_results_are_those_that_the_receipt_names():
 
 
 def test_a_result_that_is_not_the_receipt_s_is_refused(tmp_path):
-    weights = runpy.run_path(str(ROOT / "stages" / "published.py"))["weights"]
+    weights = runpy.run_path(str(ROOT / "studies" / "published" / "stages" / "published.py"))[
+        "weights"
+    ]
     folder = tmp_path / "results"
     assert weights(folder) == ""
     shutil.copytree(KEPT, folder)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from planted_runs import CHOICE, studied
 
-from strata.tables import crossed, format
+from strata.tables import format
 from strata.tables.beside import holm
-from strata.tables.beside_seeds import Studied
+from studies.seeds.code import crossed
+from studies.seeds.code.beside_seeds import Studied
 
 NOISE = np.random.default_rng(0).normal(size=(4, 4))
 Planted = Callable[[int, int], dict[str, Any]]

@@ -1,7 +1,7 @@
 """The same network in the hands of TransformerLens, of both major versions, and of nnsight.
 
 Each is another program's environment: Python executables that have it are named, with colons
-between, by STRATA_LENS. `scripts/lens FOLDER` makes them.
+between, by STRATA_LENS. `ops/scripts/lens FOLDER` makes them.
 """
 
 import os
@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from small import weights_of
 
+from strata.api import lens
+from strata.api.model import model_of
 from strata.inputs import InputError
-from strata.models import lens
-from strata.models.model import model_of
 from strata.run import Run
 
 PYTHONS = [x for x in os.environ.get("STRATA_LENS", "").split(":") if x]
-SCRIPT = Path(__file__).with_name("hooked.py")
-FOUND = os.pathsep.join(str(SCRIPT.parents[i] / x) for i, x in ((1, ""), (2, "src")))
+SCRIPT = Path(__file__).parents[1] / "hooked.py"
+FOUND = os.pathsep.join(str(SCRIPT.parents[1] / x) for x in ("", "tests", "src"))
 
 
 def checked(python: str, *options: str) -> subprocess.CompletedProcess[str]:

@@ -6,11 +6,11 @@ import torch
 from planted import planted
 from small import exact_mlp, exact_transformer, weights_of
 
-from strata.analysis import activations, fourier, subspaces
+from strata.api.model import MLP, Transformer, model_of
 from strata.inputs import InputError
-from strata.interventions import ablations, projections, routing, specificity
-from strata.models.model import MLP, Transformer, model_of
+from strata.measure import activations, fourier, subspaces
 from strata.monoid import JClass
+from strata.patch import ablations, projections, routing, specificity
 from strata.run import Run
 
 SMALL = [Run(12, 1), Run(15, 2), Run(12, 1, "mlp")]

@@ -11,9 +11,9 @@ from small import TRAIN, history_of, kind_of, weights_of
 
 import strata
 from strata import interop, store
+from strata.api import console, repository
+from strata.api.repository import HISTORY, SUMMARY, WEIGHTS
 from strata.inputs import InputError
-from strata.models import console, repository
-from strata.models.repository import HISTORY, SUMMARY, WEIGHTS
 from strata.run import Run, Settings, SplitParams
 from strata.schema import RunSummary
 
@@ -97,7 +97,7 @@ def test_an_address_is_cloned_once(clone, tmp_path, monkeypatch):
 
 def test_the_working_directory_counts_where_the_package_is_in_no_clone(clone, monkeypatch):
     monkeypatch.delenv(repository.REPOSITORY, raising=False)
-    monkeypatch.setattr(repository, "__file__", "/usr/lib/python3/strata/models/repository.py")
+    monkeypatch.setattr(repository, "__file__", "/usr/lib/python3/strata/api/repository.py")
     monkeypatch.chdir(clone / "data")
     assert repository.place(None) == str(clone)
     monkeypatch.chdir("/")

@@ -5,7 +5,7 @@ import pytest
 import shipped
 import torch
 
-from strata.analysis import activations
+from strata.measure import activations
 
 
 @pytest.mark.parametrize("name", sorted(shipped.weights()))

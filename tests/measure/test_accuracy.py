@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small import NONE, history_of, split_of
 
-from strata.analysis import accuracy
+from strata.measure import accuracy
 
 
 @pytest.mark.parametrize("n", [2, 3, 12, 15])

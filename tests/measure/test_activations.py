@@ -11,9 +11,9 @@ import torch
 from small import kind_of
 
 from strata import store
-from strata.analysis import activations, stored
+from strata.measure import activations, stored
 from strata.run import Run, TrainParams
-from strata.training import network
+from strata.train import network
 
 STAGE = str(Path(__file__).parents[2] / "stages" / "forward.py")
 PARAMS = TrainParams(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strata.analysis import fourier
+from strata.measure import fourier
 from strata.monoid import chi, classes, frequencies, jclass
 
 ORDERS = [(1,), (2,), (3,), (10,), (2, 2), (4, 10), (2, 4, 10), (2, 2, 3, 5)]

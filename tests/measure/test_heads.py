@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from small import PARAMS, weights_of
 
-from strata.analysis import heads, subspaces
+from strata.measure import heads, subspaces
 from strata.monoid import classes
 from strata.run import Run
 

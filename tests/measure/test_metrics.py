@@ -19,8 +19,8 @@ from small import (
 )
 
 from strata import monoid, store
-from strata.analysis import activations, all_pairs, metrics, readout, token_fourier
-from strata.analysis.accuracy import ACCURACIES
+from strata.measure import activations, all_pairs, metrics, readout, token_fourier
+from strata.measure.accuracy import ACCURACIES
 from strata.run import Run
 
 

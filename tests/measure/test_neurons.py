@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from small import TRAIN, kind_of
 
-from strata.analysis import all_pairs, neurons
-from strata.analysis.activations import blocks
+from strata.measure import all_pairs, neurons
+from strata.measure.activations import blocks
 from strata.run import Run
-from strata.training import network
+from strata.train import network
 
 
 def moments_of(x: np.ndarray, n: int, parts: int = 1) -> neurons.Moments:

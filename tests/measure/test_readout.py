@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strata.analysis import readout
+from strata.measure import readout
 from strata.monoid import JClass, axes, classes, frequencies, jclass, position, unit
 
 PRINTED = json.loads((Path(__file__).parents[2] / "paper" / "printed_values.json").read_text())

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from strata import monoid
-from strata.analysis import stability, variance
+from strata.measure import stability, variance
 from strata.run import Run, TrainParams
-from strata.training import network
+from strata.train import network
 
 TRAIN = TrainParams(
     d_model=12, n_heads=3, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,

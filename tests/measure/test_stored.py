@@ -10,7 +10,7 @@ import pytest
 from small import weights_of
 
 from strata import store
-from strata.analysis import all_pairs, stored
+from strata.measure import all_pairs, stored
 from strata.run import InputError, Run
 
 RUNS = [Run(2, 1), Run(12, 1), Run(13, 2), Run(15, 1), Run(15, 1, "mlp")]
@@ -75,9 +75,9 @@ def test_what_measures_need_of_a_run_of_the_paper_is_small(tmp_path):
 
 
 def test_metrics_import_no_torch():
-    code = "import sys, strata.analysis.metrics, strata.analysis.stored; print([*sys.modules])"
+    code = "import sys, strata.measure.metrics, strata.measure.stored; print([*sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "'strata.analysis.metrics'" in found.stdout
+    assert "'strata.measure.metrics'" in found.stdout
     assert "'torch'" not in found.stdout
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strata.analysis import subspaces
+from strata.measure import subspaces
 
 
 def orthonormal(d: int, k: int, seed: int = 0) -> np.ndarray:

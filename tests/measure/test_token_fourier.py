@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sympy.ntheory import factorint
 
-from strata.analysis import token_fourier
+from strata.measure import token_fourier
 
 
 @pytest.mark.parametrize("n", [15, 12, 36, 30])

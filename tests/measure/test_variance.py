@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from strata.analysis.variance import block_eta_squared, eta_squared
+from strata.measure.variance import block_eta_squared, eta_squared
 
 
 def test_a_matrix_of_blocks_scores_one_and_shuffled_labels_less():

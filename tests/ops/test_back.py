@@ -11,10 +11,10 @@ import pytest
 from psutil import NoSuchProcess, Process
 from tiny import Project, copied
 
-from strata.pipeline import provenance
+from ops import provenance
 
 DVC = (sys.executable, "-m", "dvc")
-BACK = (sys.executable, "scripts/back.py")
+BACK = (sys.executable, "ops/scripts/back.py")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import json
 import tomllib
 from pathlib import Path
 
-from strata.pipeline import citation
+from ops import citation
 from strata.run import read_yaml
 
 ROOT = Path(__file__).parents[2]
@@ -13,7 +13,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def test_the_files_of_other_archives_are_those_that_citation_cff_gives():
-    """`python scripts/citation.py` writes them."""
+    """`python ops/scripts/citation.py` writes them."""
     assert (ROOT / "codemeta.json").read_text("utf-8") == citation.codemeta(CFF)
     assert (ROOT / ".zenodo.json").read_text("utf-8") == citation.zenodo(CFF)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tiny import ROOT
 
-from strata.pipeline import code, syntax
-from strata.pipeline.code import Code
+from ops import code, syntax
+from ops.code import Code
 from strata.run import InputError
 
 Keys = dict[str, list[str]]
@@ -23,11 +23,11 @@ Keys = dict[str, list[str]]
 @pytest.fixture
 def package(tmp_path, monkeypatch) -> Callable[..., Path]:
     """Writes a package and a script beside it; the script's path."""
-    monkeypatch.setattr(code, "SRC", tmp_path / "strata")
+    monkeypatch.setattr(code, "TOP", tmp_path)
 
     def written(script: str, **modules: str) -> Path:
         for name, text in {"__init__": "", **modules}.items():
-            path = tmp_path / "strata" / f"{name.replace('__in__', '/')}.py"
+            path = tmp_path / "src" / "strata" / f"{name.replace('__in__', '/')}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         path = tmp_path / "script.py"
@@ -104,7 +104,7 @@ def test_what_runs_on_import_counts_and_what_it_uses(package):
     found = {x.replace("strata.", "") for x in map(str, Code().reached(script))}
     assert {"one.f", "one.register", "two.start", "two.register"} - found == {"one.register"}
     before = Code().lines(script)
-    path = script.parent / "strata" / "one.py"
+    path = script.parent / "src" / "strata" / "one.py"
     path.write_text(path.read_text().replace("return f()", "return f"))
     assert Code().lines(script) != before
 
@@ -156,11 +156,15 @@ def test_what_is_written_otherwise_has_the_same_key(before, after, package):
     assert code.key(script) == first
 
 
+COPIED = ("src", "stages", "notebooks", "ops", "studies")
+COPIED += tuple(f"report/{name}" for name in ("code", "stages", "notebooks"))
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Path:
     """The code of this project, to be spoilt."""
     folder = tmp_path_factory.mktemp("code")
-    for name in ("src", "stages", "notebooks"):
+    for name in COPIED:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
@@ -168,13 +172,13 @@ def copy(tmp_path_factory) -> Path:
 @pytest.fixture
 def keys(copy, monkeypatch) -> Callable[[], Keys]:
     """Gives the lines of every stage and notebook of the copy, as it is then."""
-    monkeypatch.setattr(code, "SRC", copy / "src" / "strata")
+    monkeypatch.setattr(code, "TOP", copy)
 
     def now() -> Keys:
         found, figure = Code(), copy / "stages" / "figure.py"
-        every = [(x,) for x in (copy / "stages").glob("*.py")]
-        every += [(figure, x) for x in (copy / "notebooks").rglob("*.ipynb")]
-        return {files[-1].stem: found.lines(*files) for files in every}
+        every = [(x,) for x in copy.rglob("stages/*.py")]
+        every += [(figure, x) for x in copy.rglob("notebooks/*.ipynb")]
+        return {str(files[-1]): found.lines(*files) for files in every}
 
     return now
 
@@ -191,12 +195,13 @@ def redocumented(text: str) -> str:
 
 
 def test_comments_docstrings_and_layout_change_no_key(copy, keys):
-    before, modules = keys(), [*(copy / "src").rglob("*.py"), *(copy / "stages").glob("*.py")]
+    before, modules = keys(), [*copy.rglob("*.py")]
     kept = {path: path.read_text() for path in modules}
     for path, text in kept.items():
         path.write_text(f"# a remark\n{redocumented(text)}\n\n# another\n")
     words = ["ruff", "format", "--quiet", "--isolated", "--line-length", "60"]
-    words += [str(copy / name) for name in ("src", "stages")]
+    words += [str(copy / name) for name in COPIED if not name.endswith("notebooks")]
+    words += ["--exclude", "*.ipynb"]
     subprocess.run([sys.executable, "-m", *words], check=True)
     assert all(path.read_text() != text for path, text in kept.items() if text.strip())
     assert keys() == before
@@ -217,7 +222,12 @@ def numbered(path: Path) -> list[tuple[str, ast.Constant]]:
 
 def test_a_changed_number_changes_the_keys_that_name_its_definition_and_no_other(copy, keys):
     before, draw = keys(), random.Random(1)
-    every = [(x, one) for x in sorted((copy / "src").rglob("*.py")) for one in numbered(x)]
+    modules = [
+        *(copy / "src").rglob("*.py"),
+        *copy.rglob("code/*.py"),
+        *(copy / "ops").glob("*.py"),
+    ]
+    every = [(x, one) for x in sorted(modules) for one in numbered(x)]
     for path, (name, number) in draw.sample(every, 4):
         text = path.read_text()
         lines = text.split("\n")
@@ -225,7 +235,7 @@ def test_a_changed_number_changes_the_keys_that_name_its_definition_and_no_other
         spoilt = line[: number.col_offset] + b"77777" + line[number.end_col_offset :]
         lines[number.lineno - 1] = spoilt.decode()
         path.write_text("\n".join(lines))
-        module = ".".join(path.relative_to(copy / "src").with_suffix("").parts)
+        module = ".".join(path.relative_to(copy).with_suffix("").parts).removeprefix("src.")
         after = keys()
         path.write_text(text)
         changed = {x for x in before if before[x] != after[x]}
@@ -236,15 +246,16 @@ def test_a_changed_number_changes_the_keys_that_name_its_definition_and_no_other
 
 
 PROFILER = """
-import json, re, runpy, sys
-called, out, words = set(), sys.argv[1], sys.argv[2:]
+import json, os, re, runpy, sys
+called, out, words, top = set(), sys.argv[1], sys.argv[2:], os.getcwd() + "/"
+MODULE = re.escape(top) + r"(?:src/)?((?:strata|(?:studies/[^/]+|report)/code|ops)/.+)[.]py"
 FUNCTION = 1  # the flag of code that is no module and no body of a class
 def importing(frame):
     while frame := frame.f_back:
-        if frame.f_code.co_name == "<module>" and "/src/strata/" in frame.f_code.co_filename:
+        if frame.f_code.co_name == "<module>" and re.fullmatch(MODULE, frame.f_code.co_filename):
             return True
 def seen(frame, event, _):
-    found = re.search(r"/src/(strata/.+)[.]py$", frame.f_code.co_filename)
+    found = re.fullmatch(MODULE, frame.f_code.co_filename)
     if event == "call" and found and frame.f_code.co_flags & FUNCTION and not importing(frame):
         name = frame.f_code.co_qualname.split(".")[0]
         called.add(found[1].replace("/__init__", "").replace("/", ".") + "." + name)
@@ -264,7 +275,7 @@ def test_a_script_and_a_notebook_of_one_name_would_share_a_key_and_are_refused(
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text('{"cells": []}')
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"stages/one\.py: there is a notebook of that name"):
+    with pytest.raises(InputError, match=r"notebooks/one\.ipynb: stages/one\.py has that name too"):
         main("data/code")
     assert not (tmp_path / "data").exists()
 
@@ -273,7 +284,7 @@ def test_every_function_that_a_stage_calls_is_in_its_key(made, tmp_path):
     """The oracle is a run: what a profiler sees called, but for what importing does."""
     from tiny import called, copied
 
-    from strata.pipeline import files
+    from ops import files
     from strata.store import read_json
 
     project = copied(made, tmp_path)
@@ -295,7 +306,9 @@ def test_every_function_that_a_stage_calls_is_in_its_key(made, tmp_path):
 
 def test_a_name_that_is_imported_at_its_first_use_is_what_the_stub_says(package):
     script = package("import strata\nstrata.f(1)\n", one=ONE, two=TWO)
-    (script.parent / "strata" / "__init__.pyi").write_text("from strata.one import f as f\n")
+    (script.parent / "src" / "strata" / "__init__.pyi").write_text(
+        "from strata.one import f as f\n"
+    )
     assert names(script) == F
     script.write_text("from strata import f\nf(1)\n")
     assert names(script) == F

@@ -10,7 +10,7 @@ import pytest
 import rocrate
 from ruamel.yaml import YAML
 
-from strata.pipeline import crate
+from ops import crate
 
 ROOT = Path(__file__).parents[2]
 CONTEXT = Path(rocrate.__file__).parent / "data" / "ro-crate.jsonld"

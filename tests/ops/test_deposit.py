@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tiny import ROOT, RUN, Project
 
-from strata.pipeline import files, verify
+from ops import files, verify
 
 NEEDED = ("Makefile", "CITATION.cff", "codemeta.json", ".zenodo.json", "LICENSE")
 

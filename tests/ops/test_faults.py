@@ -19,7 +19,7 @@ import pytest
 from nursery import LOOP, asked
 from tiny import RUN, Project, called, copied
 
-from strata.pipeline import files, verify
+from ops import files, verify
 
 ROOT = Path(__file__).parents[2]
 DVC = (sys.executable, "-m", "dvc")
@@ -31,7 +31,7 @@ FORKED = ("check@runs", f"split@{RUN}", "forward", f"activations@{RUN}", f"metri
 NURSERY = """
 import os, runpy, sys
 from strata import params, store, task
-from strata.analysis import activations, metrics
+from strata.measure import activations, metrics
 from strata.tables import format, headline, published
 print(0, flush=True)  # ready
 def child(words):
@@ -231,7 +231,7 @@ def test_make_paper_deletes_what_a_killed_figure_left(project):
     assert killed_at_a_rename(project, 0)[1]
     project.do(*DVC, "checkout", "--quiet")
     assert results(project) != expected
-    assert "up to date" in project.do("scripts/paper")
+    assert "up to date" in project.do("ops/scripts/paper")
     assert results(project) == expected
 
 
@@ -320,7 +320,7 @@ def test_make_paper_interrupted_before_it_pulls_goes_no_further(tmp_path):
     (tmp_path / "dvc").chmod(0o755)
     project = Project(tmp_path)
     project.environment["PATH"] = f"{tmp_path}:{os.environ['PATH']}"
-    process = started(project, "bash", str(ROOT / "scripts/paper"))
+    process = started(project, "bash", str(ROOT / "ops/scripts/paper"))
     steps = tmp_path / "steps"
     while not steps.exists():
         time.sleep(0.01)
@@ -390,9 +390,9 @@ mount -t tmpfs -o size=256m,mode=755 full disk && cd disk && git clone --quiet $
 for room; do
     cd project && rm -rf .dvc/cache data figures tables report && cd ..
     head -c $((($(df --output=avail -B1 . | tail -1)) - room * 1048576)) /dev/zero >filler
-    (cd project && scripts/paper) >>$said 2>&1 && echo "$room: enough" >>$said
+    (cd project && ops/scripts/paper) >>$said 2>&1 && echo "$room: enough" >>$said
     rm filler
-    cd project && scripts/paper >>$said 2>&1 && dvc status --quiet || exit
+    cd project && ops/scripts/paper >>$said 2>&1 && dvc status --quiet || exit
     mkdir $copies/$room && cp -r data figures tables report $copies/$room && cd ..
 done
 """
@@ -494,9 +494,9 @@ def test_what_dvc_copied_from_a_damaged_object_of_its_cache_is_made_anew(project
     path.unlink()
     project.do(*DVC, "checkout")
     assert path.read_bytes() != expected[METRICS]
-    assert "was damaged: deleted" in project.do("scripts/paper")
+    assert "was damaged: deleted" in project.do("ops/scripts/paper")
     assert results(project) == expected
-    assert "up to date" in project.do("scripts/paper")
+    assert "up to date" in project.do("ops/scripts/paper")
 
 
 def test_a_dvc_lock_edited_by_hand_is_seen_and_git_or_repro_puts_it_right(project):

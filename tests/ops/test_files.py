@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strata.pipeline import files
+from ops import files
 from strata.run import InputError
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import pytest
 from tiny import ROOT as TOP
 from tiny import RUN, Project, pipeline, prepared
 
-from strata.pipeline import files, frozen
+from ops import files, frozen
 from strata.run import read_yaml
 
 FROZEN = ("checkpoints", "dynamics", "grokking")
@@ -27,7 +27,7 @@ def project(tmp_path_factory) -> Project:
     whole["dvc.yaml"].pop("plots")
     made = prepared(tmp_path_factory.mktemp("frozen") / "project", whole)
     made.set("count", 5)
-    made.do(sys.executable, "scripts/dynamics.py")
+    made.do(sys.executable, "ops/scripts/dynamics.py")
     return made
 
 
@@ -48,7 +48,9 @@ def test_no_repro_trains_for_another_schedule_and_make_paper_says_what_would(pro
         f"training dynamics of {RUN}: made with other files or parameters (params.yaml: "
         "checkpoints); `make dynamics` makes them again, after training for about 0.0 hours"
     )
-    assert f"checkpoints of {RUN}  epoch 40/40" in project.do(sys.executable, "scripts/dynamics.py")
+    assert f"checkpoints of {RUN}  epoch 40/40" in project.do(
+        sys.executable, "ops/scripts/dynamics.py"
+    )
     assert receipt.read_bytes() != before
     assert said(project) == ""
 

@@ -13,9 +13,9 @@ import pytest
 import slurm
 from tiny import ROOT, RUN, Project, copied, pipeline, prepared
 
+from ops.grid.slurm import submit
 from strata.run import InputError
 from strata.store import read_tensors
-from strata.workers.slurm import submit
 
 SLOW = "slow-n6-s1"
 WEIGHTS = f"data/train/{SLOW}/weights.safetensors"
@@ -55,7 +55,7 @@ def trainings(tmp_path_factory) -> Project:
     runs = described["pipelines/runs/dvc.yaml"]["stages"]["check"]["foreach"]["runs"]["runs"]
     runs[:] = [RUN, SLOW, "${variant}n${n}-s${seed}"]
     project = prepared(folder, {file: described[file] for file in kept})
-    loop = "src/strata/training/loop.py"
+    loop = "src/strata/train/loop.py"
     for path, old, new in (
         ("params.yaml", "variants:\n", "variants:\n  slow: {epochs: 400}\n"),
         (loop, "= 10, 30.0", "= 10, 0.0"),
@@ -111,7 +111,7 @@ def grid(project: Project, cluster: slurm.Cluster | None = None, **asked: str) -
         own |= {"ON": "slurm", "SLURM_CONF": cluster.environment["SLURM_CONF"]}
         own["PATH"] = f"{own['PATH']}:{slurm.SYSTEM}"
     process = subprocess.Popen(
-        [sys.executable, "scripts/grid.py"], cwd=project.folder, env=own, text=True,
+        [sys.executable, "ops/scripts/grid.py"], cwd=project.folder, env=own, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         # ignored where the tests run in background, and that would be inherited
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -244,7 +244,7 @@ def test_what_sbatch_refuses_is_named_in_its_words(args, named, cluster, monkeyp
     with pytest.raises(
         InputError, match=rf"(?i)^sbatch: [^\n]*{named}[^\n]*: change ARGS = {args}"
     ):
-        submit([str(ROOT / "scripts" / "worker")], 1, [args])
+        submit([str(ROOT / "ops" / "scripts" / "worker")], 1, [args])
 
 
 def test_interrupted_it_leaves_nothing_behind_and_goes_on(project, undisturbed):
@@ -298,6 +298,14 @@ def test_a_node_without_the_folder_or_the_right_to_write_says_so_by_its_code(
 ):
     for name in {".git", ".grid/logs"} - {missing}:
         (tmp_path / name).mkdir(parents=True)
-    words = [ROOT / "scripts" / "worker", "bin", tmp_path, "HEAD", "cache", "", f"{RUN}:train"]
+    words = [
+        ROOT / "ops" / "scripts" / "worker",
+        "bin",
+        tmp_path,
+        "HEAD",
+        "cache",
+        "",
+        f"{RUN}:train",
+    ]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SLURM")}
     assert subprocess.run(words, env=environment, check=False).returncode == code

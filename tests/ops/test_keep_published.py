@@ -18,7 +18,7 @@ def keep(tmp_path, monkeypatch):
     """The script in a folder with the results of some weights; returns the lock of their making."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / KEPT, KEPT)
-    script = runpy.run_path(str(ROOT / "scripts" / "keep_published.py"))
+    script = runpy.run_path(str(ROOT / "ops" / "scripts" / "keep_published.py"))
     made = Path("published")
     for path in script["RESULTS"].values():
         (made / path).parent.mkdir(parents=True, exist_ok=True)

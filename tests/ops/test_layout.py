@@ -7,27 +7,29 @@ from pathlib import Path
 import pytest
 from tiny import dvc, notebooks
 
-from strata.pipeline import files
-from strata.pipeline.code import SRC, Code
-from strata.pipeline.syntax import source
-from strata.report.sections import SECTIONS
+from ops import files
+from ops.code import Code
+from ops.syntax import source
+from report.code.sections import SECTIONS
 from strata.run import read_yaml
 
 ROOT = Path(__file__).parents[2]
 STAGES = files.stages(ROOT)
 PUBLISHED = read_yaml(ROOT / "published" / "dvc.yaml")["stages"]
 
-WINGS = ("analysis", "interventions")
-SCIENCE = sorted(path for wing in WINGS for path in (SRC / wing).glob("*.py"))
-SCIENCE.remove(SRC / "analysis" / "stored.py")  # reads and writes Parquet
-SCIENCE += [SRC / f"{name}.py" for name in ("monoid", "task", "training/network")]
-SCIENCE += [SRC / f"training/{name}.py" for name in ("gradients", "trainer")]
-SCIENCE += [SRC / f"dynamics/{name}.py" for name in ("schedule", "trajectory")]
+SRC, STUDIES = ROOT / "src" / "strata", ROOT / "studies"
+SCIENCE = sorted(path for wing in ("measure", "patch") for path in (SRC / wing).glob("*.py"))
+SCIENCE.remove(SRC / "measure" / "stored.py")  # reads and writes Parquet
+SCIENCE += [SRC / f"{name}.py" for name in ("monoid", "task", "train/network")]
+SCIENCE += [SRC / f"train/{name}.py" for name in ("gradients", "trainer")]
+INTERVENTIONS = ("criteria", "energy", "head_criteria", "interchange", "levels", "suite")
+SCIENCE += [STUDIES / f"interventions/code/{name}.py" for name in INTERVENTIONS]
+SCIENCE += [STUDIES / f"dynamics/code/{name}.py" for name in ("schedule", "trajectory")]
 
 
 def script(stage: dict) -> str:
     """The script that a stage runs."""
-    return re.findall(r"stages/\w+\.py", stage["cmd"])[0]
+    return re.findall(r"(?:[\w-]+/)*stages/\w+\.py", stage["cmd"])[0]
 
 
 @pytest.mark.parametrize("path", SCIENCE, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -76,7 +78,7 @@ def test_the_report_is_made_from_all_that_the_pipelines_make():
 def test_what_decides_weights_is_apart_from_analysis_plots_and_tables():
     modules = {x.module for x in Code().reached(ROOT / "stages" / "train.py")}
     wings = {x.split(".")[1] for x in modules if re.fullmatch(r"strata\.\w+\.\w+", x)}
-    assert wings == {"training", "schema"} and "strata.params" not in modules
+    assert wings == {"train", "schema"} and "strata.params" not in modules
     assert "params" not in STAGES["train"] and "params" not in STAGES["split"]
     for stage in STAGES.values():
         assert len(source(ROOT / script(stage)).splitlines()) <= 90

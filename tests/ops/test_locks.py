@@ -17,11 +17,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-INSTALL = ROOT / "scripts" / "install.py"
+INSTALL = ROOT / "ops" / "scripts" / "install.py"
 LOCKS = {path.stem.removeprefix("requirements"): path for path in ROOT.glob("requirements*.lock")}
 PIN = re.compile(r"([a-z0-9-]+)==(\S+?)(?: ; [^\\]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n")
 
-# What scripts/install.py does in an environment without uv.
+# What ops/scripts/install.py does in an environment without uv.
 WITHOUT_UV = f"""
 import sys
 sys.path.insert(0, {str(INSTALL.parent)!r})
@@ -42,7 +42,7 @@ def test_every_line_of_a_lock_is_a_version_with_hashes():
         text = path.read_text()
         assert PIN.search(text)
         head = PIN.sub("", text).splitlines()
-        assert "scripts/lock" in " ".join(head)
+        assert "ops/scripts/lock" in " ".join(head)
         assert all(line.startswith("# ") for line in head)
 
 
@@ -131,7 +131,7 @@ install.index-url='https://mirror.example/simple'
     ],
 )
 def test_what_no_environment_can_be_built_with_is_named_in_one_line(tmp_path, words, said):
-    command = [ROOT / "scripts" / "environment", *words]
+    command = [ROOT / "ops" / "scripts" / "environment", *words]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
     assert not list(tmp_path.iterdir())

@@ -17,21 +17,25 @@ from matplotlib.figure import Figure
 from nbformat import v4
 
 from strata import params, store, task
-from strata.accounts import logits
-from strata.accounts.study import Case, Choice
-from strata.analysis import all_pairs, metrics, stored
 from strata.architecture import architecture
-from strata.dynamics import order, table, trajectory
-from strata.interventions import suite
-from strata.pipeline import notebook
+from strata.measure import all_pairs, metrics, stored
 from strata.plots import base
+from strata.render import notebook
 from strata.run import InputError, Run, Settings
 from strata.schema import Embedding, Metrics
-from strata.tables import accounts, dynamics, moduli
-from strata.tables.beside_seeds import Studied, tables
+from studies.dynamics.code import order, table, trajectory
+from studies.dynamics.code import tables as dynamics
+from studies.interventions.code import suite
+from studies.mechanism.code import logits
+from studies.mechanism.code import tables_accounts as accounts
+from studies.mechanism.code.study import Case, Choice
+from studies.moduli.code import moduli
+from studies.seeds.code.beside_seeds import Studied, tables
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES = sorted((ROOT / "notebooks").glob("*.ipynb"))
+TEMPLATES = sorted(ROOT.glob("notebooks/*.ipynb")) + sorted(
+    ROOT.glob("studies/*/notebooks/*.ipynb")
+)
 PARAMS = params.load(ROOT / "params.yaml")
 TRAIN = PARAMS.train.model_copy(update={"d_model": 12, "n_heads": 3, "d_mlp": 5, "epochs": 1})
 every_template = pytest.mark.parametrize("template", TEMPLATES, ids=[t.stem for t in TEMPLATES])
@@ -203,7 +207,8 @@ def test_a_template_defines_nothing_asserts_something_and_leaves_matplotlib_to_p
         a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names
     }
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert {name.split(".")[0] for name in imported} <= {"numpy", "IPython", "strata"}
+    known = {"numpy", "IPython", "strata"} | ({"studies"} & {*template.parts})
+    assert {name.split(".")[0] for name in imported} <= known
 
 
 @every_template
@@ -291,6 +296,7 @@ def test_a_notebook_that_fails_gives_one_line_and_leaves_no_file(stage, workplac
     [
         (["nothing"], "notebooks/nothing.ipynb"),
         (["attn_165", "--template", "nothing"], "notebooks/nothing.ipynb"),
+        (["hierarchy", "--notebooks", "studies"], "studies/hierarchy.ipynb"),
         (["jclass-ordered-embedding"], "weights"),
         (
             ["jclass-ordered-embedding", "--input", "weights=x", "--input", "wieghts=y"],

@@ -61,7 +61,7 @@ def test_a_remark_or_another_layout_in_any_module_reruns_the_keys_alone(restored
 
 
 def test_a_changed_number_reruns_those_stages_alone_that_reach_it(restored):
-    path = restored.folder / "src" / "strata" / "interventions" / "suite.py"
+    path = restored.folder / "studies" / "interventions" / "code" / "suite.py"
     path.write_text(path.read_text().replace("def intervene(", "ANY = 1\n\n\ndef intervene(", 1))
     assert restored.dvc("repro", f"interventions@{RUN}", f"metrics@{RUN}") == {"code"}
     text = path.read_text()

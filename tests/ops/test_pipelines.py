@@ -6,7 +6,7 @@ import pytest
 from ruamel.yaml import YAML
 from tiny import dvc
 
-from strata.pipeline import files
+from ops import files
 from strata.run import InputError
 
 ROOT = Path(__file__).parents[2]

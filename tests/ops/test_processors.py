@@ -15,7 +15,7 @@ import pytest
 from packaging.version import Version
 from tiny import ROOT, RUN, Project, called, copied
 
-from strata.pipeline import files
+from ops import files
 from strata.run import read_yaml
 
 EMULATOR = "qemu-x86_64"
@@ -67,7 +67,7 @@ def test_every_analysis_gives_the_same_bytes_on_processors_of_both_vendors(
     made, processor, tmp_path
 ):
     """``made`` ran the stages through DVC on the processor at hand. The measures over training are
-    those that stages/dynamics.py takes."""
+    those that studies/dynamics/stages/dynamics.py takes."""
     project, python = copied(made, tmp_path), emulated(processor, tmp_path / "emulated")
     measures = [str(ROOT / "tests" / "emulated.py"), RUN]
     work = [called(files.locked(project.folder)[name]["cmd"])[1] for name in STAGES]

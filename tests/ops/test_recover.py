@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from dvc.repo import Repo
 
-from strata.pipeline import leftovers, recover
+from ops import leftovers, recover
 from strata.run import InputError
 
 STAGES = "stages:\n  a:\n    cmd: x\n  b:\n    cmd: x\n  c:\n    cmd: x\n"
@@ -103,7 +103,7 @@ def test_a_yaml_file_that_dvc_would_not_survive_is_refused_before_it_is_called(h
     for name in ("params.yaml", "pipelines/runs/dvc.lock", "stages/exact.yaml"):
         (here / name).parent.mkdir(parents=True, exist_ok=True)
         (here / name).write_text(text)
-        command = [sys.executable, "-m", "strata.pipeline.leftovers"]
+        command = [sys.executable, "-m", "ops.leftovers"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (done.returncode, len(done.stderr.splitlines())) == (code, code)
         assert done.stderr.startswith(f"paper: {name}: " * code)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from strata.pipeline import replay
+from ops import replay
 from strata.run import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -143,14 +143,14 @@ def test_the_script_runs_where_there_is_no_dvc(project, tmp_path):
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     python.chmod(0o755)
     path = f"{python.parent}:/usr/bin:/bin"
-    own = os.environ | {"PATH": path, "PYTHONPATH": f"{tmp_path}:{ROOT / 'src'}"}
+    own = os.environ | {"PATH": path, "PYTHONPATH": f"{tmp_path}:{ROOT}:{ROOT / 'src'}"}
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(["python", *words], env=own, capture_output=True, text=True)
 
     assert "No module named 'dvc'" in run("-c", "import dvc").stderr
     (project / "stages" / "third.py").write_text("import os; os.makedirs('c')")
-    done = run(str(ROOT / "scripts" / "replay.py"), "second", "third")
+    done = run(str(ROOT / "ops" / "scripts" / "replay.py"), "second", "third")
     assert done.returncode == 1
     lines = ["second … the same bytes, ", "third … other bytes: c, "]
     assert all(map(str.startswith, done.stdout.splitlines(), lines))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from strata.pipeline import resolved
+from ops import resolved
 from strata.run import InputError
 
 WRITTEN = "n: 165\nvariants:\n  quick: {epochs: 2000}\n"

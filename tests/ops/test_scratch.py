@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from strata.pipeline import scratch
+from strata.render import scratch
 
 OWNER = """
 import sys
 from pathlib import Path
-from strata.pipeline import scratch
+from strata.render import scratch
 with scratch.together(Path(sys.argv[1])) as folder:
     (folder / "a").touch()
     print(folder, flush=True)
@@ -102,7 +102,7 @@ def test_the_folder_of_a_living_process_stays_and_that_of_a_killed_one_goes(tmp_
 
 def test_a_living_process_ends_as_if_alone(tmp_path, owner):
     folder = folder_of(owner)
-    subprocess.run([sys.executable, "-m", "strata.pipeline.scratch", folder], check=True)
+    subprocess.run([sys.executable, "-m", "strata.render.scratch", folder], check=True)
     owner.communicate()
     assert owner.returncode == 0
     assert [path.name for path in tmp_path.iterdir()] == ["a"]

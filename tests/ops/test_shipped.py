@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
+from ops import files, provenance
+from report.code import page as report
 from strata import params, store, task
-from strata.pipeline import files, provenance
-from strata.report import page as report
 from strata.run import Run, read_yaml
-from strata.training import snapshots
+from strata.train import snapshots
 
 ROOT = Path(__file__).parents[2]
 STAGES, LOCK = files.stages(ROOT), files.locked(ROOT)
@@ -72,7 +72,10 @@ def test_the_report_quotes_dvc_yaml_as_it_is():
 
 def test_the_pages_show_the_tables_and_figures_that_stages_wrote():
     done = subprocess.run(
-        [sys.executable, "scripts/readme.py", "--check"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "ops/scripts/readme.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     figures = sorted((ROOT / "docs").glob("*.png"))
@@ -82,13 +85,13 @@ def test_the_pages_show_the_tables_and_figures_that_stages_wrote():
 
 
 def test_a_table_without_an_end_takes_no_prose_with_it():
-    block = runpy.run_path(str(ROOT / "scripts/readme.py"))["BLOCK"]
+    block = runpy.run_path(str(ROOT / "ops/scripts/readme.py"))["BLOCK"]
     page = "<!-- a.md -->\nx\nprose\n<!-- b.md -->\ny\n<!-- end -->\n"
     assert [found[2] for found in block.finditer(page)] == ["b.md"]
 
 
 def test_a_page_takes_columns_of_a_table_by_their_headings():
-    chosen = runpy.run_path(str(ROOT / "scripts/readme.py"))["chosen"]
+    chosen = runpy.run_path(str(ROOT / "ops/scripts/readme.py"))["chosen"]
     table = "All.\n\n| n | a, b | c |\n|--:|:--|:--|\n| 4 | x y | 1.0 |"
     assert chosen(table, ["c", "a, b"]) == "All.\n\n| c | a, b |\n|:--|:--|\n| 1.0 | x y |"
     with pytest.raises(SystemExit, match="no column 'a': it has n, a, b, c"):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from strata.pipeline import files
+from ops import files
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
@@ -51,7 +51,8 @@ def test_contributing_names_modules_that_exist():
 
 
 def test_pages_that_code_names_exist():
-    folders = ("src", "stages", "scripts", "benchmarks", "pipelines", "notebooks")
+    folders = ("src", "stages", "ops", "benchmarks", "pipelines", "notebooks", "studies")
+    folders += ("report/code", "report/stages", "report/notebooks")
     files = [x for name in folders for x in (ROOT / name).rglob("*.*") if x.suffix in CODE]
     named = {y for x in files for y in re.findall(r"docs/[\w-]+\.md", x.read_text("utf-8"))}
     assert len(named) > 3

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ops.times import Times, gflop
 from strata.params import load
-from strata.pipeline.times import Times, gflop
 from strata.run import Run
 
 ROOT = Path(__file__).parents[2]

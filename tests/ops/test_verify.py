@@ -19,13 +19,13 @@ from PIL import Image
 from safetensors.numpy import save
 from tiny import ROOT, RUN, Project, copied
 
+from ops import again, compare, files, first_epochs, verify
+from ops.claim import Claim
 from strata import store
 from strata.params import load
-from strata.pipeline import again, compare, files, first_epochs, verify
-from strata.pipeline.claim import Claim
 from strata.run import InputError, Run
-from strata.training import environment, machine
-from strata.training.trainer import Trainer
+from strata.train import environment, machine
+from strata.train.trainer import Trainer
 
 METRICS, HISTORY = f"data/metrics/{RUN}.json", f"data/train/{RUN}/history.parquet"
 ACTIVATIONS = f"data/activations/{RUN}.parquet"
@@ -41,7 +41,7 @@ def project(made, tmp_path) -> Project:
 
 def verified(project: Project) -> tuple[int, str]:
     """Exit code and report."""
-    done = project.run(sys.executable, "scripts/verify.py")
+    done = project.run(sys.executable, "ops/scripts/verify.py")
     return done.returncode, done.stdout
 
 
@@ -114,7 +114,7 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project, tmp_p
     table.write_bytes(content)
     lock = project.folder / "pipelines" / "runs" / "dvc.lock"
     lock.write_text(lock.read_text().replace("variance: 0.95", "variance: 0.9"))
-    with (project.folder / "src" / "strata" / "dynamics" / "schedule.py").open("a") as module:
+    with (project.folder / "studies" / "dynamics" / "code" / "schedule.py").open("a") as module:
         module.write("# changed\n")
     code, report = verified(project)
     assert code == 1

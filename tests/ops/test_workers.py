@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny import ROOT, RUN, copied
 
+from ops.grid import gather, pin, slurm, watch
+from ops.grid.head import Asked
+from ops.grid.slurm import Seen
+from ops.grid.state import Folder, State, last_line, taken
+from ops.grid.tasks import Task, chosen, makespan, tasks
+from ops.grid.worker import Failed, Worker, granted
 from strata.run import InputError, read_yaml
-from strata.workers import gather, pin, slurm, watch
-from strata.workers.head import Asked
-from strata.workers.slurm import Seen
-from strata.workers.state import Folder, State, last_line, taken
-from strata.workers.tasks import Task, chosen, makespan, tasks
-from strata.workers.worker import Failed, Worker, granted
 
 SECONDS = st.dictionaries(st.integers(1, 99).map("n6-s{}".format), st.floats(0.1, 100), min_size=1)
 
@@ -153,7 +153,7 @@ def test_the_table_shows_what_happens_first_and_counts_the_rest():
 
 
 def test_a_lock_is_held_by_one_and_comes_back_when_its_owner_is_killed(tmp_path):
-    hold = "import sys; from pathlib import Path; from strata.workers.state import taken\n"
+    hold = "import sys; from pathlib import Path; from ops.grid.state import taken\n"
     hold += "x = taken(Path(sys.argv[1])); print(x is not None, flush=True); sys.stdin.read()"
     words = [sys.executable, "-c", hold, str(tmp_path / "lock")]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
@@ -230,7 +230,7 @@ def test_a_worker_gets_what_is_not_committed_and_nothing_here_changes(tmp_path, 
 
 GATHER = f"""
 import json
-from strata.workers import gather
+from ops.grid import gather
 print(json.dumps(gather.gather(["{RUN}"]).run))
 """
 

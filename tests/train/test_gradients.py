@@ -8,7 +8,7 @@ from small import kind_of
 
 from strata import task
 from strata.run import Run, TrainParams
-from strata.training import gradients, trainer
+from strata.train import gradients, trainer
 
 PARAMS = TrainParams(
     d_model=12, n_heads=3, d_mlp=20, epochs=3, lr=1e-3, weight_decay=1.0,

@@ -18,7 +18,7 @@ from nursery import LOOP, asked
 
 from strata import store, task
 from strata.run import Run
-from strata.training import snapshots
+from strata.train import snapshots
 
 STAGES = Path(__file__).parents[2] / "stages"
 OUTPUTS = ["history.csv", "history.parquet", "weights.safetensors"]
@@ -33,7 +33,7 @@ import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where this runs in background
 sys.path.insert(0, {str(STAGES)!r})
 import torch, train
-from strata.training import loop
+from strata.train import loop
 from strata.run import command
 torch.optim.AdamW([torch.zeros(1)])  # imports eight hundred modules
 loop.SECONDS_AT_RISK = 0.05
@@ -219,7 +219,7 @@ def test_a_recorded_run_leaves_no_snapshot(nursery):
     assert nursery.snapshot().exists()
     md5 = hashlib.md5(nursery.outputs()["weights.safetensors"]).hexdigest()
     store.write_text(nursery.folder / snapshots.LOCK, f"md5: {md5}\n")
-    command = [sys.executable, "-m", "strata.training.snapshots"]
+    command = [sys.executable, "-m", "strata.train.snapshots"]
     subprocess.run(command, cwd=nursery.folder, check=True, stdout=subprocess.DEVNULL)
     assert list((nursery.folder / ".snapshots").iterdir()) == []
 

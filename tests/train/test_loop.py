@@ -5,9 +5,9 @@ import pytest
 
 from strata import task
 from strata.run import Run, TrainParams
-from strata.training import loop
-from strata.training.snapshots import Snapshot
-from strata.training.trainer import Trainer
+from strata.train import loop
+from strata.train.snapshots import Snapshot
+from strata.train.trainer import Trainer
 
 RUN = Run(6, 1)
 PARAMS = TrainParams(

@@ -12,7 +12,7 @@ from strata import store
 from strata.architecture import architecture
 from strata.run import Run, SplitParams, TrainParams
 from strata.task import pair_table
-from strata.training import network
+from strata.train import network
 
 STAGES = Path(__file__).parents[2] / "stages"
 WIDE = TrainParams(

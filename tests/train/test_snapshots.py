@@ -13,7 +13,7 @@ import pytest
 
 from strata import store
 from strata.run import InputError
-from strata.training import snapshots
+from strata.train import snapshots
 
 STATE = {"row": np.array([3]), "parameter": np.arange(6, dtype=np.float32)}
 
@@ -98,7 +98,7 @@ def test_due_is_counted_from_the_last_save(snapshot):
 
 HOLDER = """
 import sys
-from strata.training.snapshots import Snapshot
+from strata.train.snapshots import Snapshot
 with Snapshot(sys.argv[1], "n6-s1", "key").locked():
     print("held", flush=True)
     sys.stdin.read()

@@ -12,8 +12,8 @@ from small import kind_of
 
 from strata import store, task
 from strata.run import InputError, Run, TrainParams
-from strata.training import gradients, machine
-from strata.training.trainer import Trainer, batch
+from strata.train import gradients, machine
+from strata.train.trainer import Trainer, batch
 
 PAPER = TrainParams(
     d_model=128, n_heads=4, d_mlp=512, epochs=50, lr=1e-3, weight_decay=1.0,
@@ -227,7 +227,7 @@ def test_a_record_says_whether_subnormal_numbers_are_taken_as_0(run, flush):
 
 def test_every_thread_takes_subnormal_numbers_as_0():
     code = (
-        "import torch; from strata.training import machine; machine.prepare();"
+        "import torch; from strata.train import machine; machine.prepare();"
         "numbers = torch.full((10_000_000,), 1e-39) * 1.0;"
         "print(torch.get_num_threads(), int(numbers.view(torch.int32).count_nonzero()))"
     )

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from strata.analysis import fourier
-from strata.analysis.activations import n_heads
+from strata.api.model import THRESHOLD
 from strata.inputs import InputError
-from strata.interventions import ablations, hybrids, projections, routing, specificity
-from strata.interventions.ablations import Subject
-from strata.models.model import THRESHOLD
+from strata.measure import fourier
+from strata.measure.activations import n_heads
 from strata.monoid import JClass, frequencies, jclass, position
+from strata.patch import ablations, hybrids, projections, routing, specificity
+from strata.patch.ablations import Subject
 from strata.store import Arrays
 
 

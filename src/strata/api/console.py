@@ -10,10 +10,10 @@ import pandas as pd
 import torch
 
 from strata import interop, store
+from strata.api import repository
+from strata.api.model import Model
+from strata.api.repository import HISTORY, WEIGHTS, fetched
 from strata.inputs import InputError
-from strata.models import repository
-from strata.models.model import Model
-from strata.models.repository import HISTORY, WEIGHTS, fetched
 from strata.run import Run
 
 COLUMNS = ["n", "seed", "variant", "architecture", "epochs", "accuracy", "validation", "key"]

@@ -6,8 +6,8 @@ from typing import Any
 from packaging.version import Version
 from torch import nn
 
+from strata.api import layers
 from strata.inputs import InputError
-from strata.models import layers
 
 OLDEST, NEXT = Version("3.9"), Version("5")
 

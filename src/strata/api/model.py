@@ -10,12 +10,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from strata.analysis import activations
+from strata.api import layers
+from strata.api.layers import PATHS, HookPoint
+from strata.api.values import Cache, residues
 from strata.architecture import architecture_of
 from strata.inputs import InputError
-from strata.models import layers
-from strata.models.layers import PATHS, HookPoint
-from strata.models.values import Cache, residues
+from strata.measure import activations
 from strata.run import Run
 from strata.store import Arrays
 
@@ -33,7 +33,7 @@ def _weight(name: str, axes: str, what: str) -> Any:
 
 def _circuits() -> Any:
     """What needs sympy and scipy, whose import takes half a second: loaded at the first use."""
-    from strata.models import circuits
+    from strata.api import circuits
 
     return circuits
 
@@ -185,7 +185,7 @@ class Model(nn.Module):
 
     def hooked(self) -> Any:
         """This network as a HookedRootModule of TransformerLens 3.9 or 4 (extra ``lens``)."""
-        from strata.models import lens
+        from strata.api import lens
 
         return lens.hooked(self)
 

@@ -13,8 +13,8 @@ import torch
 from platformdirs import user_cache_path
 
 from strata import store
+from strata.api.model import MLP, Transformer, model_of
 from strata.inputs import InputError
-from strata.models.model import MLP, Transformer, model_of
 from strata.run import Run
 from strata.schema import RunSummary
 

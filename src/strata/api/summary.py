@@ -1,7 +1,7 @@
 """A line for each run, from its results."""
 
-from strata.interventions.projections import axis_primes
 from strata.monoid import JClass
+from strata.patch.projections import axis_primes
 from strata.run import Run
 from strata.schema import Interventions, Logits, Metrics, RunSummary
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Num
 
-from strata.analysis import neurons, readout
-from strata.analysis.activations import answers, blocks
-from strata.analysis.neurons import Explained, Moments
-from strata.analysis.readout import Sums
+from strata.measure import neurons, readout
+from strata.measure.activations import answers, blocks
+from strata.measure.neurons import Explained, Moments
+from strata.measure.readout import Sums
 from strata.monoid import JClass, classes, position
 from strata.store import Arrays
 

@@ -3,8 +3,8 @@
 import numpy as np
 from jaxtyping import Float
 
-from strata.analysis import subspaces
-from strata.analysis.variance import block_eta_squared
+from strata.measure import subspaces
+from strata.measure.variance import block_eta_squared
 from strata.monoid import classes
 from strata.params import MetricsParams
 from strata.schema import (

@@ -11,10 +11,10 @@ import pandas as pd
 from jaxtyping import Bool, Float
 
 from strata import monoid
-from strata.analysis import accuracy, fourier, heads, neurons, readout, subspaces, token_fourier
-from strata.analysis.all_pairs import AllPairs, Prompts
-from strata.analysis.variance import eta_squared
 from strata.architecture import architecture_of
+from strata.measure import accuracy, fourier, heads, neurons, readout, subspaces, token_fourier
+from strata.measure.all_pairs import AllPairs, Prompts
+from strata.measure.variance import eta_squared
 from strata.monoid import JClass, classes
 from strata.params import MetricsParams
 from strata.run import Run

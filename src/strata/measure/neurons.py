@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
-from strata.analysis.token_fourier import bands
+from strata.measure.token_fourier import bands
 from strata.schema import NeuronMetrics
 
 Labels = Int[np.ndarray, " n"]  # of each residue: 0, 1, …

@@ -19,7 +19,7 @@ from jaxtyping import Bool, Complex, Float, Int
 from scipy.sparse import csr_array
 from sympy.ntheory import factorint
 
-from strata.analysis.fourier import conjugate
+from strata.measure.fourier import conjugate
 from strata.monoid import chi, frequencies
 
 

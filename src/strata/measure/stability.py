@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from strata.analysis import variance
-from strata.analysis.activations import blocks
+from strata.measure import variance
+from strata.measure.activations import blocks
 from strata.monoid import algebraic_order
 from strata.store import Arrays
 

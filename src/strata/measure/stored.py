@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 
 from strata import store
-from strata.analysis import neurons
-from strata.analysis.activations import BLOCK, Activations, answers, blocks, n_heads
-from strata.analysis.all_pairs import AllPairs, Prompts, large
-from strata.analysis.neurons import Explained
-from strata.analysis.readout import Sums
+from strata.measure import neurons
+from strata.measure.activations import BLOCK, Activations, answers, blocks, n_heads
+from strata.measure.all_pairs import AllPairs, Prompts, large
+from strata.measure.neurons import Explained
+from strata.measure.readout import Sums
 from strata.store import Arrays
 
 

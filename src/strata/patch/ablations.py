@@ -10,11 +10,11 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.sparse import csr_array
 
-from strata.interventions import patching, projections
-from strata.interventions.patching import Outcome, Rig, State
-from strata.interventions.projections import Controls, Masks, Spans
-from strata.interventions.scores import measures, ranges, scores
 from strata.monoid import JClass, classes
+from strata.patch import patching, projections
+from strata.patch.patching import Outcome, Rig, State
+from strata.patch.projections import Controls, Masks, Spans
+from strata.patch.scores import measures, ranges, scores
 from strata.schema import Control, KeepRemove
 from strata.schema.interventions import Action, Site, Subspace
 

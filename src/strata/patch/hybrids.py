@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from strata.interventions import projections
-from strata.interventions.ablations import Subject
-from strata.interventions.specificity import key_part
 from strata.monoid import JClass, classes, position
+from strata.patch import projections
+from strata.patch.ablations import Subject
+from strata.patch.specificity import key_part
 
 
 class Hybrids(NamedTuple):

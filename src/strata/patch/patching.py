@@ -12,17 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from strata.analysis import activations
-from strata.analysis.activations import (
-    ROWS,
-    answers,
-    attended,
-    attention,
-    downstream,
-    hidden,
-    mixed,
-)
 from strata.architecture import architecture_of
+from strata.measure import activations
+from strata.measure.activations import ROWS, answers, attended, attention, downstream, hidden, mixed
 from strata.monoid import classes
 from strata.store import Arrays
 

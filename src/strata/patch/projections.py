@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from sympy.ntheory import factorint, multiplicity
 
-from strata.analysis.fourier import atomic, conjugate, energy_share, key_frequencies
+from strata.measure.fourier import atomic, conjugate, energy_share, key_frequencies
 from strata.monoid import JClass, axes, chi, classes, frequencies
 from strata.schema.interventions import Subspace
 

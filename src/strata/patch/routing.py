@@ -11,13 +11,13 @@ import numpy as np
 from jaxtyping import Float, Int
 from sympy.ntheory import factorint
 
-from strata.analysis import subspaces
-from strata.analysis.variance import block_means
-from strata.interventions.ablations import Subject
-from strata.interventions.patching import Outcome, Rig
-from strata.interventions.scores import measures, ranges, scores
-from strata.interventions.specificity import key_part, row_space
+from strata.measure import subspaces
+from strata.measure.variance import block_means
 from strata.monoid import JClass, classes
+from strata.patch.ablations import Subject
+from strata.patch.patching import Outcome, Rig
+from strata.patch.scores import measures, ranges, scores
+from strata.patch.specificity import key_part, row_space
 from strata.schema import HeadChange
 from strata.schema.interventions import Change, Draw, Side
 

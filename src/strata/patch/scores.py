@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from sympy.ntheory import factorint
 
-from strata.interventions.patching import TIES, Outcome, Rig
 from strata.monoid import classes
+from strata.patch.patching import TIES, Outcome, Rig
 from strata.schema import Measures, OperandScores, Range, ScoreRanges, Scores, TargetScores
 from strata.statistics import above_chance
 

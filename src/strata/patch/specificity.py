@@ -9,11 +9,11 @@ from math import gcd
 import numpy as np
 from jaxtyping import Bool, Float
 
-from strata.interventions import projections
-from strata.interventions.ablations import Subject, with_embedding
-from strata.interventions.patching import Outcome, Rig
-from strata.interventions.scores import measures, ranges, scores
 from strata.monoid import JClass, classes
+from strata.patch import projections
+from strata.patch.ablations import Subject, with_embedding
+from strata.patch.patching import Outcome, Rig
+from strata.patch.scores import measures, ranges, scores
 from strata.schema import Specificity
 from strata.schema.interventions import Region
 

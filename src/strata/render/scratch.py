@@ -1,7 +1,7 @@
 """Several outputs at once: written to a hidden folder beside their places, and renamed together.
 
 A killed process leaves its folder behind. Whoever writes to the same place next deletes it, and so
-does ``make paper`` (``strata.pipeline.leftovers``). The owner of a folder holds a lock on it that
+does ``make paper`` (``ops.leftovers``). The owner of a folder holds a lock on it that
 the system takes back however the owner ends, so a locked folder is never deleted.
 """
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from strata.training.network import Weights
+from strata.train.network import Weights
 
 # Rows of a chunk: on a CPU the (rows, d_mlp) activations should stay in the cache, on a GPU one
 # launch should fill it.

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from strata.training.progress import Progress
-from strata.training.snapshots import Snapshot
-from strata.training.trainer import Trainer
+from strata.train.progress import Progress
+from strata.train.snapshots import Snapshot
+from strata.train.trainer import Trainer
 
 EPOCHS_AT_A_TIME, SECONDS_AT_RISK = 10, 30.0
 

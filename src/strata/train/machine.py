@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from strata.run import InputError
-from strata.training.environment import Environment
+from strata.train.environment import Environment
 
 
 def device() -> torch.device:

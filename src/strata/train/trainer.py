@@ -14,9 +14,9 @@ from torch import Tensor
 from strata.architecture import architecture
 from strata.run import ArchitectureName, InputError, Run, TrainParams
 from strata.task import TRAIN, VALIDATION, mirrored
-from strata.training import gradients
-from strata.training.gradients import Batch, Network
-from strata.training.network import Weights, initial
+from strata.train import gradients
+from strata.train.gradients import Batch, Network
+from strata.train.network import Weights, initial
 
 State = dict[str, Tensor]
 NETWORKS: dict[ArchitectureName, type[gradients.MLP] | type[gradients.Transformer]] = {

@@ -12,15 +12,16 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, fisher_exact
 
-from strata.accounts.decision import decides
-from strata.accounts.study import Choice
 from strata.params import GridParams
 from strata.statistics import t_interval
-from strata.tables import accounts, paired
 from strata.tables.beside import holm
-from strata.tables.beside_seeds import Studied
 from strata.tables.headline import Table
-from strata.tables.paired import SEEDS, Of, Pair, Subject
+from studies.mechanism.code import tables_accounts as accounts
+from studies.mechanism.code.decision import decides
+from studies.mechanism.code.study import Choice
+from studies.seeds.code import paired
+from studies.seeds.code.beside_seeds import Studied
+from studies.seeds.code.paired import SEEDS, Of, Pair, Subject
 
 Row = dict[str, Any]
 Counts = tuple[int, int]  # how many, of how many

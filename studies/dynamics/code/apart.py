@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Float, Int
 
-from strata.accounts.descriptions import folds
-from strata.dynamics.table import Row
-from strata.interventions import specificity
 from strata.monoid import classes
+from strata.patch import specificity
 from strata.run import TrainParams
+from studies.dynamics.code.table import Row
+from studies.mechanism.code.descriptions import folds
 
 FOLDS, SHUFFLES, SEED = 5, 100, 0  # docs/strata-or-primes.md, sections 1.2 and 3.5
 Rows = Float[np.ndarray, "n d_model"]

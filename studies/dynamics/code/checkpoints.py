@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from strata import store
-from strata.dynamics.receipts import Receipt, has, weights_file
 from strata.run import InputError, Run, Settings
 from strata.schema.base import Result
-from strata.training import loop, machine
-from strata.training.environment import Environment, read
-from strata.training.snapshots import Snapshot
-from strata.training.trainer import Trainer
+from strata.train import loop, machine
+from strata.train.environment import Environment, read
+from strata.train.snapshots import Snapshot
+from strata.train.trainer import Trainer
+from studies.dynamics.code.receipts import Receipt, has, weights_file
 
 
 class Index(Result):

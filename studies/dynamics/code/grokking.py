@@ -20,10 +20,10 @@ import pyarrow as pa
 from jaxtyping import Float
 
 from strata import store
-from strata.analysis import subspaces
-from strata.dynamics.table import NAME
-from strata.dynamics.trajectory import norms
+from strata.measure import subspaces
 from strata.monoid import classes
+from studies.dynamics.code.table import NAME
+from studies.dynamics.code.trajectory import norms
 
 COMPONENTS = 3
 SCHEMA = pa.schema(

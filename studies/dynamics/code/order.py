@@ -14,10 +14,10 @@ import pandas as pd
 from jaxtyping import Float, Int
 from sympy.ntheory import factorint
 
-from strata.analysis import fourier
-from strata.interventions import projections
+from strata.measure import fourier
 from strata.monoid import JClass, axes, classes
 from strata.params import GridParams
+from strata.patch import projections
 from strata.statistics import above_chance
 
 Times = dict[int, int]  # the epoch of each class that has one, by d

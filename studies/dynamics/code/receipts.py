@@ -12,7 +12,7 @@ from strata import store
 from strata.run import Run
 from strata.schema.base import Result
 from strata.store import Arrays
-from strata.training.environment import Environment
+from strata.train.environment import Environment
 
 FOLDER = Path(".snapshots", "checkpoints")
 

@@ -10,16 +10,16 @@ from typing import Any
 import pandas as pd
 from scipy.stats import binomtest
 
-from strata.dynamics import order
-from strata.dynamics.order import LINE, MEASURES, Ends, Times
-from strata.dynamics.receipts import Receipt
-from strata.dynamics.table import curve
 from strata.monoid import classes
 from strata.params import DynamicsParams, GridParams
 from strata.run import InputError, Run
 from strata.statistics import above_chance
 from strata.tables.headline import Table
-from strata.training.environment import Environment
+from strata.train.environment import Environment
+from studies.dynamics.code import order
+from studies.dynamics.code.order import LINE, MEASURES, Ends, Times
+from studies.dynamics.code.receipts import Receipt
+from studies.dynamics.code.table import curve
 
 Json = dict[str, Any]
 LEVEL = 0.05  # of a test

@@ -9,17 +9,17 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Bool, Float
 
-from strata.analysis import all_pairs, fourier, readout, subspaces, variance
-from strata.analysis.all_pairs import AllPairs
-from strata.dynamics.table import Row
-from strata.interventions import ablations, projections
-from strata.interventions.ablations import Subject
-from strata.interventions.patching import Rig
-from strata.interventions.projections import Masks
+from strata.measure import all_pairs, fourier, readout, subspaces, variance
+from strata.measure.all_pairs import AllPairs
 from strata.monoid import JClass, classes
 from strata.params import DynamicsParams
+from strata.patch import ablations, projections
+from strata.patch.ablations import Subject
+from strata.patch.patching import Rig
+from strata.patch.projections import Masks
 from strata.store import Arrays
 from strata.task import TRAIN, VALIDATION
+from studies.dynamics.code.table import Row
 
 
 def keys(weights: Arrays, n: int, params: DynamicsParams) -> Masks:

@@ -9,10 +9,10 @@ nothing is trained. STRATA_DEVICE and STRATA_THREADS hold as in train.
 from pathlib import Path
 
 from strata import store
-from strata.dynamics import checkpoints, receipts, schedule
 from strata.params import CheckpointsParams
 from strata.run import Run, Settings, command, section
-from strata.training import environment, snapshots
+from strata.train import environment, snapshots
+from studies.dynamics.code import checkpoints, receipts, schedule
 
 
 def main(name: str, config: str, split_path: str, folder: str, out: str) -> None:

@@ -1,14 +1,14 @@
 """The measures of one run over its training, on its kept weights.
 
 In: a run's name, the receipt of its checkpoints, its split. Out: Parquet, described in
-src/strata/dynamics/table.py. It trains nothing: where the weights are not in
+studies/dynamics/code/table.py. It trains nothing: where the weights are not in
 .snapshots/checkpoints as the receipt has them, it says how to make them.
 """
 
 from strata import store
-from strata.dynamics import apart, receipts, table, trajectory
 from strata.params import DynamicsParams
 from strata.run import InputError, Run, command, section
+from studies.dynamics.code import apart, receipts, table, trajectory
 
 
 def main(name: str, receipt_path: str, split_path: str, out: str) -> None:

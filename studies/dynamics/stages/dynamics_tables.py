@@ -8,12 +8,13 @@ NAME.tex and NAME.md for each table.
 from pathlib import Path
 
 from strata import store
-from strata.dynamics import table
-from strata.dynamics.receipts import Receipt
 from strata.params import DynamicsParams, GridParams
 from strata.run import Run, command, section
-from strata.tables import dynamics, format
-from strata.training import environment, network
+from strata.tables import format
+from strata.train import environment, network
+from studies.dynamics.code import table
+from studies.dynamics.code import tables as dynamics
+from studies.dynamics.code.receipts import Receipt
 
 
 def main(folder: str, measured: str, kept: str, trained: str, *names: str) -> None:

@@ -2,13 +2,13 @@
 weights.
 
 In: a run's name, the receipt of its checkpoints. Out: Parquet, described in
-src/strata/dynamics/grokking.py. It trains nothing: where the weights are not in
+studies/dynamics/code/grokking.py. It trains nothing: where the weights are not in
 .snapshots/checkpoints as the receipt has them, it says how to make them.
 """
 
 from strata import store
-from strata.dynamics import grokking, receipts
 from strata.run import InputError, Run, command
+from studies.dynamics.code import grokking, receipts
 
 
 def main(name: str, receipt_path: str, out: str) -> None:

@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from strata.accounts.study import Choice
 from strata.run import Run
-from strata.tables.beside_seeds import Studied
 from strata.tables.headline import Table
-from strata.tables.planned import SAID, Row, not_called, planned
+from studies.mechanism.code.study import Choice
+from studies.seeds.code.beside_seeds import Studied
+from studies.seeds.code.planned import SAID, Row, not_called, planned
 
 N, SEEDS = 143, (1, 2)
 VARIANTS = {0.2: "fifth", 0.3: "", 0.4: "twofifths", 0.5: "half"}  # of params.yaml, by fraction

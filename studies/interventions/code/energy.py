@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from strata.interventions import projections
-from strata.interventions.ablations import (
+from strata.monoid import JClass
+from strata.patch import projections
+from strata.patch.ablations import (
     SITES,
     Subject,
     concerned,
@@ -22,9 +23,8 @@ from strata.interventions.ablations import (
     table_at,
     with_table,
 )
-from strata.interventions.projections import Controls, Spans
-from strata.interventions.scores import ranges, scores, short, spread
-from strata.monoid import JClass
+from strata.patch.projections import Controls, Spans
+from strata.patch.scores import ranges, scores, short, spread
 from strata.schema import EqualEnergy, Scores
 from strata.schema.interventions import Action, Site
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from strata.interventions import criteria
-from strata.interventions.levels import LEVELS, Judged
 from strata.params import Params
 from strata.schema import EqualEnergy, Interventions, Metrics, Range
-from strata.tables import heads, levels
 from strata.tables.headline import Table
+from studies.interventions.code import criteria, heads
+from studies.interventions.code import tables_levels as levels
+from studies.interventions.code.levels import LEVELS, Judged
 
 # Two criteria ask that a mean pattern breaks the model.
 BREAKS = ("head 0 routes by class", "all heads route by class")

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
-from strata.interventions.levels import Case, Judged, Levels, judged
-from strata.interventions.scores import always_zero, class_known
+from strata.patch.scores import always_zero, class_known
 from strata.schema import HeadChange, Interventions
 from strata.schema.interventions import Draw, Side
 from strata.statistics import above_chance
+from studies.interventions.code.levels import Case, Judged, Levels, judged
 
 SHARE = "share of lost skill"
 PARTLY = 0.1  # by which a share must exceed that of shuffled labels to say anything

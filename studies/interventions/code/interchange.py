@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from strata.interventions import hybrids as made
-from strata.interventions import patching
-from strata.interventions.ablations import Subject
-from strata.interventions.hybrids import Hybrids
-from strata.interventions.patching import Outcome, Rig
-from strata.interventions.scores import short, with_ties
 from strata.monoid import classes
+from strata.patch import hybrids as made
+from strata.patch import patching
+from strata.patch.ablations import Subject
+from strata.patch.hybrids import Hybrids
+from strata.patch.patching import Outcome, Rig
+from strata.patch.scores import short, with_ties
 from strata.schema import ClassTrials, Interchange
 from strata.schema.interventions import Kind
 

@@ -10,22 +10,16 @@ from typing import Any
 import numpy as np
 
 from strata.architecture import architecture_of
-from strata.interventions import (
-    ablations,
-    energy,
-    interchange,
-    projections,
-    routing,
-    specificity,
-)
-from strata.interventions.ablations import Subject
-from strata.interventions.scores import measures
 from strata.monoid import JClass, classes, frequencies
 from strata.params import InterventionsParams
+from strata.patch import ablations, projections, routing, specificity
+from strata.patch.ablations import Subject
+from strata.patch.scores import measures
 from strata.run import Run
 from strata.schema import Interventions, KeyFrequencies, OtherKeys
 from strata.schema.interventions import Site
 from strata.store import Arrays
+from studies.interventions.code import energy, interchange
 
 # Thresholds of key frequencies beside that of params.yaml, and the sites at which they are tried:
 # where a class has a table of its own, which no average over pairs gives away.

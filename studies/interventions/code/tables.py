@@ -10,8 +10,8 @@ import pandas as pd
 
 from strata.schema import Interventions, Measures, Range
 from strata.schema.interventions import Region, Subspace
-from strata.tables.evidence import evidence
 from strata.tables.headline import Table, about
+from studies.interventions.code.evidence import evidence
 
 SCORES = ["skill", "accuracy", "loss", "class_accuracy"]
 

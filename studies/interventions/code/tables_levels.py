@@ -5,11 +5,11 @@ from typing import Any
 
 import pandas as pd
 
-from strata.interventions import criteria
-from strata.interventions.levels import LEVELS, Levels
-from strata.interventions.patching import TIES
 from strata.params import Params
+from strata.patch.patching import TIES
 from strata.schema import Interventions, Metrics
+from studies.interventions.code import criteria
+from studies.interventions.code.levels import LEVELS, Levels
 
 Test = tuple[str, str]
 Passed = dict[Test, bool | None]

@@ -10,8 +10,8 @@ from pathlib import Path
 from strata import store, task
 from strata.params import MetricsParams
 from strata.run import InputError, Run, Settings, command, section
-from strata.training import loop
-from strata.training.trainer import Trainer
+from strata.train import loop
+from strata.train.trainer import Trainer
 
 
 def memorised(trainer: Trainer, level: float) -> None:

@@ -10,8 +10,10 @@ from strata.collected import read_collected
 from strata.params import GridParams, load
 from strata.run import InputError, command
 from strata.schema import Interventions, Metrics
-from strata.tables import evidence, format, interventions
+from strata.tables import format
 from strata.tables.headline import Table
+from studies.interventions.code import evidence
+from studies.interventions.code import tables as interventions
 
 FILES = {"run": 1, "controls": 3, "runs": 2}
 

@@ -6,9 +6,9 @@ defines it.
 """
 
 from strata import store
-from strata.interventions import suite
 from strata.params import InterventionsSettings
 from strata.run import Run, command
+from studies.interventions.code import suite
 
 
 def main(name: str, settings: str, weights_path: str, out: str, *others: str) -> None:

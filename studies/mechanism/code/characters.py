@@ -14,9 +14,9 @@ import numpy as np
 from jaxtyping import Bool, Complex, Float, Int
 from sympy.ntheory import factorint
 
-from strata.analysis.readout import half
-from strata.interventions.projections import Masks
+from strata.measure.readout import half
 from strata.monoid import JClass, axes, chi, classes, frequencies, jclass, position
+from strata.patch.projections import Masks
 
 
 class Part(NamedTuple):

@@ -15,11 +15,11 @@ import numpy as np
 from jaxtyping import Float, Int
 from sympy.ntheory import factorint
 
-from strata.accounts import characters
-from strata.accounts.characters import Characters, valuations
-from strata.interventions.projections import Masks
 from strata.monoid import classes
+from strata.patch.projections import Masks
 from strata.schema.logits import Description as Name
+from studies.mechanism.code import characters
+from studies.mechanism.code.characters import Characters, valuations
 
 Indicators = tuple[Float[np.ndarray, "n _"], ...]  # a partition each: 1 in the block, else 0
 ZERO = 1e-10  # singular values below this times the largest count as 0

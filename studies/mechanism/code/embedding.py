@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from strata.accounts import keep, literature, simple_neurons, transport
 from strata.architecture import architecture_of
-from strata.interventions import patching, projections
-from strata.interventions.patching import Rig
 from strata.levels import EmbeddingLevels, EmbeddingParams
+from strata.patch import patching, projections
+from strata.patch.patching import Rig
 from strata.run import Run
 from strata.schema.embedding import Change, Embedding, EmbeddingVerdict, KeyKept, MainEffects
 from strata.store import Arrays
+from studies.mechanism.code import keep, literature, simple_neurons, transport
 
 
 def measure(

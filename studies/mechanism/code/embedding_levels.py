@@ -6,11 +6,11 @@ The ranges are those of docs/strata-or-primes.md, section 5.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from strata.accounts.embedding import verdict
-from strata.accounts.study import name_of, usual
-from strata.interventions.patching import TIES
 from strata.levels import EmbeddingLevels
+from strata.patch.patching import TIES
 from strata.schema import Embedding, Metrics
+from studies.mechanism.code.embedding import verdict
+from studies.mechanism.code.study import name_of, usual
 
 Change = Mapping[str, float]
 # Values that stand in for each level, alone.

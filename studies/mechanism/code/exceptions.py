@@ -5,11 +5,19 @@ from typing import Any
 
 import pandas as pd
 
-from strata.accounts.decision import FEWEST, called
-from strata.accounts.study import Case, Choice, by_kind, conclusion, name_of, varied, verdicts
 from strata.schema import Interventions
-from strata.tables.accounts import run
 from strata.tables.headline import Table
+from studies.mechanism.code.decision import FEWEST, called
+from studies.mechanism.code.study import (
+    Case,
+    Choice,
+    by_kind,
+    conclusion,
+    name_of,
+    varied,
+    verdicts,
+)
+from studies.mechanism.code.tables_accounts import run
 
 Json = dict[str, Any]
 NUMBERS = ["loss", "margin", "epoch", "key", "mixed", "gating", "gating_least"]

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from strata.accounts.characters import Characters
-from strata.accounts.descriptions import class_indicators, weights_of
 from strata.monoid import classes
 from strata.schema.logits import Balance, CharacterPart, InsideClass, SharedCharacter
+from studies.mechanism.code.characters import Characters
+from studies.mechanism.code.descriptions import class_indicators, weights_of
 
 
 class Cells(NamedTuple):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from strata.analysis.activations import attended, attention, downstream, mixed
 from strata.architecture import architecture_of
+from strata.measure.activations import attended, attention, downstream, mixed
 from strata.store import Arrays
 
 

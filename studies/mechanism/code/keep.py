@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from strata.accounts.main_effects import (
+from strata.monoid import classes
+from strata.patch import projections
+from strata.patch.ablations import key_spans, with_embedding
+from strata.patch.patching import TIES, Outcome, Rig
+from strata.patch.projections import Masks, Spans, control_spans
+from strata.patch.scores import always_zero, class_known, scores, short, spread, with_ties
+from strata.schema import Range, Scores
+from strata.schema.embedding import Draws, Effect, KeyKept, MainEffects
+from strata.statistics import above_chance
+from studies.mechanism.code.main_effects import (
     additive,
     deviations,
     effects,
@@ -20,22 +29,6 @@ from strata.accounts.main_effects import (
     share,
     shared_directions,
 )
-from strata.interventions import projections
-from strata.interventions.ablations import key_spans, with_embedding
-from strata.interventions.patching import TIES, Outcome, Rig
-from strata.interventions.projections import Masks, Spans, control_spans
-from strata.interventions.scores import (
-    always_zero,
-    class_known,
-    scores,
-    short,
-    spread,
-    with_ties,
-)
-from strata.monoid import classes
-from strata.schema import Range, Scores
-from strata.schema.embedding import Draws, Effect, KeyKept, MainEffects
-from strata.statistics import above_chance
 
 
 def effect(rig: Rig, outcome: Outcome) -> Effect:

@@ -10,14 +10,14 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float, Int
 
-from strata.accounts.gradients import Gradients, gradients
-from strata.analysis.activations import forward
-from strata.analysis.fourier import energy
-from strata.interventions.patching import Rig, chunks
-from strata.interventions.projections import Masks
-from strata.interventions.scores import short
+from strata.measure.activations import forward
+from strata.measure.fourier import energy
 from strata.monoid import JClass, classes
+from strata.patch.patching import Rig, chunks
+from strata.patch.projections import Masks
+from strata.patch.scores import short
 from strata.schema.embedding import ClassLiterature
+from studies.mechanism.code.gradients import Gradients, gradients
 
 LEAST = 3  # elements of a class in which a, b and c can differ
 

@@ -7,19 +7,19 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.sparse import csr_array
 
-from strata.accounts import descriptions, gating
-from strata.accounts.descriptions import Description, fit, held_out, weights_of
-from strata.analysis.activations import answers, blocks
-from strata.analysis.all_pairs import large
-from strata.analysis.readout import centred
 from strata.architecture import architecture_of
-from strata.interventions.projections import Masks, keys
 from strata.levels import LogitsParams
+from strata.measure.activations import answers, blocks
+from strata.measure.all_pairs import large
+from strata.measure.readout import centred
 from strata.monoid import classes
+from strata.patch.projections import Masks, keys
 from strata.run import Run
 from strata.schema.logits import Description as Name
 from strata.schema.logits import HeldOutClass, HeldOutProducts, LogitFit, Logits, LogitsAtKey
 from strata.store import Arrays
+from studies.mechanism.code import descriptions, gating
+from studies.mechanism.code.descriptions import Description, fit, held_out, weights_of
 
 
 @dataclass(frozen=True)

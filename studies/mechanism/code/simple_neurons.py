@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from strata.accounts.main_effects import effects, functions, prime_powers
-from strata.analysis.activations import answers, attended, attention, downstream, mixed
-from strata.analysis.fourier import conjugate
-from strata.interventions.patching import Rig, chunks
-from strata.interventions.scores import short
+from strata.measure.activations import answers, attended, attention, downstream, mixed
+from strata.measure.fourier import conjugate
 from strata.monoid import JClass, chi, frequencies
+from strata.patch.patching import Rig, chunks
+from strata.patch.scores import short
 from strata.schema.embedding import Neurons, Replaced
 from strata.statistics import above_chance
+from studies.mechanism.code.main_effects import effects, functions, prime_powers
 
 PAIRS = 4800  # in a block, of whole rows
 

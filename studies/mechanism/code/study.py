@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from strata.accounts import decision
-from strata.accounts.decision import FEWEST, Votes, called, votes
 from strata.levels import LevelsParams
 from strata.run import Run
 from strata.schema import Embedding, Logits, Metrics
+from studies.mechanism.code import decision
+from studies.mechanism.code.decision import FEWEST, Votes, called, votes
 
 
 class Case(NamedTuple):

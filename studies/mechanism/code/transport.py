@@ -10,13 +10,13 @@ import numpy as np
 from jaxtyping import Float, Int
 from sympy.ntheory import divisors
 
-from strata.accounts.main_effects import effects, prime_powers
-from strata.analysis.activations import ROWS, answers, forward
-from strata.interventions.hybrids import Hybrids
-from strata.interventions.interchange import Predictions, norm_matched, predictions
-from strata.interventions.patching import TIES, Rig, tied
-from strata.interventions.scores import short
+from strata.measure.activations import ROWS, answers, forward
+from strata.patch.hybrids import Hybrids
+from strata.patch.patching import TIES, Rig, tied
+from strata.patch.scores import short
 from strata.schema.embedding import Change, ChangeKind
+from studies.interventions.code.interchange import Predictions, norm_matched, predictions
+from studies.mechanism.code.main_effects import effects, prime_powers
 
 
 class Targets(NamedTuple):

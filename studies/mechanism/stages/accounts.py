@@ -7,12 +7,14 @@ table.
 """
 
 from strata import store
-from strata.accounts.study import Case, Choice, usual
 from strata.collected import read_collected
 from strata.params import load
 from strata.run import command
 from strata.schema import Embedding, Interventions, Logits, Metrics
-from strata.tables import accounts, exceptions, format
+from strata.tables import format
+from studies.mechanism.code import exceptions
+from studies.mechanism.code import tables_accounts as accounts
+from studies.mechanism.code.study import Case, Choice, usual
 
 MODELS: tuple[str, ...] = ("trained", "memorised", "untrained")
 

@@ -5,13 +5,14 @@ negative controls, each as NAME=PATH. Out: NAME.csv, NAME.tex and NAME.md for ea
 """
 
 from strata import store
-from strata.accounts.embedding_levels import Choice, Measured
-from strata.accounts.study import usual
 from strata.collected import read_collected
 from strata.params import load
 from strata.run import command
 from strata.schema import Embedding, Metrics
-from strata.tables import embedding, format
+from strata.tables import format
+from studies.mechanism.code import tables_embedding as embedding
+from studies.mechanism.code.embedding_levels import Choice, Measured
+from studies.mechanism.code.study import usual
 
 
 def main(folder: str, collected: str, metrics: str, *controls: str) -> None:

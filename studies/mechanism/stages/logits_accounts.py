@@ -6,9 +6,9 @@ defines it.
 """
 
 from strata import store
-from strata.accounts import logits
 from strata.levels import LogitsSettings
 from strata.run import Run, command
+from studies.mechanism.code import logits
 
 
 def main(name: str, settings: str, weights_path: str, out: str, *others: str) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from strata.accounts.study import Choice, counted
 from strata.run import Run
 from strata.schema import Interventions
-from strata.tables import heads
-from strata.tables.beside_seeds import Studied
 from strata.tables.headline import Table
-from strata.tables.planned import SAID, Row, not_called, planned, there
+from studies.interventions.code import heads
+from studies.mechanism.code.study import Choice, counted
+from studies.seeds.code.beside_seeds import Studied
+from studies.seeds.code.planned import SAID, Row, not_called, planned, there
 
 N, SEEDS = 210, (1, 2, 3)
 HEADS = [f"{x}{scale}" for scale in ("", "_zero") for x in ("put", "alone", "group")]

@@ -8,7 +8,8 @@ from strata.collected import read_collected
 from strata.params import GridParams
 from strata.run import command, section
 from strata.schema import Metrics
-from strata.tables import format, moduli
+from strata.tables import format
+from studies.moduli.code import moduli
 
 
 def main(folder: str, metrics: str) -> None:

@@ -13,12 +13,13 @@ from pathlib import Path
 import pandas as pd
 
 from strata import store
-from strata.accounts.study import Choice, usual
 from strata.params import load
 from strata.run import InputError, command
 from strata.schema import Origin, Printed
-from strata.tables import beside_seeds, format
-from strata.tables.beside_seeds import Studied
+from strata.tables import format
+from studies.mechanism.code.study import Choice, usual
+from studies.seeds.code import beside_seeds
+from studies.seeds.code.beside_seeds import Studied
 
 
 def weights(folder: Path) -> str:

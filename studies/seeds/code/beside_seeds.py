@@ -15,15 +15,17 @@ import numpy as np
 import pandas as pd
 
 from strata import store
-from strata.accounts.study import Case, Choice, counted
 from strata.collected import read_collected
-from strata.interventions import head_criteria
-from strata.interventions.levels import LEVELS
 from strata.params import GridParams, Params
 from strata.schema import Embedding, Interventions, Logits, Metrics, Printed
-from strata.tables import accounts, claims, embedding, evidence, headline
+from strata.tables import claims, headline
 from strata.tables.headline import Table
 from strata.tables.seeds import spread, verdict
+from studies.interventions.code import evidence, head_criteria
+from studies.interventions.code.levels import LEVELS
+from studies.mechanism.code import tables_accounts as accounts
+from studies.mechanism.code import tables_embedding as embedding
+from studies.mechanism.code.study import Case, Choice, counted
 
 Measure = tuple[str, str, float | str | None]  # name, unit, value
 # Of accounts.run and of embedding: name and unit. No commas: the figure reads these tables.

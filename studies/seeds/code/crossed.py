@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from strata.accounts.study import Choice
 from strata.run import Run
 from strata.statistics import crossed
 from strata.tables.beside import holm
-from strata.tables.beside_seeds import Studied
 from strata.tables.columns import column
 from strata.tables.headline import Table
+from studies.mechanism.code.study import Choice
+from studies.seeds.code.beside_seeds import Studied
 
 Row = dict[str, Any]
 Cell = tuple[int, int]  # seed of the split, seed of the initial weights

@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ttest_1samp
 
-from strata.accounts.study import Case, Choice
-from strata.interventions.criteria import specificity
-from strata.interventions.levels import LEVELS
 from strata.schema import Interventions, Metrics
 from strata.statistics import t_interval
 from strata.tables.beside import holm, said
-from strata.tables.beside_seeds import Studied
 from strata.tables.measures import Value
 from strata.tables.seeds import listed
+from studies.interventions.code.criteria import specificity
+from studies.interventions.code.levels import LEVELS
+from studies.mechanism.code.study import Case, Choice
+from studies.seeds.code.beside_seeds import Studied
 
 Row = dict[str, Any]
 SEEDS = range(1, 6)  # of the study; with fewer of a modulus nothing is said of it

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from strata.accounts.study import Choice
 from strata.run import Run
-from strata.tables import paired
-from strata.tables.beside_seeds import Studied
+from studies.mechanism.code.study import Choice
+from studies.seeds.code import paired
+from studies.seeds.code.beside_seeds import Studied
 
 Row = dict[str, Any]
 SAID = ["about", "runs", "counted", "said"]  # columns of a table of sentences

@@ -1,7 +1,8 @@
 """The tables over the runs of the grid: means, spreads and intervals over seeds.
 
 In: the numbers that the paper prints, the metrics of all listed runs, a folder. The grid's runs are
-those of grid.moduli. Out: NAME.csv, NAME.tex and NAME.md for each table.
+those of grid.moduli. Out: NAME.csv, NAME.tex and NAME.md for each table but Table 5, which
+stages/seeds.py writes.
 """
 
 from strata import store
