@@ -10,6 +10,8 @@ READY := .venv/.ready
 REMOTES := .venv/.remotes
 VALIDATOR := .venv/validator/.ready
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# ops, report and studies are imported from the top.
+export PYTHONPATH := $(CURDIR):$(CURDIR)/src
 # Python reads the path of src in the encoding of the locale, and C has none for a path that is not ASCII.
 ifneq ($(filter C POSIX,$(or $(LC_ALL),$(LC_CTYPE),$(LANG),C)),)
 export LC_ALL := C.UTF-8
@@ -22,32 +24,32 @@ help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 paper: $(READY) ## bring every table and figure up to date; GO=1: even if it takes long
-	@scripts/paper
+	@ops/scripts/paper
 
 report: $(READY) ## the same, and the report over it in your browser (OPEN= for none)
-	@scripts/paper
-	@python scripts/report.py '$(OPEN)'
+	@ops/scripts/paper
+	@python ops/scripts/report.py '$(OPEN)'
 
 plan: $(READY) ## what would be restored and run, and how long that takes: SET='n=35 variant=quick'
-	@python scripts/plan.py $(SET)
+	@python ops/scripts/plan.py $(SET)
 
 grid: $(READY) ## train and measure runs, many at once: RUNS='n210-s1 …', ON=slurm ARGS='--partition=…', STATUS=1
-	@python scripts/grid.py
+	@python ops/scripts/grid.py
 
 back: $(READY) ## the published state again, after any experiment
-	@python scripts/back.py
+	@python ops/scripts/back.py
 
 dynamics: $(READY) ## measure runs over their training, training again where it must: RUN=n165-s1 (all by default)
-	@python scripts/dynamics.py $(RUN)
+	@python ops/scripts/dynamics.py $(RUN)
 
 published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (published/README.md)
-	@scripts/published
+	@ops/scripts/published
 
 verify: $(READY) ## make a sample of what dvc.lock names again and compare; ALL=1: all of it
-	@python scripts/verify.py $(if $(ALL),--all)
+	@python ops/scripts/verify.py $(if $(ALL),--all)
 
 deposit: $(READY) ## a folder for an archive that gives DOIs, from which all of it can be made again
-	@python scripts/deposit.py
+	@python ops/scripts/deposit.py
 
 test: $(REMOTES) $(VALIDATOR) ## run the tests
 	@OMP_NUM_THREADS=1 pytest -n $(JOBS) --dist loadfile
@@ -56,10 +58,10 @@ lint: $(REMOTES) ## style, types, notebooks without outputs
 	@ruff check
 	@ruff format --check
 	@pyright
-	@scripts/notebooks-stripped
+	@ops/scripts/notebooks-stripped
 
 bench: $(READY) ## time the training; writes benchmarks/training.md
-	@PYTHONPATH=tests python benchmarks/training.py
+	@PYTHONPATH=$(PYTHONPATH):tests python benchmarks/training.py
 
 ifneq ($(TORCH),)
 ifneq ($(TORCH),$(shell cat $(READY) 2>/dev/null))
@@ -75,10 +77,10 @@ endif
 endif
 
 $(READY): requirements.lock requirements-cpu.lock requirements-torch.lock requirements-uv.lock
-	@scripts/environment '$(PYTHON)' '$(TORCH)'
+	@ops/scripts/environment '$(PYTHON)' '$(TORCH)'
 
 $(REMOTES): requirements-remotes.lock $(READY)
-	@scripts/environment-remotes
+	@ops/scripts/environment-remotes
 
 $(VALIDATOR): requirements-validator.lock $(READY)
-	@scripts/environment-validator
+	@ops/scripts/environment-validator

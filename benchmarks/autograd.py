@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding
 
-from strata.training.gradients import Batch
-from strata.training.trainer import Trainer
+from strata.train.gradients import Batch
+from strata.train.trainer import Trainer
 
 
 class Autograd:

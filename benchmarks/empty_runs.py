@@ -9,8 +9,8 @@ from typing import Any
 from dvc.utils import dict_sha256
 from ruamel.yaml import YAML
 
-from strata.pipeline import files
-from strata.workers import tasks
+from ops import files
+from ops.grid import tasks
 
 KINDS = ("split", "train", "metrics", "page")
 

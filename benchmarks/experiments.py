@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from strata.training import machine
+from strata.train import machine
 
 SHOW = "dvc exp show --only-changed --no-pager --drop "
 SHOW += "'.*(/|fve|r2|train|first|components|Created|all|validation)'"

@@ -10,12 +10,12 @@ import pandas as pd
 from torch import Tensor
 
 from strata import store
-from strata.analysis import accuracy
+from strata.measure import accuracy
 from strata.params import load
 from strata.run import Run
-from strata.training import gradients, machine
-from strata.training.gradients import Batch
-from strata.training.trainer import Trainer
+from strata.train import gradients, machine
+from strata.train.gradients import Batch
+from strata.train.trainer import Trainer
 
 EPOCHS = 9000
 float32_gradient = gradients.loss_gradient

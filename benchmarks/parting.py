@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ops import first_epochs
 from strata import store
 from strata.params import load
-from strata.pipeline import first_epochs
 from strata.run import Run
-from strata.training import environment, machine
+from strata.train import environment, machine
 
 HERE, TRAINED = Path(__file__).parent, Path("data/train")
 EPOCHS, UP_TO = 100, (5, 10, 20, 30, 40, 50, 60, 80, 100)

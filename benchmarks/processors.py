@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 import torch
 from tabulate import tabulate
 
-from strata.pipeline import files
+from ops import files
 from strata.run import InputError, command, read_yaml
 
 RUNS = ("n165-s1", "mlp-n165-s1")
@@ -29,7 +29,7 @@ PACKAGES = next(x for x in sys.path if x.endswith("site-packages"))
 
 def emulated(processor: str) -> str:
     """The interpreter under qemu-user."""
-    home = f"PYTHONPATH={shlex.quote(f'src:{PACKAGES}')}"
+    home = f"PYTHONPATH={shlex.quote(f'.:src:{PACKAGES}')}"
     return f"env {home} qemu-x86_64 -cpu {processor} {REAL}"
 
 
@@ -83,5 +83,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ["PYTHONPATH"] = "src"
+    os.environ["PYTHONPATH"] = ".:src"
     command(main)

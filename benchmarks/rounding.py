@@ -15,11 +15,11 @@ import numpy as np
 from tabulate import tabulate
 
 from strata import store
-from strata.analysis import activations
-from strata.interventions import suite
+from strata.measure import activations
 from strata.params import load
 from strata.run import Run, command
 from strata.store import Arrays
+from studies.interventions.code import suite
 
 RUNS = ("n165-s1", "n113-s1", "mlp-n113-s1")
 

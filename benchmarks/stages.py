@@ -15,12 +15,12 @@ from statistics import median
 import torch
 from dvc.repo import Repo
 
+from ops import files, resolved, times
 from strata import task
 from strata.params import Params, load
-from strata.pipeline import files, resolved, times
 from strata.run import Run, read_yaml
-from strata.training import environment, machine
-from strata.training.trainer import Trainer
+from strata.train import environment, machine
+from strata.train.trainer import Trainer
 
 LEFT_OUT = {"train", "checkpoints", "dynamics", "grokking"}  # train, or need what a training keeps
 EPOCHS = 200

@@ -17,13 +17,13 @@ import numpy as np
 import pandas as pd
 import torch
 
+from ops import first_epochs
+from ops.verify import dealt
 from strata import store
 from strata.params import load
-from strata.pipeline import first_epochs
-from strata.pipeline.verify import dealt
 from strata.run import Run, SplitParams, TrainParams
-from strata.training import environment, gradients, machine
-from strata.training.trainer import Trainer
+from strata.train import environment, gradients, machine
+from strata.train.trainer import Trainer
 
 HERE, TRAINED = Path(__file__).parent, Path("data/train")
 EPOCHS, LOOKS = 20, (100, 500, 1000, 2500, 5000, 10_000, 15_000, 20_000)

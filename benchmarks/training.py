@@ -23,8 +23,8 @@ from autograd import Autograd
 from strata import task
 from strata.params import load
 from strata.run import Run
-from strata.training import machine
-from strata.training.trainer import Trainer
+from strata.train import machine
+from strata.train.trainer import Trainer
 
 HERE = Path(__file__).parent
 PARAMS = load(HERE.parent / "params.yaml")

@@ -28,10 +28,10 @@ from typing import Any
 import empty_runs
 from ruamel.yaml import YAML
 
+from ops import files, times
+from ops.grid import head, tasks
 from strata.params import load
-from strata.pipeline import files, times
 from strata.run import Run
-from strata.workers import head, tasks
 
 HERE = Path(__file__).parent
 FOUND = HERE / "workers.json"
@@ -40,7 +40,7 @@ NODES = (1, 2, 4, 8)
 EMPTY = (50, 200, 1000)  # runs with empty stages
 PR_SET_CHILD_SUBREAPER = 36  # of prctl(2)
 Rows = list[dict[str, float]]
-GATHER = "from strata.workers import gather, tasks; gather.gather(tasks.of_every_run()[1])"
+GATHER = "from ops.grid import gather, tasks; gather.gather(tasks.of_every_run()[1])"
 
 
 def spent(*words: str, folder: Path | str = ".", **variables: str) -> tuple[float, float]:
@@ -131,7 +131,7 @@ def on_slurm() -> Iterator[Rows]:
                 conf = cluster.environment["SLURM_CONF"]
                 path = f"{project.environment['PATH']}:{slurm.SYSTEM}"
                 own = project.environment | {"ON": "slurm", "SLURM_CONF": conf, "PATH": path}
-                wall, _ = spent(sys.executable, "scripts/grid.py", folder=project.folder, **own)
+                wall, _ = spent(sys.executable, "ops/scripts/grid.py", folder=project.folder, **own)
             finally:
                 cluster.stop()
             with suppress(ChildProcessError):
@@ -166,7 +166,7 @@ def gathered() -> Iterator[dict[str, float]]:
         (cache / "files").symlink_to(Path(said.stdout.strip(), "files"))
         spent("git", "clone", "--quiet", "--shared", ".", str(clone))
         (clone / ".dvc" / "config.local").write_text(f"[cache]\n    dir = {cache}\n")
-        own = {"PYTHONPATH": str(clone / "src"), "DVC_SITE_CACHE_DIR": f"{scratch}/site"}
+        own = {"PYTHONPATH": f"{clone}:{clone / 'src'}", "DVC_SITE_CACHE_DIR": f"{scratch}/site"}
         spent("dvc", "checkout", "--quiet", "code", f"{tasks.RUNS}:check@runs", folder=clone, **own)
         path = clone / files.lock(tasks.RUNS)
         lock = YAML(typ="safe").load(path)
@@ -188,14 +188,14 @@ def analysed() -> Iterator[dict[str, float]]:
         clone = Path(scratch, "clone")
         spent("git", "clone", "--quiet", "--shared", ".", str(clone))
         (clone / ".dvc" / "config.local").write_text(f"[cache]\n    dir = {said.stdout.strip()}\n")
-        own = {"PYTHONPATH": str(clone / "src"), "DVC_SITE_CACHE_DIR": f"{scratch}/site"}
+        own = {"PYTHONPATH": f"{clone}:{clone / 'src'}", "DVC_SITE_CACHE_DIR": f"{scratch}/site"}
         spent("dvc", "checkout", "--quiet", "--allow-missing", folder=clone, **own)
         path = clone / "params.yaml"
         text, changed = re.subn(r"(aligned_cosine: 0\.\d+)", r"\g<1>1", path.read_text())
         assert changed == 1
         path.write_text(text)
         load = os.getloadavg()[0]
-        wall, cpu = spent(sys.executable, "scripts/grid.py", folder=clone, **own)
+        wall, cpu = spent(sys.executable, "ops/scripts/grid.py", folder=clone, **own)
     runs = len(tasks.of_every_run()[1])
     yield {"runs": runs, "wall": round(wall), "cpu": round(cpu), "load": round(load, 1)}
 

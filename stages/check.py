@@ -3,17 +3,16 @@ starts; and write what decides each run.
 
 In: params.yaml; a folder; after --runs the names of the runs, that of the headline last. Out, in
 the folder: split/RUN.json and train/RUN.json, which change where that run's own settings do;
-metrics.json, interventions.json, logits.json and embedding.json, the settings of these stages;
-runs.json, the names without the headline's. Says how many of the runs were trained with other
+metrics.json, the settings of the measures; runs.json, the names without the headline's. Says how
+many of the runs were trained with other
 settings.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
+from ops import files, provenance
 from strata import store
-from strata.params import Params, load
-from strata.pipeline import files, provenance
+from strata.params import load
 from strata.run import InputError, Run, command
 
 
@@ -29,20 +28,6 @@ def others(folder: str, names: Iterable[str]) -> list[str]:
     ]
 
 
-def analyses(params: Params) -> dict[str, dict[str, Any]]:
-    """What the analysis of a run rests on, by the name of its stage: with a file of it as their
-    dep, DVC need not read params.yaml for each of hundreds of stages."""
-    metrics, accounts = params.metrics, params.accounts
-    of_stage = {
-        "interventions": params.interventions,
-        "logits": accounts.logits,
-        "embedding": accounts.embedding,
-    }
-    threshold = {"key_threshold": metrics.key_threshold}
-    found = {name: own.model_dump() | threshold for name, own in of_stage.items()}
-    return {"metrics": metrics.model_dump()} | found
-
-
 def main(folder: str, flag: str, *names: str) -> None:
     params, listed = load("params.yaml"), names[:-1]
     for name in listed:
@@ -52,8 +37,7 @@ def main(folder: str, flag: str, *names: str) -> None:
         settings = params.settings(Run.parse(name))
         store.write_json(f"{folder}/split/{name}.json", settings.split.model_dump())
         store.write_json(f"{folder}/train/{name}.json", settings.model_dump())
-    for name, settings in analyses(params).items():
-        store.write_json(f"{folder}/{name}.json", settings)
+    store.write_json(f"{folder}/metrics.json", params.metrics.model_dump())
     store.write_json(f"{folder}/runs.json", listed)
     if differ := others(folder, listed):
         print(

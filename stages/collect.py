@@ -1,19 +1,22 @@
-"""The results of all listed runs in a file each, so that tables over them are not made again where
-the results of some other run change.
+"""The results of all listed runs in a file, so that tables over them are not made again where the
+results of some other run change.
 
-In: the names of the runs as JSON, a folder with a JSON file for each, a file to write. Out: what
+In: the names of the runs as JSON, a file to write, folders with a JSON file for each run. Out: what
 the files hold, in the order of the names.
 """
+
+from pathlib import Path
 
 from strata import store
 from strata.collected import write_collected
 from strata.run import Run, command
 
 
-def main(listed: str, folder: str, out: str) -> None:
+def main(listed: str, out: str, *folders: str) -> None:
     names = store.parsed(list[str], store.read_bytes(listed), listed)
-    found = (store.read_bytes(f"{folder}/{Run.parse(name)}.json") for name in names)
-    write_collected(out, found)
+    paths = [[Path(folder, f"{Run.parse(name)}.json") for folder in folders] for name in names]
+    found = (next((x for x in of if x.is_file()), of[0]) for of in paths)
+    write_collected(out, map(store.read_bytes, found))
 
 
 if __name__ == "__main__":

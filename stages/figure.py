@@ -1,9 +1,9 @@
 """Figures: execute the notebook of each label and keep what it draws.
 
-In: the notebooks, notebooks/LABEL.ipynb or that of --template, which serves several figures; inputs
-by parameter name; the notebook's section of figures in params.yaml; and the run where a figure is
-about one: the headline's, or --run. One over --runs: keys of figures.stability. Out: LABEL.pdf,
-LABEL.png and LABEL.html, the executed notebook as a page; all of them or none.
+In: the notebooks, LABEL.ipynb in --notebooks or that of --template, which serves several figures;
+inputs by parameter name; the notebook's section of figures in params.yaml; and the run where a
+figure is about one: the headline's, or --run. One over --runs: keys of figures.stability. Out:
+LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page; all of them or none.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from typing import Any
 
 from strata import store
 from strata.params import Params, load
-from strata.pipeline import notebook, scratch
+from strata.render import notebook, scratch
 from strata.run import InputError, Run, command
 
 
@@ -20,6 +20,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("labels", nargs="+", metavar="LABEL")
     parser.add_argument("--template", help="such as attention-seeds, where it is not LABEL")
+    parser.add_argument("--notebooks", default="notebooks", metavar="FOLDER")
     parser.add_argument("--input", action="append", default=[], metavar="NAME=PATH")
     parser.add_argument("--run", type=Run.parse, help="such as n165-s1")
     parser.add_argument("--runs", type=Run.parse, nargs="+", default=[])
@@ -54,7 +55,7 @@ def work(args: argparse.Namespace) -> dict[str, tuple[Path, dict[str, Any]]]:
     """The notebook and the parameters of each label. Raises InputError where an input is unused."""
     params, found = load("params.yaml"), {}
     for label in args.labels:
-        template = Path("notebooks", f"{args.template or label}.ipynb")
+        template = Path(args.notebooks, f"{args.template or label}.ipynb")
         if not template.is_file():
             raise InputError(f"{template}: no such notebook")
         found[label] = template, values(args, params, template)

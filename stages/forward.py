@@ -5,7 +5,7 @@ attention from `=` (n_heads × 3, to a, b and `=`), post-ReLU MLP activations (d
 """
 
 from strata import store
-from strata.analysis import stored
+from strata.measure import stored
 from strata.run import Run, command
 
 

@@ -7,7 +7,7 @@ described in src/strata/schema/metrics.py.
 from pathlib import Path
 
 from strata import store
-from strata.analysis import metrics, stored
+from strata.measure import metrics, stored
 from strata.params import MetricsParams
 from strata.run import Run, command
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from strata import store
 from strata.run import InputError, Run, Settings, command
-from strata.training import loop, machine, snapshots, trainer
+from strata.train import loop, machine, snapshots, trainer
 
 
 def resume(training: trainer.Trainer, snapshot: snapshots.Snapshot) -> float:
@@ -47,7 +47,7 @@ def main(name: str, config: str, split_path: str, folder: str) -> None:
     inputs = {"run": name} | settings.model_dump() | environment.model_dump()
     key = snapshots.fingerprint(inputs, [snapshots.CODE, Path(split_path)])
     snapshot = snapshots.Snapshot(".snapshots", name, key)
-    snapshots.prune(".snapshots", snapshots.LOCK)
+    snapshots.prune(".snapshots")
     with snapshot.locked():
         training = trainer.Trainer(run, settings.train, split, device)
         seconds = train(training, snapshot, resume(training, snapshot))

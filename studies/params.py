@@ -1,5 +1,4 @@
-"""What the studies rest on beside the paper's parameters: studies/params.yaml as one frozen, validated
-object."""
+"""What the studies rest on beside params.yaml: studies/params.yaml, validated and frozen."""
 
 from pathlib import Path
 from typing import Annotated

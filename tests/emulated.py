@@ -1,13 +1,13 @@
-"""The md5 of what stages/dynamics.py measures of a run's weights at one checkpoint: ``python
+"""The md5 of what the stage dynamics measures of a run's weights at one checkpoint: ``python
 emulated.py RUN`` in a project's folder, on an emulated processor or on the one at hand."""
 
 import hashlib
 import sys
 
 from strata import store
-from strata.dynamics import apart, trajectory
 from strata.params import load
 from strata.run import Run
+from studies.dynamics.code import apart, trajectory
 
 
 def main() -> None:

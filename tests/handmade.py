@@ -3,8 +3,8 @@
 from typing import Any, TypeVar
 
 from strata import monoid
-from strata.analysis import readout
-from strata.analysis.token_fourier import bands
+from strata.measure import readout
+from strata.measure.token_fourier import bands
 from strata.run import Run
 from strata.schema import (
     Accuracy,

@@ -6,15 +6,15 @@ import numpy as np
 from tiny import ROOT
 
 from strata import params
-from strata.accounts import decision, descriptions, logits
-from strata.accounts.characters import Part, local
-from strata.accounts.descriptions import class_indicators
-from strata.accounts.logits import Profiles
-from strata.analysis import activations
-from strata.analysis.fourier import conjugate
-from strata.interventions.projections import axis_primes
+from strata.measure import activations
+from strata.measure.fourier import conjugate
 from strata.monoid import chi, classes, frequencies
+from strata.patch.projections import axis_primes
 from strata.schema import Logits
+from studies.mechanism.code import decision, descriptions, logits
+from studies.mechanism.code.characters import Part, local
+from studies.mechanism.code.descriptions import class_indicators
+from studies.mechanism.code.logits import Profiles
 
 ACCOUNTS = params.load(ROOT / "params.yaml").accounts
 BRIEF = ACCOUNTS.logits.model_copy(update={"other_seeds": [], "other_key_thresholds": []})

@@ -15,12 +15,12 @@ from planted_logits import (
     shared_keys,
 )
 
-from strata.accounts.study import Case, Choice
 from strata.run import Run
 from strata.schema import Embedding, Interventions, Logits, Measures, OperandScores, Specificity
 from strata.schema.embedding import EmbeddingVerdict
 from strata.schema.scores import Scores
-from strata.tables.beside_seeds import Studied
+from studies.mechanism.code.study import Case, Choice
+from studies.seeds.code.beside_seeds import Studied
 
 CHOICE = Choice(ACCOUNTS.levels, 0.99)
 Key = tuple[int, int, str]  # n, seed, kind

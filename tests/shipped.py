@@ -3,9 +3,9 @@
 from functools import cache
 from pathlib import Path
 
+from ops import files, verify
 from strata import store
-from strata.models.model import Model, model_of
-from strata.pipeline import files, verify
+from strata.api.model import Model, model_of
 from strata.run import Run
 
 ROOT = Path(__file__).parents[1]

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 from strata import params, task
-from strata.analysis import all_pairs, metrics
+from strata.measure import all_pairs, metrics
 from strata.params import MetricsParams
 from strata.run import Run, TrainParams
 from strata.schema import Metrics
-from strata.training import network
+from strata.train import network
 
 PARAMS = params.load(Path(__file__).parents[1] / "params.yaml").metrics.model_copy(
     update={"random_subsets": 20, "shuffles": 10}

@@ -1,48 +1,81 @@
-"""The plan of the house: which wing may import which, how long a module and a function may be."""
+"""The plan of the house: which part may import which, how long a module and a function may be."""
 
 import ast
 import json
+import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "strata"
-CORE = "core"
-RESULTS = "schema"  # the core's one package: what stages write
-BELOW = {"training", "analysis", "interventions", "accounts", "dynamics"}
-# What a wing may import beside itself and the core. The core imports no wing.
-WINGS = {
-    "training": set(),
-    "analysis": {"training"},
-    "interventions": {"training", "analysis"},
-    "accounts": {"training", "analysis", "interventions"},
-    "dynamics": {"training", "analysis", "interventions", "accounts"},
-    "models": {"training", "analysis", "interventions"},
-    "pipeline": BELOW,
-    "workers": BELOW | {"pipeline"},
-    "plots": BELOW | {"pipeline"},
-    "tables": BELOW | {"pipeline", "plots"},
-    "report": BELOW | {"pipeline", "plots", "tables"},
-    CORE: set(),
+STUDIES = sorted(path.name for path in (ROOT / "studies").iterdir() if path.is_dir())
+# Where the code of each part lies; tests apart.
+PARTS = {
+    "library": ("src/strata/**/*.py",),
+    "paper": ("stages/*.py", "notebooks/*.ipynb"),
+    "ops": ("ops/**/*.py",),
+    "report": ("report/code/*.py", "report/stages/*.py", "report/notebooks/*.ipynb"),
+} | {
+    f"studies/{name}": (
+        f"studies/{name}/code/*.py", f"studies/{name}/stages/*.py",
+        f"studies/{name}/notebooks/*.ipynb",
+    )
+    for name in STUDIES
+}  # fmt: skip
+# What a part may import beside itself and the library, which imports no other part.
+ABOVE = {part: {"ops"} for part in PARTS}  # stages run with what the workshop has
+ABOVE |= {"library": set(), "ops": set(), "report": {*PARTS} - {"paper"}}
+# Studies that still import one another, and what of a study ops needs.
+SHARED = {
+    ("architectures", "mechanism"),
+    ("architectures", "seeds"),
+    ("dynamics", "mechanism"),
+    ("fractions", "mechanism"),
+    ("fractions", "seeds"),
+    ("mechanism", "interventions"),
+    ("moduli", "interventions"),
+    ("moduli", "mechanism"),
+    ("moduli", "seeds"),
+    ("published", "mechanism"),
+    ("published", "seeds"),
+    ("seeds", "interventions"),
+    ("seeds", "mechanism"),
 }
+CROSSING = {(f"studies/{low}", f"studies/{high}") for low, high in SHARED}
+CROSSING |= {("ops", "studies/dynamics")}  # what is recorded of checkpoints
 # The split is drawn by torch's generator; published checkpoints are torch's; `verify` trains.
-KNOW_TORCH = {"training", "models", "core/task", "core/interop", "pipeline/first_epochs"}
-MODULES = {
-    str(path.relative_to(SRC).with_suffix("")): path
-    for path in sorted(SRC.rglob("*.py"))
-    if path.name != "__init__.py"
-}
-STAGES = {f"stages/{path.stem}": path for path in sorted((ROOT / "stages").glob("*.py"))}
+KNOW_TORCH = {"src/strata/train", "src/strata/api", "src/strata/task", "src/strata/interop"}
+KNOW_TORCH |= {"ops/first_epochs"}
 MODULE_LINES, FUNCTION_LINES = 250, 25
-TABLES_OF_DATA = {"tables/seeds.grid"}  # each table of the grid with its caption
+TABLES_OF_DATA = {"src/strata/tables/seeds.grid"}  # each table of the grid with its caption
+
+
+def files(part: str) -> list[Path]:
+    """The modules, scripts and notebooks of a part."""
+    return sorted(path for where in PARTS[part] for path in ROOT.glob(where))
+
+
+MODULES = {
+    path.relative_to(ROOT).with_suffix("").as_posix(): path
+    for part in PARTS
+    for path in files(part)
+    if path.suffix == ".py" and path.name != "__init__.py" and path.parent.name != "scripts"
+}
 
 
 @cache
 def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
+    text = path.read_text("utf-8")
+    return ast.parse(code(text) if path.suffix == ".ipynb" else text)
+
+
+def code(notebook: str) -> str:
+    cells = json.loads(notebook)["cells"]
+    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
 
 
 def imported(module: ast.AST) -> Iterator[str]:
@@ -54,17 +87,24 @@ def imported(module: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def wing(name: str) -> str:
-    """The wing that a dotted name of strata leads to."""
-    first = name.split(".")[1]
-    return first if first in WINGS else CORE
+def reached(name: str) -> str:
+    """The part that a dotted name leads to; empty where it is none of ours."""
+    first, *rest = name.split(".")
+    if first == "studies":
+        return f"studies/{rest[0]}"
+    return {"strata": "library", "ops": "ops", "report": "report"}.get(first, "")
 
 
-def rooms(of: str) -> dict[str, Path]:
-    """The modules of a wing."""
-    folders = (SRC, SRC / RESULTS) if of == CORE else (SRC / of,)
-    paths = sorted(path for folder in folders for path in folder.glob("*.py"))
-    return {f"{of}/{path.stem}": path for path in paths if path.name != "__init__.py"}
+def imports(part: str) -> set[str]:
+    """The other parts that a part imports, but for the library."""
+    names = chain.from_iterable(imported(tree(path)) for path in files(part))
+    return {reached(name) for name in names} - {"", "library", part}
+
+
+def using(package: str) -> set[str]:
+    """The modules that import a package."""
+    found = {k: {x.split(".")[0] for x in imported(tree(path))} for k, path in MODULES.items()}
+    return {name for name, packages in found.items() if package in packages}
 
 
 def functions(module: ast.Module) -> Iterator[tuple[str, int]]:
@@ -78,69 +118,52 @@ def functions(module: ast.Module) -> Iterator[tuple[str, int]]:
             yield node.name, (node.end_lineno or 0) - node.lineno + 1 - told
 
 
-def code(notebook: Path) -> str:
-    cells = json.loads(notebook.read_text("utf-8"))["cells"]
-    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+@pytest.mark.parametrize("part", sorted(PARTS))
+def test_a_part_imports_the_library_and_no_part_above_it(part):
+    assert files(part)
+    assert imports(part) <= ABOVE[part] | {other for of, other in CROSSING if of == part}
 
 
-def test_every_package_is_a_wing():
-    packages = {path.parent.name for path in SRC.glob("*/__init__.py")}
-    assert packages == set(WINGS) - {CORE} | {RESULTS} and all(rooms(of) for of in WINGS)
+def test_studies_import_one_another_no_further_than_is_written_here():
+    found = {(part, other) for part in PARTS if part != "report" for other in imports(part)}
+    assert {(a, b) for a, b in found if b.startswith("studies/")} == CROSSING
 
 
-def test_wings_stand_upon_one_another():
-    assert all(WINGS[low] < WINGS[high] for high in WINGS for low in WINGS[high])
-
-
-@pytest.mark.parametrize("of", sorted(WINGS))
-def test_imports_go_down(of):
-    reached = {
-        (room, wing(name))
-        for room, path in rooms(of).items()
-        for name in imported(tree(path))
-        if name.split(".")[0] == "strata"
-    }
-    above = {(room, other) for room, other in reached if other not in {of, CORE, *WINGS[of]}}
-    assert not above
-
-
-def test_nothing_imports_what_is_above_it_by_a_relative_name():
+def test_modules_are_imported_by_their_whole_names():
     for path in MODULES.values():
         nodes = [n for n in ast.walk(tree(path)) if isinstance(n, ast.ImportFrom)]
         assert not any(n.level for n in nodes), path
 
 
 def test_only_plots_knows_matplotlib():
-    users = {
-        of
-        for of in WINGS
-        for path in rooms(of).values()
-        if "matplotlib" in {x.split(".")[0] for x in imported(tree(path))}
-    }
-    assert users == {"plots"}
-    scripts = [path.read_text("utf-8") for path in STAGES.values()]
-    for text in (*scripts, *map(code, (ROOT / "notebooks").rglob("*.ipynb"))):
-        assert "matplotlib" not in text
+    drawing = {"report/code/network", "studies/interventions/code/plots"}
+    assert {x for x in using("matplotlib") if not x.startswith("src/strata/plots/")} <= drawing
+    for part in PARTS:
+        for path in files(part):
+            if path.suffix == ".ipynb" or path.parent.name == "stages":
+                assert "matplotlib" not in path.read_text("utf-8"), path
 
 
 def test_torch_is_for_training_alone():
-    users = {
-        room
-        for of in WINGS
-        for room, path in rooms(of).items()
-        if "torch" in {x.split(".")[0] for x in imported(tree(path))}
-    }
-    assert {x if x in KNOW_TORCH else x.split("/")[0] for x in users} == KNOW_TORCH
+    users = using("torch")
+    folders = {x if x in KNOW_TORCH else x.rpartition("/")[0] for x in users}
+    assert folders == KNOW_TORCH
 
 
 def test_a_module_is_read_in_one_sitting_and_a_function_does_one_thing():
-    modules = MODULES | STAGES
-    lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in modules.items()}
+    lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in MODULES.items()}
     long = {name for name, count in lines.items() if count > MODULE_LINES}
     long |= {
         f"{module}.{name}"
-        for module, path in modules.items()
+        for module, path in MODULES.items()
         for name, count in functions(tree(path))
         if count > FUNCTION_LINES
     }
     assert long == TABLES_OF_DATA
+
+
+def test_no_script_hides_a_package_that_it_imports():
+    """Python looks first in the folder of a script."""
+    scripts = [path for where in PARTS for path in files(where) if path.parent.name == "stages"]
+    hidden = {*sys.stdlib_module_names, "ops", "report", "strata", "studies"} - {"code"}
+    assert not [path for path in scripts if path.stem in hidden]

@@ -11,10 +11,11 @@ from pathlib import Path
 from filelock import FileLock
 from ruamel.yaml import YAML
 
-from strata.pipeline import files, provenance
+from ops import files, provenance
 
 ROOT = Path(__file__).parents[1]
-PROJECT = ["params.yaml", "stages", "notebooks", "paper", "scripts", "site", "src", "benchmarks"]
+PROJECT = ["params.yaml", "stages", "notebooks", "paper", "ops", "src", "benchmarks", "studies"]
+REPORT = ("code", "notebooks", "site", "stages")  # of report/, which also holds what is made
 PROJECT += [
     "CITATION.cff",
     "docs",
@@ -71,7 +72,7 @@ STUDIES |= {"extension", "checkpoints", "dynamics", "grokking", "dynamics-tables
 PLANNED = """
 import sys
 from dvc.repo import Repo
-from strata.pipeline import plan, resolved
+from ops import plan, resolved
 print(*plan.plan(Repo(), resolved.values(sys.argv[1:])).run)
 """
 
@@ -83,7 +84,7 @@ class Project:
         self.folder = folder
         self.environment = os.environ | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(folder / "src"),
+            "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'src'}",
             "DVC_SITE_CACHE_DIR": str(folder.parent / "site"),
             "STRATA_THREADS": "1",
             "OMP_NUM_THREADS": "1",
@@ -136,11 +137,12 @@ def dvc(*words: str) -> str:
 
 def notebooks(stage: dict) -> list[str]:
     """The notebooks that a stage executes."""
-    if tutorial := re.search(r"stages/tutorial.py (\S+)", stage["cmd"]):
-        return [f"notebooks/tutorials/{tutorial[1]}.ipynb"]
+    if tutorial := re.search(r"report/stages/tutorial.py (\S+)", stage["cmd"]):
+        return [f"report/notebooks/{tutorial[1]}.ipynb"]
     _, found, words = stage["cmd"].partition("stages/figure.py ")
     names = re.findall(r"--template (\S+)", words) or words.partition(" --")[0].split()
-    return [f"notebooks/{x}.ipynb" for x in names] if found else []
+    folder = re.findall(r"--notebooks (\S+)", words) or ["notebooks"]
+    return [f"{folder[0]}/{x}.ipynb" for x in names] if found else []
 
 
 Described = dict[str, dict]
@@ -181,6 +183,8 @@ def prepared(folder: Path, described: Described) -> Project:
     for name in PROJECT:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
+    for name in REPORT:
+        shutil.copytree(ROOT / "report" / name, folder / "report" / name)
     for file, content in described.items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         YAML().dump(content, folder / file)

@@ -4,7 +4,7 @@ import numpy as np
 
 from strata import store, task
 from strata.run import Run, TrainParams
-from strata.training import network
+from strata.train import network
 
 RUN = Run(6, 1)
 PARAMS = TrainParams(

@@ -19,12 +19,12 @@ from typing import Any
 # none of them. __init__.pyi says the same to editors.
 PUBLIC = {
     "InputError": "strata.inputs",
-    "MLP": "strata.models.model",
+    "MLP": "strata.api.model",
     "Run": "strata.run",
-    "Transformer": "strata.models.model",
+    "Transformer": "strata.api.model",
     "classes": "strata.monoid",
-    "load": "strata.models.repository",
-    "runs": "strata.models.repository",
+    "load": "strata.api.repository",
+    "runs": "strata.api.repository",
 }
 MODULES = ("monoid",)
 

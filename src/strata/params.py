@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from pydantic import model_validator
 
-from strata.levels import AccountsParams
 from strata.run import (
     Above0,
     Fraction,
@@ -48,33 +47,6 @@ class MetricsParams(Section):
     shuffles: Positive  # draws of the baseline of shuffled class labels
     accuracy: Fraction  # a run has generalised from this validation accuracy on
     seed: Seed  # of the random subsets and shuffles
-
-
-class InterventionsParams(Section):
-    """How often the interventions draw."""
-
-    draws: Positive  # of every control
-    swaps: Positive  # random partners of an element in an interchange
-    seed: Seed
-
-
-class InterventionsSettings(InterventionsParams):
-    """All that the interventions on a run rest on."""
-
-    key_threshold: Above0  # that of metrics
-
-
-class CheckpointsParams(Section):
-    """At how many epochs of a training weights are kept."""
-
-    count: Annotated[int, allowed("an integer from 2 to 1000", ge=2, le=1000)]
-
-
-class DynamicsParams(Section):
-    """The thresholds of what is measured on the kept weights."""
-
-    key_threshold: Above0  # key: at least this times the uniform share
-    variance: Fraction  # components are counted until this share of the variance
 
 
 class TablesParams(Section):
@@ -181,10 +153,6 @@ class Params(Section):
     train: TrainParams
     variants: Variants
     metrics: MetricsParams
-    interventions: InterventionsParams
-    accounts: AccountsParams
-    checkpoints: CheckpointsParams
-    dynamics: DynamicsParams
     figures: FiguresParams
     tables: TablesParams
     grid: GridParams

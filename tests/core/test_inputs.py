@@ -16,6 +16,8 @@ from strata import inputs, store
 from strata.run import InputError, command, read_yaml
 
 ROOT = Path(__file__).parents[2]
+WHERE = ("stages", "studies/*/stages", "report/stages")
+STAGES = sorted(path for folder in WHERE for path in ROOT.glob(f"{folder}/*.py"))
 READERS = {
     "bytes": store.read_bytes,
     "tensors": store.read_tensors,
@@ -99,16 +101,14 @@ def test_a_script_without_parameters_reads_its_words_itself():
 
 def test_no_stage_takes_its_words_by_number():
     """So that each says in one line which ones are missing."""
-    for path in (ROOT / "stages").glob("*.py"):
+    for path in STAGES:
         text = path.read_text("utf-8")
         assert "sys.argv" not in text
         assert ("def main() -> None" in text) == ("argparse" in text), path
 
 
 OF_A_RUN = [
-    path
-    for path in sorted((ROOT / "stages").glob("*.py"))
-    if re.search(r"def main\(.*\bnames?: str", path.read_text("utf-8"))
+    path for path in STAGES if re.search(r"def main\(.*\bnames?: str", path.read_text("utf-8"))
 ]
 
 

@@ -21,8 +21,8 @@ from tiny import PROJECT, TINY, Project, copied
 from torch import Tensor, nn
 
 from strata import interop, store
-from strata.analysis.activations import forward
 from strata.architecture import architecture
+from strata.measure.activations import forward
 from strata.params import load
 from strata.run import InputError, Run, Settings, TrainParams
 from strata.schema import Metrics, Printed
@@ -319,7 +319,7 @@ def test_a_missing_or_wrong_checkpoint_gets_one_line_and_changes_nothing(project
     kept = project.folder / "published" / "checkpoint.pt"
     kept.unlink(missing_ok=True)
     names = {path.name for path in kept.parent.iterdir()}
-    done = project.run("scripts/published")
+    done = project.run("ops/scripts/published")
     assert done.returncode == 1 and done.stdout.startswith("no checkpoint: make published CHECK")
     kept.write_bytes(b"of last time")
     (tmp_path / "wrong.pt").write_bytes(b"wrong")
@@ -334,7 +334,7 @@ def test_a_missing_or_wrong_checkpoint_gets_one_line_and_changes_nothing(project
         ("bomb.pt", "checkpoint: {}: 261"),
     ):
         path = tmp_path / name
-        done = project.run("env", f"CHECKPOINT={path}", "scripts/published")
+        done = project.run("env", f"CHECKPOINT={path}", "ops/scripts/published")
         assert done.returncode == 1 and done.stdout.startswith(named.format(path))
         assert done.stdout.count("\n") == 1
     assert kept.read_bytes() == b"of last time"

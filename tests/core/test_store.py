@@ -12,7 +12,7 @@ import pytest
 from written import CONFIG, HISTORY, PARAMS, RUN, WEIGHTS, write_history, write_split, write_weights
 
 from strata import store, task
-from strata.analysis import all_pairs, stored
+from strata.measure import all_pairs, stored
 from strata.run import InputError, Run
 
 LISTS = {"attention": (36, 6), "mlp": (36, 12), "logits": (36, 6)}

@@ -16,8 +16,8 @@ from safetensors.numpy import save
 from written import CONFIG, WEIGHTS, write_history, write_split, write_weights
 
 from strata import interop, store
-from strata.analysis import stored
-from strata.pipeline import notebook
+from strata.measure import stored
+from strata.render import notebook
 from strata.run import InputError, Run
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 
 from strata import monoid
-from strata.plots import base, borders, diagram, dynamics, embedding, interventions, spectra
+from strata.plots import base, borders, diagram, dynamics, embedding, spectra
 
 
 @pytest.fixture
@@ -80,12 +80,6 @@ def test_classes_of_one_size_stand_side_by_side_and_none_changes_its_order():
     moved = embedding.dodged(size)
     assert len(set(moved.tolist())) == 5 and np.allclose(np.log(moved / size), 0, atol=0.1)
     assert moved[size == 4].max() < moved[size == 30].min()
-
-
-def test_dots_stand_where_damage_is_predicted(ax):
-    predicted = np.array([[True, False], [False, True]])
-    interventions.damage(ax, np.eye(2), "axis of 3", predicted=predicted)
-    assert points(ax.lines[0]) == [[0, 0], [1, 1]]
 
 
 @pytest.mark.parametrize("n", [2, 12, 113, 165, 180])
@@ -276,17 +270,6 @@ def test_the_schematic_has_no_local_inverse_where_some_class_has_none(ax, n, sho
     assert shown in " ".join(text.get_text() for text in ax.texts)
 
 
-@pytest.mark.parametrize("draw", [diagram.draw, diagram.draw_mlp])
-def test_under_each_role_stands_what_came_of_its_test(ax, draw):
-    heads = draw is diagram.draw
-    roles = ["sorts", *["moves"] * heads, "composes", "scores"]
-    draw(ax, 12, 16, *((2, 8) if heads else ()), 24, [f"no: 0 of {i}" for i in range(len(roles))])
-    told = {text.get_text(): text.get_position() for text in ax.texts}
-    for i, role in enumerate(roles):
-        [(x, y)] = [place for text, place in told.items() if text.startswith(role)]
-        assert told[f"no: 0 of {i}"][0] == x and told[f"no: 0 of {i}"][1] < y
-
-
 def test_no_text_is_below_seven_points(ax):
     diagram.draw(ax, 12, 16, 2, 8, 24)
     fig, (other,) = base.figure()
@@ -313,19 +296,6 @@ def test_a_saved_figure_has_its_width_and_no_date(tmp_path):
     png = (tmp_path / "a.png").read_bytes()
     assert int.from_bytes(png[16:20], "big") == base.DPI * base.COLUMN
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.pdf", "a.png", "b.pdf", "b.png"]
-
-
-@pytest.mark.parametrize("n", [2, 12, 30, 49, 180])
-@pytest.mark.parametrize("axis", [None, 2, 3, 7])
-def test_room_above_chance_is_counted_on_the_products_themselves(n, axis):
-    d = [J.d for J in monoid.classes(n)]
-    found = interventions.room_above_chance(n, d, axis)
-    for i, j in np.ndindex(found.shape):
-        J = monoid.JClass(n, gcd(d[i] * d[j], n))
-        quotients = {a // J.d for a in J.elements.tolist()}
-        power = max(p for p in (axis**k for k in range(9)) if J.m % p == 0) if axis else J.m
-        chance = 1 / len({u % power for u in quotients})
-        assert found[i, j] == pytest.approx(1 - chance if chance < 1 else 1)
 
 
 def test_a_panel_below_a_matrix_keeps_to_its_columns(tmp_path):

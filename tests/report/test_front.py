@@ -18,18 +18,18 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from ops import files, provenance, verify
+from report.code import epochs, front, hero, rules, run_data, verdicts
+from report.code import network as network_still
+from report.code.facts import Facts, Missing, held, said
+from report.code.sections import SECTIONS
+from report.code.steps import STEPS
 from strata import monoid, store
-from strata.accounts.main_effects import prime_powers
-from strata.dynamics import grokking
-from strata.models.model import Model, model_of
+from strata.api.model import Model, model_of
 from strata.monoid import algebraic_order, classes
-from strata.pipeline import files, provenance, verify
-from strata.plots import network as network_still
-from strata.report import epochs, front, hero, rules, run_data, verdicts
-from strata.report.facts import Facts, Missing, held, said
-from strata.report.sections import SECTIONS
-from strata.report.steps import STEPS
 from strata.run import Run, read_yaml
+from studies.dynamics.code import grokking
+from studies.mechanism.code.main_effects import prime_powers
 
 ROOT = Path(__file__).parents[2]
 RUN = Run(165, 1)
@@ -58,7 +58,9 @@ def network(chrome, model, told, tmp_path_factory):
     run |= {"order": algebraic_order(RUN.n).tolist()}
     run |= {"model": run_data.rounded_model(model.weights())}
     names = ("core", "model", "network")
-    scripts = "".join(f"<script>{(ROOT / f'site/{x}.js').read_text()}</script>" for x in names)
+    scripts = "".join(
+        f"<script>{(ROOT / f'report/site/{x}.js').read_text()}</script>" for x in names
+    )
     data = f"<script>const run = {json.dumps(run)}, hero = {json.dumps(told)}</script>"
     (folder / "index.html").write_text(f'<html data-headline="{RUN}">{scripts}{data}', "utf-8")
     chrome.get((folder / "index.html").as_uri())
@@ -205,7 +207,7 @@ def test_the_claim_on_the_architecture_is_not_tested_without_a_modulus_of_all_se
 
 
 def test_every_verdict_has_a_class_of_its_own_that_the_style_gives_a_sign():
-    style = (ROOT / "site" / "front.css").read_text("utf-8")
+    style = (ROOT / "report" / "site" / "front.css").read_text("utf-8")
     assert len(set(front.SIGNS.values())) == len(front.SIGNS)
     for name in front.SIGNS.values():
         assert f".{name} .verdict {{" in style or f".{name} .verdict," in style
@@ -248,7 +250,7 @@ def site(model, tmp_path_factory):
             copied(path)
     copied(f"report/runs/{RUN}.js")
     (folder / "runs").symlink_to(folder / "report" / "runs")
-    shutil.copytree(ROOT / "site", folder / "site")
+    shutil.copytree(ROOT / "report" / "site", folder / "site")
     told = hero.data(model.weights(), RUN.n, 0.5)
     assert told
     told |= {"epochs": EPOCHS}

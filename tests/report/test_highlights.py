@@ -2,8 +2,8 @@
 
 from math import nan
 
-from strata.report import highlights
-from strata.report.highlights import Rows
+from report.code import highlights
+from report.code.highlights import Rows
 
 
 def rows(*values: tuple, names: str) -> Rows:

@@ -21,17 +21,17 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 from selenium_axe_python.axe import Axe
 from tiny import Described, Project, pipeline, prepared
 
+from ops import files, provenance
+from report.code import claims, epochs, run_data
+from report.code import page as report
+from report.code.section import PARTS
+from report.code.sections import SECTIONS
 from strata import monoid, store
-from strata.analysis import fourier
-from strata.analysis.activations import blocks
-from strata.dynamics import grokking
-from strata.pipeline import files, provenance
-from strata.plots import interventions
-from strata.report import claims, epochs, run_data
-from strata.report import page as report
-from strata.report.section import PARTS
-from strata.report.sections import SECTIONS
+from strata.measure import fourier
+from strata.measure.activations import blocks
 from strata.run import InputError
+from studies.dynamics.code import grokking
+from studies.interventions.code import plots as interventions
 
 ROOT = Path(__file__).parents[2]
 RUN, MLP, TORSOR = "n6-s1", "mlp-n6-s1", "n12-s1"
@@ -133,8 +133,8 @@ def test_made_again_it_has_the_same_bytes(project):
 
 
 def test_it_is_served_on_this_machine_with_the_commit_in_its_address(project):
-    shutil.copytree(ROOT / "scripts", project.folder / "scripts", dirs_exist_ok=True)
-    command = [sys.executable, "scripts/report.py", ""]
+    shutil.copytree(ROOT / "ops", project.folder / "ops", dirs_exist_ok=True)
+    command = [sys.executable, "ops/scripts/report.py", ""]
     with subprocess.Popen(command, cwd=project.folder, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout

@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from small import exact_transformer, history_of, measured, split_of, weights_of
 
+from ops import provenance
+from report.code import run_data
 from strata import monoid
-from strata.analysis import readout
-from strata.analysis.activations import blocks
-from strata.interventions import suite
-from strata.params import InterventionsParams
-from strata.pipeline import provenance
-from strata.report import run_data
+from strata.measure import readout
+from strata.measure.activations import blocks
 from strata.run import Run
 from strata.schema import Interventions, Metrics
+from studies.interventions.code import suite
+from studies.params import InterventionsParams
 
 NUMBERS = st.floats(-1e6, 1e6, width=32)
 

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from strata.report import strips
+from report.code import strips
 from strata.tables import seeds
 
 RUNS = {165: [0.1, 0.2, 0.4], 154: [0.0, 0.3]}

@@ -25,7 +25,8 @@ from strata.schema import (
     StayingEpochs,
 )
 from strata.statistics import t_interval
-from strata.tables import beside, format, measures, seeds
+from strata.tables import beside, format, measures, pca_seeds, seeds
+from strata.tables.headline import Table
 
 ROOT = Path(__file__).parents[2]
 PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
@@ -43,6 +44,11 @@ def untrained(name: str, validation: float = 0.5) -> Metrics:
 def runs() -> list[Metrics]:
     names = ("n15-s1", "n10-s1", "n15-s2", "n15-s3", "mlp-n15-s1", "mlp-n10-s2")
     return [untrained(name) for name in names]
+
+
+def every(runs: list[Metrics]) -> list[Table]:
+    """The tables over the runs of the grid."""
+    return [pca_seeds.table(runs, PRINTED, ALL), *seeds.grid(runs, PRINTED, ALL)]
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12))
@@ -127,7 +133,7 @@ def test_classes_and_moduli_keep_their_numbers_apart(runs):
 def test_components_stand_beside_the_paper_where_it_prints_them(runs):
     theirs = {15: PrintedSeeds(mean=10.0, std=0.6, min=9, max=11, mean_fve_percent=96.0)}
     paper = PRINTED.model_copy(update={"table_pca_across_10_seeds": theirs})
-    ten, fifteen = seeds.pca(runs, paper, GRID).to_dict("records")
+    ten, fifteen = pca_seeds.pca(runs, paper, GRID).to_dict("records")
     assert (ten["n"], fifteen["n"]) == (10, 15)
     assert (fifteen["paper_mean"], fifteen["paper_max"]) == (10.0, 11)
     assert pd.isna(ten["paper_mean"])
@@ -175,7 +181,7 @@ DIVERGED = {
 
 def test_table_5_has_ten_seeds_of_four_moduli_beside_the_papers_numbers():
     ten = [planted(n, seed) for n in (165, 143, 113, 154) for seed in range(1, 11)]
-    rows = seeds.pca(ten, PRINTED, GRID).to_dict("records")
+    rows = pca_seeds.pca(ten, PRINTED, GRID).to_dict("records")
     assert [row["n"] for row in rows] == [113, 143, 154, 165]
     components = [10, 11, 9, 10, 11, 9, 10, 11, 9, 10]
     for row in rows:
@@ -253,7 +259,7 @@ def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
     lost = planted(113, 3, **DIVERGED)
     lost = changed(lost, classes=tuple(changed(c, fve=None, readout=None) for c in lost.classes))
     three = [planted(113, 1), planted(113, 2), lost]
-    assert seeds.pca(three, PRINTED, GRID)[["runs", "of"]].to_numpy().tolist() == [[2, 3]]
+    assert pca_seeds.pca(three, PRINTED, GRID)[["runs", "of"]].to_numpy().tolist() == [[2, 3]]
     for of, lacking in {
         measures.of_classes: "FVE",
         measures.of_heads: "block score",
@@ -276,7 +282,7 @@ def test_diverged_weights_go_through_every_table(runs):
     run = Run.parse("n15-s4")
     broken = {name: np.full_like(x, np.nan) for name, x in weights_of(run).items()}
     lost = measured(run, broken, split_of(15, 4), history_of([0.5], np.nan))
-    made = {table.name: table.frame for table in seeds.grid([*runs, lost], PRINTED, ALL)}
+    made = {table.name: table.frame for table in every([*runs, lost])}
     assert "n15-s4" in made["not-generalised"]["run"].tolist()
     assert not made["not-generalised"].set_index("run").loc["n15-s4", "finite"]
     pca = made["pca-seeds"].set_index("n")
@@ -358,7 +364,7 @@ def test_a_printed_share_is_no_more_exact_than_its_digits():
 
 
 def test_every_column_of_every_table_is_shown_and_none_says_nan(runs):
-    for table in seeds.grid(runs, PRINTED, ALL):
+    for table in every(runs):
         assert set(table.frame) - set(format.read(table.frame)) <= {"unit", "relation", "values"}
         for write in format.WRITERS.values():
             assert "nan" not in write(table).lower()

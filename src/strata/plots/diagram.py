@@ -10,12 +10,8 @@ from strata.plots.base import FAINT, GREY, Axes, Number
 TOKENS = (6.6, 4.6, 2.3)  # height of a, b and `=`
 
 
-def draw(
-    ax: Axes, n: int, d_model: int, n_heads: int, d_head: int, d_mlp: int,
-    outcomes: Sequence[str] = (),
-) -> None:  # fmt: skip
-    """The transformer of a run, left to right, the role the paper proposes for each part, and under
-    it what came of its test."""
+def draw(ax: Axes, n: int, d_model: int, n_heads: int, d_head: int, d_mlp: int) -> None:
+    """The transformer of a run, left to right, and the role the paper proposes for each part."""
     _start(ax, n, ("$a$", "$b$", "="), f"{n + 1} × {d_model}")
     heads = f"{n_heads} attention heads\n\n$W_Q$, $W_K$, $W_V$:  {d_model} × {d_head}"
     box(ax, (7.4, 4.4, 6, 4), f"{heads}\n$W_O$:  {d_head} × {d_model}", "#FBE3B5")
@@ -32,9 +28,7 @@ def draw(
         ax.text(start + 0.15, 3.2, f"$x^{stream}$", fontsize=7)
     arrow(ax, (25.7, 3), (26.7, 3))
     moves = "moves the operands into\nthe subspace of a class"
-    _roles(
-        ax, n, {4: "sorts residues\nby class", 10.4: moves, 18.3: "composes the product"}, outcomes
-    )
+    _roles(ax, n, {4: "sorts residues\nby class", 10.4: moves, 18.3: "composes the product"})
 
 
 def _added(ax: Axes, start: Number, corner: Number) -> None:
@@ -45,7 +39,7 @@ def _added(ax: Axes, start: Number, corner: Number) -> None:
     ax.plot(corner, 3, "o", color="none", markeredgecolor="black", markersize=9)
 
 
-def draw_mlp(ax: Axes, n: int, d_model: int, d_mlp: int, outcomes: Sequence[str] = ()) -> None:
+def draw_mlp(ax: Axes, n: int, d_model: int, d_mlp: int) -> None:
     """The MLP-only model of a run, which reads the embeddings of a and b side by side."""
     _start(ax, n, ("$a$", "$b$"), f"{n} × {d_model}")
     _mlp(ax, 12, f"{2 * d_model} × {d_mlp}", f"{d_mlp} × {d_model}")
@@ -55,11 +49,11 @@ def draw_mlp(ax: Axes, n: int, d_model: int, d_mlp: int, outcomes: Sequence[str]
     ax.plot([16.6, 19.7, 19.7], [6.4, 6.4, 3], color="black", linewidth=0.8)
     for start, end in ((19.7, 22.8), (25.7, 26.7)):
         arrow(ax, (start, 3), (end, 3))
-    _roles(ax, n, {4: "sorts residues\nby class", 14.3: "composes the product"}, outcomes)
+    _roles(ax, n, {4: "sorts residues\nby class", 14.3: "composes the product"})
 
 
 def _start(ax: Axes, n: int, tokens: Sequence[str], shape: str) -> None:
-    ax.set(xlim=(-0.2, 29.8), ylim=(-2.6, 8.6), aspect="equal")
+    ax.set(xlim=(-0.2, 29.8), ylim=(-0.7, 8.6), aspect="equal")
     ax.set_axis_off()
     for y, token in zip(TOKENS, tokens, strict=False):
         box(ax, (0, y, 1.4, 1.4), token, FAINT)
@@ -78,16 +72,13 @@ def _end(ax: Axes, n: int, d_model: int) -> None:
     box(ax, (26.7, 1.7, 2.9, 2.6), f"{n} logits,\nlargest at\n$ab$ mod {n}", FAINT)
 
 
-def _roles(ax: Axes, n: int, roles: Mapping[Number, str], outcomes: Sequence[str]) -> None:
+def _roles(ax: Axes, n: int, roles: Mapping[Number, str]) -> None:
     regular = all(J.regular for J in classes(n))  # else c♯ is not there for every c
     argument = "ab\\,c^\\sharp" if regular else "u(ab)\\,u(c)^{-1}"
     scores = {25.8: f"scores c by $\\chi({argument})$"}
     for x, role in {**roles, **scores}.items():
         ax.text(x, 0.9, role, ha="center", va="top", fontsize=7, style="italic", color="#444444")
-    for x, outcome in zip((*roles, *scores), outcomes, strict=False):
-        ax.text(x, -0.75, outcome, ha="center", va="top", fontsize=7)
-    for y, row in ((0.9, "the paper"), (-0.75, "tested"))[: 1 + bool(outcomes)]:
-        ax.text(-0.2, y, row, va="top", fontsize=7, color=GREY)
+    ax.text(-0.2, 0.9, "the paper", va="top", fontsize=7, color=GREY)
 
 
 def box(ax: Axes, place: tuple[Number, Number, Number, Number], text: str, color: str) -> None:

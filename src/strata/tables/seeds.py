@@ -17,7 +17,7 @@ from strata.architecture import TABLE
 from strata.params import GridParams, Params
 from strata.schema import Metrics, Printed
 from strata.statistics import t_interval
-from strata.tables import beside, claims, headline
+from strata.tables import claims, headline
 from strata.tables.headline import Table
 from strata.tables.measures import (
     Measure,
@@ -81,31 +81,6 @@ def table(
 def _is_of(run: Metrics, row: dict[Any, Any]) -> bool:
     """Whether a run is of the kind that a row is about."""
     return (run.n, run.architecture) == (row["n"], row.get("architecture", run.architecture))
-
-
-def pca(runs: Sequence[Metrics], printed: Printed, params: GridParams) -> pd.DataFrame:
-    """Components of all residues over the seeds, and the variance they reach (Table 5)."""
-    rows = []
-    for n in sorted({run.n for run in runs}):
-        own = [run.pca for run in runs if run.n == n]
-        found = [x for x in own if x]
-        over = spread((x.components for x in found), params)
-        row: Row = {"n": n, "unit": "ratio", "runs": over["runs"], "of": len(own)}
-        row |= {name: over[name] for name in STATISTICS[1:]}
-        row["values"] = listed(x.components for x in found)
-        row["fve"] = float(np.mean([x.fve for x in found])) if found else None
-        if theirs := printed.table_pca_across_10_seeds.get(n):
-            row |= {"paper_mean": theirs.mean, "paper_std": theirs.std}
-            row |= {"paper_min": theirs.min, "paper_max": theirs.max}
-            row["paper_fve"] = round(theirs.mean_fve_percent / 100, 9)
-            row["p"] = beside.welch([x.components for x in found], theirs.mean, theirs.std)
-        rows.append(row)
-    for row, p in zip(rows, beside.holm([row.get("p") for row in rows]), strict=True):
-        row |= {"p_holm": p, "beside_paper": beside.said(p, 1 - params.confidence)}
-    names = ["n", "unit", "runs", "of", *STATISTICS[1:], "fve"]
-    names += ["paper_mean", "paper_std", "paper_min", "paper_max", "paper_fve"]
-    names += ["p", "p_holm", "beside_paper", "values"]
-    return pd.DataFrame(rows, columns=names)
 
 
 def architectures(runs: Sequence[Metrics]) -> pd.DataFrame:
@@ -206,18 +181,14 @@ def verdict(relation: str, paper: float, values: Float[np.ndarray, " seeds"], un
 
 
 def grid(runs: Sequence[Metrics], printed: Printed, params: Params) -> tuple[Table, ...]:
-    """Every table over the runs of the grid. The paper's tables are about transformers alone."""
+    """Every table over the runs of the grid but Table 5. Most are about transformers alone."""
     own = [run for run in runs if run.architecture == "transformer"]
-    level, share = (claims.percent(x) for x in (params.metrics.accuracy, params.metrics.variance))
+    level = claims.percent(params.metrics.accuracy)
     cosine, interval = params.metrics.aligned_cosine, claims.percent(params.grid.confidence)
     means = f"{interval} % t interval of the mean over seeds"
     reached = f"First epoch at which an accuracy is {level} % or more, and that from which it stays"
     aligned = f"Directions of each class that a head reads or writes with a cosine ≥ {cosine:g}"
     made = {
-        "pca-seeds": (
-            f"Principal components of all residues for {share} % of the variance, {means}.",
-            pca(own, printed, params.grid),
-        ),
         "classes-seeds": (
             f"Spectrum and character fit of each class, {means}.",
             table(own, of_classes, params.grid),

@@ -1,0 +1,36 @@
+"""Shapes and types of every strata function are checked while the tests run."""
+
+import os
+import sys
+from pathlib import Path
+
+import hypothesis
+import jaxtyping
+import pytest
+
+# Scripts, which no other module imports.
+collect_ignore_glob = ["ops/scripts/*", "studies/*/stages/*"]
+
+STUDIES = [f"studies.{x.parent.name}.code" for x in Path(__file__).parent.glob("studies/*/code")]
+jaxtyping.install_import_hook(["strata", *STUDIES], "beartype.beartype")
+
+# How long an example takes says how busy the machine is, not whether the law holds.
+hypothesis.settings.register_profile("strata", deadline=None)
+hypothesis.settings.load_profile("strata")
+
+
+@pytest.fixture(autouse=True)
+def subnormal_numbers():
+    """Training here takes them as 0; the tests after it do not."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_flush_denormal(False)
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """The tiny pipeline with everything made, for copies: built once for all test files."""
+    from tiny import shared
+
+    base = tmp_path_factory.getbasetemp()
+    return shared(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)

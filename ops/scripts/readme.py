@@ -1,0 +1,73 @@
+"""Fill README.md and docs/ with the tables that they show, each from the file its markers name.
+
+A block begins with ``<!-- tables/axes.md -->``, or with ``<!-- tables/axes.md: class | axis -->``
+for some columns of the table and a link to its CSV, and ends with ``<!-- end -->``. With --check
+nothing is written: exit code 1 where a block differs from its file.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from ops import files
+
+BLOCK = re.compile(
+    r"(<!-- (\S+\.md)(?:: ([^\n]+))? -->\n)(?:(?!<!-- \S+\.md).)*?(<!-- end -->)", re.DOTALL
+)
+
+
+def content(name: str, page: Path) -> str:
+    """A file's text, with its links as the page needs them: from the working tree where git tracks
+    it, else as its dvc.lock names it."""
+    stages = files.locked().values()
+    outs = {out["path"]: out["md5"] for stage in stages for out in stage.get("outs", ())}
+    md5 = outs.get(name)
+    path = Path("remote/files/md5", md5[:2], md5[2:]) if md5 else Path(name)
+    text = path.read_text(encoding="utf-8").strip()
+    return text.replace("](../", "](") if page.parent == Path() else text
+
+
+def chosen(text: str, headings: list[str]) -> str:
+    """A Markdown table with only the columns that have these headings, in this order; what is no
+    row of it stays. Exit code 1 where the table lacks one of them."""
+    lines = text.splitlines()
+    cells = [line.strip("|").split("|") for line in lines]
+    header = next(row for row, line in zip(cells, lines, strict=True) if line.startswith("|"))
+    places = {cell.strip(): i for i, cell in enumerate(header)}
+    for heading in headings:
+        if heading not in places:
+            sys.exit(f"{lines[0]!r} has no column {heading!r}: it has {', '.join(places)}")
+    cut = ["|".join(["", *(row[places[x]] for x in headings), ""]) if line.startswith("|") else line
+           for row, line in zip(cells, lines, strict=True)]  # fmt: skip
+    return "\n".join(cut)
+
+
+def block(name: str, columns: str | None, page: Path) -> str:
+    """What stands between the markers: a file, or columns of a table and a link to all of them."""
+    text = content(name, page)
+    if columns is None:
+        return text
+    whole = Path(name).with_suffix(".csv").as_posix() if name.startswith("tables/") else name
+    link = whole if page.parent == Path() else f"../{whole}"
+    return f"{chosen(text, columns.split(' | '))}\n\nAll columns: [{whole}]({link})"
+
+
+def filled(text: str, page: Path) -> str:
+    """The text of a page with every block as its file has it."""
+    return BLOCK.sub(lambda x: f"{x[1]}{block(x[2], x[3], page)}\n{x[4]}", text)
+
+
+def main() -> None:
+    for page in [Path("README.md"), *sorted(Path("docs").glob("*.md"))]:
+        old = page.read_text(encoding="utf-8")
+        new = filled(old, page)
+        if "--check" not in sys.argv:
+            page.write_text(new, encoding="utf-8")
+        elif new != old:
+            sys.exit(
+                f"{page}: a table is not as its file has it: run `python ops/scripts/readme.py`"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""How long stages take on this machine, from the times that benchmarks/stages.json records."""
+
+import os
+from pathlib import Path
+from statistics import median
+
+from ops import files
+from strata import store
+from strata.params import Params
+from strata.run import Run, Settings
+
+RECORDED = Path("benchmarks/stages.json")
+BY_PAIR = {"forward"}  # of the stages without a run in their names
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return found or 1
+
+
+def threads() -> int:
+    """How many threads a training takes here."""
+    return int(os.environ.get("STRATA_THREADS", cores()))
+
+
+def gflop(n: int, settings: Settings) -> float:
+    """What the matrix products of one epoch take: the formula of benchmarks/training.md."""
+    train, left_out = settings.train, 1 - settings.split.train_fraction
+    pairs = (1 - left_out**2) * n * n / 2  # a pair and its mirror are computed once
+    widths = train.d_model**2 + 2 * train.d_model * train.d_mlp + train.d_model * n
+    return (6 * pairs * widths + 12 * (n + 1) * train.d_model**2) / 1e9
+
+
+class Times:
+    """Recorded times, applied to this machine and these values of params.yaml."""
+
+    def __init__(self, params: Params):
+        self.params = params
+        found = store.read_json(RECORDED)
+        self.nothing: float = found["nothing"]  # seconds of DVC where no stage runs
+        self.epoch: float = found["epoch"]  # seconds of an epoch beside its products
+        self.rate: float = found["rate"]  # Gflop per second and thread, in training
+        self.n: int = found["n"]
+        self.known: dict[str, float] = found["seconds"]
+
+    def stage(self, name: str) -> float:
+        """Seconds of one stage. Those of a run compute over its pairs: what comes on top of
+        starting Python grows with n²."""
+        kind, run = name.partition("@")[0], files.run_of(name)
+        if run and kind in {"train", "checkpoints"}:
+            return self.training(run)
+        took = self.known.get(name, self.known.get(kind, median(self.known.values())))
+        if run is None and kind not in BY_PAIR:
+            return took
+        n = run.n if run else self.params.n
+        start = min(took, min(self.known.values()))
+        return start + (took - start) * (n / self.n) ** 2
+
+    def training(self, run: Run, count: int | None = None) -> float:
+        """Seconds to train a run with so many threads, by default those of this machine."""
+        settings = self.params.settings(run)
+        products = gflop(run.n, settings) / (self.rate * (count or threads()))
+        return settings.train.epochs * (self.epoch + products)

@@ -1,0 +1,229 @@
+"""What the report needs to show one run and to run it again: algebra, spectra, curves, the model.
+
+The model is rounded to 12 bits a weight, two characters each, so that a run is half a
+megabyte, and any attention pattern, neuron or logit can be computed by whoever reads the page. What
+the rounding changes is measured over all pairs and stated beside it.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from strata import store
+from strata.architecture import architecture_of
+from strata.measure import fourier, readout, subspaces
+from strata.measure.activations import answers, attended, blocks
+from strata.monoid import JClass, algebraic_order, jclass, position
+from strata.schema import ClassMetrics, Interventions, Measures, Metrics, Readout
+from strata.store import Arrays
+
+Json = dict[str, Any]
+# Two of these characters are one number from 1 to 4095; 2048 stands for 0.
+DIGITS = np.frombuffer(
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8
+)
+ZERO = 2048
+POINTS = 125  # epochs of a curve
+WHOLE = ("run", "n", "seed", "architecture", "epochs", "finite", "first_099", "epoch_099")
+SHOWN: Any = dict.fromkeys(WHOLE, True) | {"accuracy": {"all", "validation", "mirror_free"}}
+
+
+def page(
+    weights: Arrays, history: pd.DataFrame, metrics: Metrics, interventions: Interventions
+) -> Json:
+    """Everything the report shows of the run that has these metrics and interventions.
+
+    ``pca``, ``model`` and ``damage`` are None where the run diverged.
+    """
+    n, finite = metrics.n, metrics.finite
+    model = rounded_model(weights) if finite else None
+    measured, fidelity = measure(weights, model, metrics) if model else ({}, None)
+    return metrics.model_dump(mode="json", include=SHOWN) | {
+        "order": algebraic_order(n).tolist(),
+        "classes": [
+            algebra(jclass(c.d, n)) | spectrum(weights["W_E"], c, n) | measured.get(c.d, {})
+            for c in metrics.classes
+        ],
+        "curve": curve(history, architecture_of(weights).symmetric),
+        "pca": pca(weights["W_E"][:n]) if finite else None,
+        "model": model,
+        "fidelity": fidelity,
+        "damage": damage(interventions) if finite else None,
+    }
+
+
+def algebra(J: JClass) -> Json:
+    """What the modulus decides about a class."""
+    known = {"d": J.d, "m": J.m, "regular": J.regular, "orders": list(J.orders)}
+    return known | {"idempotent": J.idempotent, "generators": list(J.generators)}
+
+
+def spectrum(W_E: np.ndarray, measured: ClassMetrics, n: int) -> Json:
+    """Energy shares of a class in lexicographic order, the constant left out; which are key."""
+    if measured.key_frequencies is None or measured.pca is None:
+        return {"share": [], "key": []}
+    J = jclass(measured.d, n)
+    share = fourier.energy_share(W_E[J.elements], J.orders)
+    key = np.ravel_multi_index(
+        np.array(measured.key_frequencies, int).reshape(-1, len(J.orders)).T, J.orders
+    )
+    return {
+        "share": digits(share[1:]),
+        "key": (np.asarray(key) - 1).tolist(),
+        "fve": measured.fve,
+        "components": measured.pca.components,
+    }
+
+
+def curve(history: pd.DataFrame, symmetric: bool) -> Json:
+    """Loss and accuracies at about POINTS of the validated epochs, the last one among them; none
+    over mirror-free pairs of a model that is not symmetric in its operands."""
+    known = store.thinned(history, POINTS)
+    if not symmetric:
+        known = known.assign(mirror_free_accuracy=np.nan)
+    return {"epoch": known["epoch"].tolist()} | {
+        name: digits(known[name]) for name in known if name != "epoch"
+    }
+
+
+def pca(W_E: Float[np.ndarray, "n d_model"]) -> Json:
+    """The residues on the first three principal components, and the share of variance of each."""
+    if not np.ptp(W_E, axis=0).any():
+        return {"points": [], "share": []}
+    share = np.diff(subspaces.cumulative_variance(W_E), prepend=0)[:3]
+    return {"points": [digits(x) for x in subspaces.project(W_E)], "share": digits(share)}
+
+
+def damage(interventions: Interventions) -> Json:
+    """Accuracy and loss by class of a and class of b, ascending in d: as trained, and without the
+    directions of each class, whole and axis by axis."""
+
+    def grids(measures: Measures) -> Json:
+        found = measures.by_operands
+        shown = {"accuracy": found.accuracy, "loss": found.loss}
+        return {name: [digits(row) for row in grid] for name, grid in shown.items()}
+
+    assert interventions.base is not None, "the run diverged"
+    return {
+        "base": grids(interventions.base),
+        "without": [
+            {"class": x.d, "axis": x.axis, "dimension": x.dimension} | grids(x.all)
+            for x in interventions.specificity
+        ],
+    }
+
+
+def rounded_model(weights: Arrays) -> Json:
+    """The weights as the page holds them: matrices packed by rows, vectors with six digits.
+
+    A row of W_in and W_V is what one neuron, or one direction of a head, reads; a row of W_U is a
+    candidate. Attention from `=` depends on one score for each head and token: ``scores``.
+    """
+    rows = {"W_E": weights["W_E"], "W_out": weights["W_out"]}
+    rows |= {"W_in": weights["W_in"].T, "W_U": weights["W_U"].T}
+    if architecture_of(weights).attends:
+        rows["W_V"] = np.concatenate(list(weights["W_V"].swapaxes(1, 2)))
+        rows["W_O"] = np.concatenate(list(weights["W_O"]))
+    kept: Json = {name: pack(matrix) for name, matrix in rows.items()}
+    for name in ("b_V", "b_O", "b_in", "b_out", "b_U"):
+        kept[name] = digits(weights[name].ravel(), 6) if name in weights else None
+    return kept | {"scores": [digits(x, 6) for x in scores(restored(kept, weights))]}
+
+
+def scores(weights: Arrays) -> Float[np.ndarray, "n_heads tokens"]:
+    """Attention scores of every token at `=`; none for the MLP-only model."""
+    if not architecture_of(weights).attends:
+        return np.zeros((0, 0), np.float32)
+    return attended(weights).scores.T
+
+
+def pack(x: Float[np.ndarray, "rows columns"]) -> Json:
+    """12 bits a number, relative to the largest of its row."""
+    scale = np.array(digits(np.abs(x).max(axis=1), 6))
+    steps = np.rint(x / np.where(scale > 0, scale, 1)[:, None] * (ZERO - 1)).astype(int)
+    codes = np.clip(steps + ZERO, 1, 2 * ZERO - 1)
+    data = DIGITS[np.stack(np.divmod(codes, 64), axis=-1)].tobytes().decode()
+    return {"columns": x.shape[1], "scale": scale.tolist(), "data": data}
+
+
+def unpack(packed: Json) -> Float[np.ndarray, "rows columns"]:
+    """The numbers that ``pack`` kept."""
+    places = np.zeros(256, int)
+    places[DIGITS] = np.arange(64)
+    high, low = places[np.frombuffer(packed["data"].encode(), np.uint8)].reshape(-1, 2).T
+    steps = (64 * high + low - ZERO).reshape(-1, packed["columns"])
+    return (steps / (ZERO - 1) * np.array(packed["scale"])[:, None]).astype(np.float32)
+
+
+def restored(model: Json, weights: Arrays) -> Arrays:
+    """The run's weights with the page's numbers in their place; W_Q and W_K stay as they are."""
+    found = dict(weights)
+    found |= {"W_E": unpack(model["W_E"]), "W_out": unpack(model["W_out"])}
+    found |= {"W_in": unpack(model["W_in"]).T.copy(), "W_U": unpack(model["W_U"]).T.copy()}
+    if architecture_of(weights).attends:
+        n_heads, d_model, d_head = weights["W_V"].shape
+        found["W_V"] = unpack(model["W_V"]).reshape(n_heads, d_head, d_model).swapaxes(1, 2).copy()
+        found["W_O"] = unpack(model["W_O"]).reshape(n_heads, d_head, d_model)
+    return found
+
+
+def measure(weights: Arrays, model: Json, metrics: Metrics) -> tuple[dict[int, Json], Json]:
+    """One pass over all pairs with the run's weights and the page's: logits by class; fidelity."""
+    n = metrics.n
+    read = {c.d: Tally(jclass(c.d, n), c.readout) for c in metrics.classes if c.readout}
+    same, gap, largest, top = 0, 0.0, 0.0, np.zeros(len(weights["W_out"]), np.float32)
+    both = zip(blocks(weights, n), blocks(restored(model, weights), n), strict=True)
+    for (a, b, run), (_, _, shown) in both:
+        logits, other = run.logits, shown.logits
+        same += int((answers(logits) == answers(other)).sum())
+        gap = max(gap, float(np.abs(logits - other).max()))
+        largest = max(largest, float(np.abs(logits).max()))
+        top = np.maximum(top, run.mlp.max(axis=0))
+        for tally in read.values():
+            tally.add(a, b, logits)
+    fidelity = {"answers": same, "pairs": n * n, "gap": gap, "largest": largest}
+    model["largest"] = digits(top)
+    return {d: tally.result() for d, tally in read.items()}, fidelity
+
+
+class Tally:
+    """Centred logits of one class by quotient, over the prompts of its default pair of operands."""
+
+    def __init__(self, J: JClass, fitted: Readout):
+        self.J, self.fitted = J, fitted
+        self.total, self.squares = np.zeros((2, len(J)))
+        self.low, self.high, self.prompts = np.full(len(J), np.inf), np.full(len(J), -np.inf), 0
+
+    def add(self, a: np.ndarray, b: np.ndarray, logits: np.ndarray) -> None:
+        """Take in a block of pairs."""
+        n, (d1, d2) = self.J.n, self.fitted.pair
+        rows = (np.gcd(a, n) == d1) & (np.gcd(b, n) == d2)
+        own = logits[np.ix_(rows, self.J.elements)]
+        y = readout.by_quotient(own, position(n)[a[rows] * b[rows] % n], self.J.orders)
+        self.total, self.squares = self.total + y.sum(axis=0), self.squares + (y**2).sum(axis=0)
+        self.low = np.minimum(self.low, y.min(axis=0, initial=np.inf))
+        self.high = np.maximum(self.high, y.max(axis=0, initial=-np.inf))
+        self.prompts += len(y)
+
+    def result(self) -> Json:
+        """For each quotient: the fitted logit; mean, deviation, smallest and largest actual one."""
+        mean = self.total / self.prompts
+        std = np.sqrt(np.maximum(self.squares / self.prompts - mean**2, 0))
+        f = self.fitted
+        fit = readout.Fit(f.r2, f.prompts, f.frequencies, f.coefficients)
+        columns = {"fitted": readout.profile(fit, self.J.orders), "mean": mean, "std": std}
+        columns |= {"low": self.low, "high": self.high}
+        found = {name: digits(x) for name, x in columns.items()}
+        return {"readout": found | {"r2": f.r2, "pair": list(f.pair), "prompts": f.prompts}}
+
+
+def digits(x: Any, count: int = 4) -> list[float | None]:
+    """The numbers with so many significant digits; one that is not finite becomes None.
+
+    >>> digits([0.123456, float("nan")])
+    [0.1235, None]
+    """
+    values = np.asarray(x, float).tolist()
+    return [float(f"{v:.{count}g}") if np.isfinite(v) else None for v in values]

@@ -1,0 +1,90 @@
+"use strict";
+// The network with one of its parts changed, as docs/interventions.md defines the changes. `hero` is what
+// report/code/hero.py writes; the weights are those of the run's page.
+strata.network = (() => {
+  const { dot, add, tuple } = strata.model;
+  const mean = rows => rows.reduce((sum, x) => add(sum, x, 1 / rows.length), new Float32Array(rows[0].length));
+
+  // Real and imaginary part of Σ_t e^(−2πi k·t/q) x_t over the rows of a class, in its order.
+  function component(rows, orders, k) {
+    const parts = [new Float32Array(rows[0].length), new Float32Array(rows[0].length)];
+    rows.forEach((x, i) => {
+      const turn = 2 * Math.PI * tuple(i, orders).reduce((sum, t, j) => sum + k[j] * t / orders[j], 0);
+      add(parts[0], x, Math.cos(turn));
+      add(parts[1], x, -Math.sin(turn));
+    });
+    return parts;
+  }
+  // An orthonormal basis of the span; vectors far below the largest are rounding.
+  function basis(vectors) {
+    const largest = Math.max(...vectors.map(v => Math.sqrt(dot(v, v)))), found = [];
+    for (const v of vectors) {
+      const rest = Float32Array.from(v);
+      for (let again = 0; again < 2; again++) for (const e of found) add(rest, e, -dot(rest, e));
+      const size = Math.sqrt(dot(rest, rest));
+      if (size > 1e-4 * largest) found.push(rest.map(x => x / size));
+    }
+    return found;
+  }
+  // The embedding without the directions that these characters of the units take up, class by class.
+  function withoutAxis(run, W_E, change) {
+    const rows = J => J.elements.map(a => W_E[a]), units = run.classes.find(J => J.d === 1);
+    const directions = basis(change.frequencies.flatMap(k => component(rows(units), units.orders, k)));
+    const changed = [...W_E];
+    for (const J of run.classes) {
+      const middle = mean(rows(J));
+      for (const a of J.elements) {
+        const less = add(Float32Array.from(W_E[a]), middle, -1), x = Float32Array.from(W_E[a]);
+        for (const e of directions) add(x, e, -dot(less, e));
+        changed[a] = x;
+      }
+    }
+    return changed;
+  }
+  // Class means and key characters alone, or all else.
+  function keys(run, W_E, hero, keep) {
+    const changed = [...W_E];
+    for (const J of run.classes) {
+      const own = hero.keys[J.d], rows = J.elements.map(a => W_E[a]);
+      if (!own) continue;
+      const middle = mean(rows), parts = own.map(k => component(rows, J.orders, k));
+      J.elements.forEach((a, i) => {
+        const x = Float32Array.from(keep ? middle : rows[i]), t = tuple(i, J.orders);
+        own.forEach((k, f) => {
+          const turn = 2 * Math.PI * t.reduce((sum, u, j) => sum + k[j] * u / J.orders[j], 0);
+          const size = (keep ? 1 : -1) / rows.length;
+          add(x, parts[f][0], size * Math.cos(turn));
+          add(x, parts[f][1], -size * Math.sin(turn));
+        });
+        changed[a] = x;
+      });
+    }
+    return changed;
+  }
+  // What a head writes replaced by its mean over all ordered pairs.
+  function withoutHead(W, h, n) {
+    const e = W.scores[h].map(s => Math.exp(s - Math.max(...W.scores[h]))), share = new Float64Array(n + 1);
+    for (let a = 0; a < n; a++) for (let b = 0; b < n; b++) {
+      const sum = e[a] + e[b] + e[n];
+      share[a] += e[a] / sum;
+      share[b] += e[b] / sum;
+      share[n] += e[n] / sum;
+    }
+    const all = new Float32Array(W.start.length);
+    W.moved[h].forEach((x, t) => add(all, x, share[t] / n ** 2));
+    return { ...W, moved: W.moved.map((own, i) => i === h ? own.map(() => all) : own) };
+  }
+  function changed(run, hero, change) {
+    strata.model.algebra(run);
+    const W = strata.model.weights(run);
+    if (change.kind === "none") return W;
+    if (change.kind === "head") return withoutHead(W, change.head, run.n);
+    const W_E = change.kind === "axis" ? withoutAxis(run, W.W_E, change)
+      : keys(run, W.W_E, hero, change.kind === "keep");
+    const scores = hero.readers.map(r => W_E.map(x => dot(r.weights, x) + r.constant));
+    const found = { ...W, W_E, scores };
+    if (W.heads) strata.model.written(found);
+    return found;
+  }
+  return { changed };
+})();

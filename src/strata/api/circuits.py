@@ -1,0 +1,121 @@
+"""Class spectra of a model, and interventions as changed weights, by the code of the pipeline.
+
+An intervention takes a model's weights and gives those that differ. docs/interventions.md.
+"""
+
+from math import gcd
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from strata.api.model import THRESHOLD
+from strata.inputs import InputError
+from strata.measure import fourier
+from strata.measure.activations import n_heads
+from strata.monoid import JClass, frequencies, jclass, position
+from strata.patch import ablations, hybrids, projections, routing, specificity
+from strata.patch.ablations import Subject
+from strata.store import Arrays
+
+
+class KeptRemoved(NamedTuple):
+    """The embedding with nothing but class means and key characters, and without these."""
+
+    keep: Arrays
+    remove: Arrays
+
+
+def class_of(d: int, n: int) -> JClass:
+    """J_d of Z_n. Raises InputError where d does not divide n."""
+    try:
+        return jclass(d, n)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def subject(weights: Arrays, n: int) -> Subject:
+    """The model set up for interventions, with the key frequencies of its embedding."""
+    keys = projections.keys(weights["W_E"][:n], n, THRESHOLD)
+    return ablations.subject(weights, n, keys)
+
+
+def embedding(weights: Arrays, rows: np.ndarray) -> Arrays:
+    """These rows for the residues; that of `=` stays."""
+    n = len(rows)
+    return {"W_E": np.concatenate([rows, weights["W_E"][n:]])}
+
+
+def spectrum(weights: Arrays, n: int, d: int) -> pd.Series:
+    """Energy shares of the embedding of J_d, by frequency."""
+    J = class_of(d, n)
+    rows = weights["W_E"][J.elements]
+    if len(J) == 1:
+        raise InputError(f"d = {d}: J_{d} has one element, and so no spectrum")
+    names = pd.Index([tuple(k) for k in frequencies(J.orders).tolist()], tupleize_cols=False)
+    return pd.Series(fourier.energy_share(rows, J.orders), names, name=f"J_{d}")
+
+
+def key_frequencies(weights: Arrays, n: int, d: int, threshold: float) -> list[tuple[int, ...]]:
+    """Those with at least threshold times the uniform share."""
+    key = fourier.key_frequencies(spectrum(weights, n, d).to_numpy(), threshold)
+    return [tuple(k) for k in frequencies(JClass(n, d).orders)[key].tolist()]
+
+
+def without_prime(weights: Arrays, n: int, prime: int, d: int) -> Arrays:
+    """Without the directions that key characters of J_d take up on the axis of a prime."""
+    axis(n, class_of(d, n).d, prime)
+    of = subject(weights, n)
+    basis = specificity.directions(of, d, prime) if d in of.masks else np.empty((0, 0))
+    if not len(basis):
+        raise InputError(f"prime = {prime}: no key character of J_{d} lies on its axis alone")
+    return embedding(weights, specificity.removed(of, basis))
+
+
+def axis(n: int, d: int, prime: int) -> None:
+    """Raises InputError where J_d has no axis of that prime."""
+    known = sorted({*projections.axis_primes(JClass(n, d))})
+    if prime not in known:
+        must = f"must be one of {', '.join(map(str, known))}" if known else "it has no axis"
+        raise InputError(f"prime = {prime}: J_{d} of Z_{n} has no such axis; {must}")
+
+
+def without_head(weights: Arrays, n: int, head: int) -> Arrays:
+    """What a head mixes replaced by its mean over all ordered pairs.
+
+    Attention sums to 1, so values that are the same for every token are mixed to that value.
+    """
+    count = n_heads(weights)
+    if not 0 <= head < count:
+        must = f"must be from 0 to {count - 1}" if count else "the MLP-only model has no heads"
+        raise InputError(f"head = {head}: {must}")
+    of = subject(weights, n)
+    mix = of.rig.mixed(of.state.attention)
+    W_V, b_V = weights["W_V"].copy(), weights["b_V"].copy()
+    W_V[head], b_V[head] = 0, routing.mean_mix(of.rig, mix, head)
+    return {"W_V": W_V, "b_V": b_V}
+
+
+def key_characters(weights: Arrays, n: int) -> KeptRemoved:
+    """Keep and remove the key characters of all classes in the embedding."""
+    masks = projections.keys(weights["W_E"][:n], n, THRESHOLD)
+    parts = projections.split(weights["W_E"][:n], ablations.key_spans(n, masks), n)
+    return KeptRemoved(*(embedding(weights, rows) for rows in parts))
+
+
+def swapped(weights: Arrays, n: int, a: int, other: int, prime: int) -> tuple[Arrays, int]:
+    """The row of a with the part of another residue on the axis of a prime, and the residue as
+    which it should act. Raises InputError where the algebra does not say which."""
+    J, K = (JClass(n, gcd(x, n)) for x in (a, other))
+    for x in (J, K):
+        axis(n, x.d, prime)
+    if J != K and not hybrids.same_axis(J, K, prime):
+        raise InputError(f"other = {other}: its class and that of {a} differ on axis {prime}")
+    of, place = subject(weights, n), position(n)[a]
+    partners = J.elements.copy()
+    partners[place] = other
+    parts = hybrids.axis_parts(of, [J, K], prime)
+    made = hybrids.exchanged(of, J, partners, prime, parts)
+    rows = weights["W_E"][:n].copy()
+    rows[a] = made.table[place]
+    return embedding(weights, rows), int(made.acts_as[place])

@@ -1,0 +1,130 @@
+"""The command ``strata``: ask a trained model, list the runs, write one in another format."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+from strata import interop, store
+from strata.api import repository
+from strata.api.model import Model
+from strata.api.repository import of_run
+from strata.inputs import InputError
+from strata.run import Run
+
+COLUMNS = ["n", "seed", "variant", "architecture", "epochs", "accuracy", "validation", "key"]
+COLUMNS += ["frequencies", "mixed", "spared", "gating"]
+MEANINGS = (
+    "Accuracy: over all pairs. Key: frequencies that stand out in the embedding. Mixed: those that "
+    "belong to more than one prime of n. Spared: skill left on pairs that should not need a prime "
+    "whose directions are removed, in the worst case. Gating: 0 where each class has coefficients "
+    "of its own, 1 where classes share those of each prime."
+)
+FORMATS = {
+    "lens": "weights under the names of TransformerLens, its configuration as metadata",
+    "safetensors": "weights as the repository keeps them",
+    "published": "the format of the paper's weights, a file of torch.save",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    top = argparse.ArgumentParser(
+        prog="strata", description="Trained models that multiply modulo n. RUN is a name such as "
+        "n165-s1: n = 165, seed 1; mlp-n165-s1 is the model without attention.",
+    )  # fmt: skip
+    where = argparse.ArgumentParser(add_help=False)
+    where.add_argument(
+        "--repository", metavar="PATH", help="path or address of a clone of strata; by default "
+        "STRATA_REPOSITORY, or the clone that this command or the working directory is in",
+    )  # fmt: skip
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    ask = commands.add_parser("ask", parents=[where], help="what a model answers to A · B mod n")
+    ask.add_argument("run", metavar="RUN", help="such as n165-s1; strata runs lists them")
+    ask.add_argument("a", type=int, metavar="A", help="from 0 to n − 1")
+    ask.add_argument("b", type=int, metavar="B", help="from 0 to n − 1")
+    about = "the trained runs, and how good they are"
+    commands.add_parser("runs", parents=[where], help=about, description=MEANINGS)
+    export = commands.add_parser("export", parents=[where], help="write a run in another format")
+    export.add_argument("run", metavar="RUN", help="such as n165-s1; strata runs lists them")
+    meanings = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
+    export.add_argument("--to", choices=FORMATS, required=True, help=meanings)
+    export.add_argument("--out", type=Path, metavar="FILE", help="by default RUN and the format")
+    return top
+
+
+def ask(args: argparse.Namespace) -> str:
+    """The product, the model's answer and the next best, each with its probability."""
+    model = repository.load(args.run, args.repository)
+    chances, best = model(args.a, args.b)[0].softmax(dim=0).topk(2)
+    (first, second), (p, q) = best.tolist(), chances.tolist()
+    right = args.a * args.b % model.n
+    verdict = "right" if first == right else "wrong"
+    return (
+        f"{args.a} · {args.b} = {right} mod {model.n}\n"
+        f"{args.run} answers {first}, with probability {p:.4g}: {verdict}\n"
+        f"next: {second}, with probability {q:.2g}"
+    )
+
+
+def runs(args: argparse.Namespace) -> str:
+    """A line for each run."""
+    frame = repository.runs(args.repository).filter(COLUMNS)
+    for name in ("accuracy", "validation"):
+        frame[name] = frame[name].map("{:.1%}".format)
+    with pd.option_context("display.precision", 3):
+        return frame.to_string(na_rep="", index_names=False)
+
+
+def export(args: argparse.Namespace) -> str:
+    """Write the file, and say which."""
+    run = Run.parse(args.run)
+    suffix = {"lens": "-lens.safetensors", "published": ".pt"}.get(args.to, ".safetensors")
+    out = args.out or Path(f"{run}{suffix}")
+    with of_run(run, "weights.safetensors", args.repository) as path:
+        content, (weights, metadata) = store.read_bytes(path), store.read_tensors(path)
+    if args.to == "lens":
+        model = repository.load(args.run, args.repository)
+        content = store.tensors_bytes(tensors(model), {"run": str(run), "cfg": config(model)})
+    elif args.to == "published":
+        with of_run(run, "history.parquet", args.repository) as path:
+            content = interop.export(metadata, weights, store.read_history(path))
+    store.write_bytes(out, content)
+    return f"wrote {out}"
+
+
+def tensors(model: Model) -> dict[str, np.ndarray]:
+    """The state of the model, with the positional embedding that TransformerLens expects: 0."""
+    state = {name: x.cpu().numpy() for name, x in model.state_dict().items()}
+    if len(model.W_E) > model.n:
+        state["pos_embed.W_pos"] = np.zeros((3, model.W_E.shape[1]), np.float32)
+    return state
+
+
+def config(model: Model) -> dict[str, int | str | None]:
+    """What HookedTransformerConfig of TransformerLens 3 takes."""
+    if len(model.W_E) == model.n:
+        return {"d_vocab": model.n, "d_model": model.W_E.shape[1]}
+    n_heads, d_model, d_head = model.get_parameter("blocks.0.attn.W_Q").shape
+    sizes = {"n_layers": 1, "n_heads": n_heads, "d_model": d_model, "d_head": d_head}
+    sizes |= {"d_mlp": len(model.b_in), "n_ctx": 3, "d_vocab": model.n + 1, "d_vocab_out": model.n}
+    return {**sizes, "act_fn": "relu", "normalization_type": None}
+
+
+def main() -> None:
+    """Run the command. Input that cannot be used ends it with one line and exit code 1."""
+    args = parser().parse_args()
+    commands = {"ask": ask, "runs": runs, "export": export}
+    try:
+        with torch.inference_mode():
+            print(commands[args.command](args), flush=True)
+    except BrokenPipeError:  # who reads has enough, as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except InputError as error:
+        sys.exit(f"strata {args.command}: {error}")
+    except OSError as error:
+        sys.exit(f"strata {args.command}: {error.filename or ''}: {error.strerror or error}")

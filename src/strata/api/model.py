@@ -1,0 +1,228 @@
+"""A trained run as a torch module: look inside, change it, get a model back."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from strata.api import layers
+from strata.api.layers import PATHS, HookPoint
+from strata.api.values import Cache, residues
+from strata.architecture import architecture_of
+from strata.inputs import InputError
+from strata.measure import activations
+from strata.run import Run
+from strata.store import Arrays
+
+THRESHOLD = 0.5  # key: at least this times the uniform share
+Hook = Callable[[Tensor, HookPoint], Tensor | None]
+
+
+def _weight(name: str, axes: str, what: str) -> Any:
+    def weight(model: "Model") -> Float[Tensor, axes]:  # pyright: ignore[reportInvalidTypeForm]
+        return model.get_parameter(PATHS[name])
+
+    weight.__doc__ = what
+    return property(weight)
+
+
+def _circuits() -> Any:
+    """What needs sympy and scipy, whose import takes half a second: loaded at the first use."""
+    from strata.api import circuits
+
+    return circuits
+
+
+class Model(nn.Module):
+    """A run's network. Call it with a and b, integers or arrays of them, for logits (pairs, n).
+
+    Parameters and hook points have the names of TransformerLens; the parameters ask for no gradient
+    until ``requires_grad_()``. ``run`` says which run it is, ``changed`` what was done to it.
+    """
+
+    W_E = _weight("W_E", "tokens d_model", "Embedding; the last row of a transformer's is =.")
+    W_in = _weight("W_in", "width d_mlp", "The width is d_model; of the MLP-only model 2 d_model.")
+    b_in = _weight("b_in", "d_mlp", "Biases of the neurons.")
+    W_out = _weight("W_out", "d_mlp d_model", "What each neuron writes.")
+    b_out = _weight("b_out", "d_model", "Bias of what the neurons write.")
+    W_U = _weight("W_U", "d_model n", "Unembedding.")
+    b_U = _weight("b_U", "n", "Biases of the logits.")
+
+    def __init__(self, run: Run, weights: Arrays, changed: tuple[str, ...] = ()):
+        super().__init__()
+        self.run, self.n, self.changed = run, weights["W_U"].shape[1], changed
+        copies = {name: torch.tensor(x) for name, x in weights.items()}
+        layers.build(self, copies, HookPoint)
+        for name, point in self.points().items():
+            point.name = name
+        self.requires_grad_(False)
+
+    def points(self) -> dict[str, HookPoint]:
+        """The hook points by their paths, such as blocks.0.hook_resid_mid."""
+        return {k: x for k, x in self.named_modules() if isinstance(x, HookPoint)}
+
+    def extra_repr(self) -> str:
+        """What the printed model begins with: its run, and what was done to it."""
+        return ", ".join([str(self.run), *self.changed])
+
+    def weights(self) -> Arrays:
+        """The weights by the names of the run's file, float32."""
+        state = self.state_dict()
+        return {k: state[path].cpu().numpy() for k, path in PATHS.items() if path in state}
+
+    def tokens(self, a: Any, b: Any) -> Int[Tensor, "pairs pos"]:
+        """What the network reads for a and b, which are integers from 0 to n − 1, or arrays of
+        them. Raises InputError for anything else."""
+        device = self.W_E.device
+        pairs = [residues(x, name, self.n).to(device) for name, x in (("a", a), ("b", b))]
+        try:
+            pairs = torch.broadcast_tensors(*pairs)
+        except RuntimeError:
+            sizes = " and ".join(str(tuple(x.shape)) for x in pairs)
+            raise InputError(f"a, b: shapes {sizes}: must be equal, or one a number") from None
+        tokens = [x.reshape(-1) for x in pairs]
+        if len(self.W_E) > self.n:
+            tokens.append(torch.full_like(tokens[0], self.n))
+        return torch.stack(tokens, dim=1)
+
+    def forward(self, a: Any, b: Any) -> Float[Tensor, "pairs n"]:
+        """Logits of the n candidates for ab, pair by pair."""
+        return layers.run(self, self.tokens(a, b))
+
+    def run_with_cache(self, a: Any, b: Any) -> tuple[Float[Tensor, "pairs n"], Cache]:
+        """The logits, and all activations on the way."""
+        cache = Cache()
+        hooks = [(name, lambda x, point: cache.update({point.name: x})) for name in self.points()]
+        return self.run_with_hooks(a, b, hooks), cache
+
+    def run_with_hooks(
+        self, a: Any, b: Any, hooks: Sequence[tuple[str, Hook]]
+    ) -> Float[Tensor, "pairs n"]:
+        """The logits where each named activation is what its function makes of it, called with the
+        activation and its hook point; None leaves it as it is."""
+        with self.hooks(hooks):
+            return self(a, b)
+
+    @contextmanager
+    def hooks(self, hooks: Sequence[tuple[str, Hook]]) -> Iterator["Model"]:
+        """The model with these functions at its hook points, inside a with block."""
+        points, handles = self.points(), []
+        for name, _ in hooks:
+            if name not in points:
+                raise InputError(f"{name}: no such hook point; there are {', '.join(points)}")
+        try:
+            for name, hook in hooks:
+                called = lambda point, _, x, hook=hook: hook(x, point)  # noqa: E731
+                handles.append(points[name].register_forward_hook(called))
+            yield self
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    @torch.no_grad()
+    def answers(self) -> Int[np.ndarray, "n n"]:
+        """The answer to every pair, row a, column b; the least residue where logits are equal."""
+        a, b = np.divmod(np.arange(self.n**2), self.n)
+        blocks = np.array_split(np.arange(self.n**2), 1 + self.n**2 // activations.BLOCK)
+        found = [activations.answers(self(a[x], b[x]).cpu().numpy()) for x in blocks]
+        return np.concatenate(found).reshape(self.n, self.n)
+
+    def accuracy(self, q: int | None = None) -> float:
+        """How often the answer is ab mod n; with q, a divisor of n, how often it is so modulo q."""
+        a = np.arange(self.n)
+        if q is not None and (q < 1 or self.n % q):
+            raise InputError(f"q = {q}: must be a divisor of n = {self.n}")
+        return float(((self.answers() - np.outer(a, a)) % (q or self.n) == 0).mean())
+
+    def spectrum(self, d: int) -> pd.Series:
+        """Share of the non-constant Fourier energy of the embedding of J_d at each frequency.
+
+        Raises InputError where J_d has one element, or d does not divide n.
+        """
+        return _circuits().spectrum(self.weights(), self.n, d)
+
+    def key_frequencies(self, d: int, threshold: float = THRESHOLD) -> list[tuple[int, ...]]:
+        """The frequencies of J_d with at least threshold times the uniform share of its energy."""
+        return _circuits().key_frequencies(self.weights(), self.n, d, threshold)
+
+    def without(self, *, prime: int | None = None, head: int | None = None, d: int = 1) -> "Model":
+        """The model without the directions of a prime, or with one head ablated.
+
+        prime: the directions that key characters of J_d take up on the axis of that prime are
+        removed from the embedding of every residue, within its class. head: what it writes becomes
+        its mean over all pairs. docs/interventions.md, sections 2 and 4.
+        """
+        if (prime is None) == (head is None):
+            raise InputError("without: give one of prime and head")
+        if prime is not None:
+            changed = _circuits().without_prime(self.weights(), self.n, prime, d)
+            return self._with(changed, f"without prime {prime}")
+        changed = _circuits().without_head(self.weights(), self.n, head)
+        return self._with(changed, f"without head {head}")
+
+    def keeping_key_characters(self) -> "Model":
+        """The model whose embedding has class means and key characters alone."""
+        keep, _ = _circuits().key_characters(self.weights(), self.n)
+        return self._with(keep, "key characters alone")
+
+    def without_key_characters(self) -> "Model":
+        """The model whose embedding has no key characters, but all else."""
+        _, remove = _circuits().key_characters(self.weights(), self.n)
+        return self._with(remove, "without key characters")
+
+    def swapped(self, a: int, other: int, prime: int) -> tuple["Model", int]:
+        """The model in which the token a has the part of another residue on the axis of a prime,
+        and the residue that it should then act as. docs/interventions.md, section 3."""
+        for name, x in (("a", a), ("other", other)):
+            residues(x, name, self.n)
+        changed, acts_as = _circuits().swapped(self.weights(), self.n, a, other, prime)
+        return self._with(changed, f"{a} as {other} on the axis of {prime}"), acts_as
+
+    def hooked(self) -> Any:
+        """This network as a HookedRootModule of TransformerLens 3.9 or 4 (extra ``lens``)."""
+        from strata.api import lens
+
+        return lens.hooked(self)
+
+    def _with(self, changed: Arrays, what: str) -> "Model":
+        device = self.W_E.device
+        new = type(self)(self.run, self.weights() | changed, (*self.changed, what))
+        return new.to(device)
+
+
+class Transformer(Model):
+    """The one-layer transformer: it reads a, b, = and answers at =."""
+
+    W_Q = _weight("W_Q", "n_heads d_model d_head", "Queries, of each head.")
+    W_K = _weight("W_K", "n_heads d_model d_head", "Keys.")
+    W_V = _weight("W_V", "n_heads d_model d_head", "Values.")
+    W_O = _weight("W_O", "n_heads d_head d_model", "What each head writes of its values.")
+    b_Q = _weight("b_Q", "n_heads d_head", "Biases of the queries.")
+    b_K = _weight("b_K", "n_heads d_head", "Biases of the keys.")
+    b_V = _weight("b_V", "n_heads d_head", "Biases of the values.")
+    b_O = _weight("b_O", "d_model", "Bias of what the heads write.")
+
+    @property
+    def W_OV(self) -> Float[Tensor, "n_heads d_model d_model"]:
+        """The OV circuit of each head: from x at a position attended to, x @ W_OV is written."""
+        return self.W_V @ self.W_O
+
+    @property
+    def W_QK(self) -> Float[Tensor, "n_heads d_model d_model"]:
+        """The QK circuit of each head: the score of x for y, without biases, is x @ W_QK @ y /
+        √d_head."""
+        return self.W_Q @ self.W_K.mT
+
+
+class MLP(Model):
+    """The model without attention: it reads the embeddings of a and b side by side."""
+
+
+def model_of(run: Run, weights: Arrays) -> Transformer | MLP:
+    """The module of the architecture that these weights are of."""
+    return (Transformer if architecture_of(weights).attends else MLP)(run, weights)

@@ -1,0 +1,155 @@
+"""Where runs are: a clone, or any repository that DVC can read, by its path or address."""
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+import torch
+from platformdirs import user_cache_path
+
+from strata import store
+from strata.api.model import MLP, Transformer, model_of
+from strata.inputs import InputError
+from strata.run import Run
+from strata.schema import RunSummary
+
+REPOSITORY = "STRATA_REPOSITORY"  # the variable of the environment that names one
+TRAINED = "data/train", "studies/data/train"  # where the paper's runs are, and where those beyond it
+SUMMARY = "report/data/runs.json"
+PIPELINE = Path("stages/train.py")
+
+
+def load(
+    name: str, repository: str | Path | None = None, *, rev: str | None = None, device: str = "cpu"
+) -> Transformer | MLP:
+    """The trained model of a run, such as n165-s1 or mlp-n165-s1: a torch.nn.Module.
+
+    repository: path or address of a clone; without it the variable STRATA_REPOSITORY of the
+    environment, the clone that holds this package, or that around the working directory.
+    rev: a commit, tag or branch of it. What is not in the clone is fetched from its DVC remote;
+    from an address, once. Raises InputError for a run that is not there, or a device.
+
+    >>> model = load("n165-s1")
+    >>> logits = model(12, 35)
+    >>> logits.shape, int(logits.argmax()), 12 * 35 % 165
+    (torch.Size([1, 165]), 90, 90)
+    """
+    run, place = Run.parse(name), device_of(device)
+    with of_run(run, "weights.safetensors", repository, rev) as path:
+        weights = store.read_weights(path, run)
+    return model_of(run, weights).to(place)
+
+
+def runs(repository: str | Path | None = None, *, rev: str | None = None) -> pd.DataFrame:
+    """A row for each run of the repository: what it is, how well it answers, what it has.
+
+    Columns are the fields of ``strata.schema.RunSummary``; the index is the name for ``load``.
+    """
+    with fetched([SUMMARY], repository, rev) as path:
+        found = store.read_models(path, RunSummary)
+    return pd.DataFrame([x.model_dump() for x in found]).set_index("run")
+
+
+def device_of(name: str) -> torch.device:
+    """A device that is there. Raises InputError."""
+    known = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
+    known += ["cuda"] * (len(known) > 1) + ["mps"] * torch.backends.mps.is_available()
+    if name not in known:
+        raise InputError(f"device = {name!r}: must be one of {', '.join(known)}")
+    return torch.device(name)
+
+
+def place(repository: str | Path | None) -> str:
+    """The repository that is meant. Raises InputError where none is."""
+    named = repository or os.environ.get(REPOSITORY)
+    if named:
+        return str(named)
+    here = Path.cwd()
+    for folder in (Path(__file__).parents[3], here, *here.parents):
+        if (folder / PIPELINE).is_file():
+            return str(folder)
+    raise InputError(
+        f"no repository: this package is not installed from a clone; give load or runs the path "
+        f"or address of one, or set {REPOSITORY} to it"
+    )
+
+
+def of_run(
+    run: Run, name: str, repository: str | Path | None = None, rev: str | None = None
+) -> AbstractContextManager[Path]:
+    """A file of a run's training, such as history.parquet."""
+    return fetched([f"{folder}/{run}/{name}" for folder in TRAINED], repository, rev)
+
+
+@contextmanager
+def fetched(
+    paths: Sequence[str], repository: str | Path | None, rev: str | None
+) -> Iterator[Path]:
+    """The first of these files that the repository has: as it lies there, or else as DVC has it."""
+    where = place(repository)
+    if not Path(where).is_dir():
+        where, rev = str(cloned(where, rev)), None
+    here = [Path(where, path) for path in paths if rev is None and Path(where, path).is_file()]
+    if here:
+        yield here[0]
+    else:
+        with TemporaryDirectory() as scratch:
+            target = Path(scratch) / Path(paths[0]).name
+            copy(where, rev, paths, target)
+            yield target
+
+
+def copy(where: str, rev: str | None, paths: Sequence[str], target: Path) -> None:
+    """Write what DVC has under the first of these paths, in its cache or in its remote."""
+    from dvc.api import DVCFileSystem  # its import takes a second
+    from dvc.exceptions import DvcException
+    from dvc.scm import SCMError
+
+    try:
+        files = DVCFileSystem(where, rev=rev, subrepos=True)
+        found = next(filter(files.exists, paths), None)
+        if found is None:
+            raise InputError(missing(paths[-1], where, rev))
+        files.get_file(found, str(target))
+    except (DvcException, SCMError, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{paths[0]}: cannot be read from {where}: {reason[:200]}") from None
+
+
+def cloned(address: str, rev: str | None) -> Path:
+    """A clone of that address, made at the first use and kept: its remote may lie inside it, where
+    DVC finds it in a clone alone. Raises InputError where git cannot fetch it."""
+    name = hashlib.sha256(f"{address} {rev}".encode()).hexdigest()[:16]
+    folder = user_cache_path("strata", appauthor=False) / name
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    steps = ["init"], ["fetch", "--depth=1", address, rev or "HEAD"], ["checkout", "FETCH_HEAD"]
+    with TemporaryDirectory(dir=folder.parent) as scratch:
+        clone = Path(scratch, "clone")
+        clone.mkdir()
+        for step in steps:
+            command = ["git", "-C", str(clone), *step[:1], "--quiet", *step[1:]]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                reason = " ".join(done.stderr.split())
+                raise InputError(f"{address}: no folder, and git cannot fetch it: {reason[:200]}")
+        clone.rename(folder)
+    return folder
+
+
+def missing(path: str, where: str, rev: str | None) -> str:
+    """One line that says how to get what is not there."""
+    at = f" at {rev}" if rev else ""
+    if path == SUMMARY:
+        return f"{path}: {where}{at} has no list of runs; run dvc pull or dvc repro there"
+    name = Path(path).parts[-2]
+    return (
+        f"{name}: {where}{at} has no weights of this run; strata.runs() lists those that it has, "
+        f"dvc pull in it brings them, and dvc exp run -S n={Run.parse(name).n} trains a new one"
+    )

@@ -1,0 +1,46 @@
+"""A line for each run, from its results."""
+
+from strata.monoid import JClass
+from strata.patch.projections import axis_primes
+from strata.run import Run
+from strata.schema import Interventions, Logits, Metrics, RunSummary
+
+
+def summary(metrics: Metrics, interventions: Interventions, logits: Logits) -> RunSummary:
+    """What a run is, how well it answers, and what it has."""
+    run, accuracy = Run.parse(metrics.run), metrics.accuracy
+    return RunSummary(
+        run=metrics.run,
+        n=run.n,
+        seed=run.seed,
+        variant=run.variant,
+        architecture=metrics.architecture,
+        epochs=metrics.epochs,
+        generalised=metrics.generalised,
+        accuracy=accuracy.all,
+        validation=accuracy.validation,
+        mirror_free=accuracy.mirror_free,
+        epoch_099=metrics.epoch_099.validation,
+        key=sum(c.key or 0 for c in metrics.classes),
+        frequencies=sum(c.total or 0 for c in metrics.classes),
+        mixed=mixed(metrics),
+        spared=spared(interventions),
+        gating=logits.at[0].balance.median if logits.at else None,
+    )
+
+
+def mixed(metrics: Metrics) -> int:
+    """How many key frequencies are nonzero on axes of more than one prime."""
+    count = 0
+    for c in metrics.classes:
+        primes = axis_primes(JClass(metrics.n, c.d))
+        for k in c.key_frequencies or ():
+            count += len({p for p, x in zip(primes, k, strict=True) if x}) > 1
+    return count
+
+
+def spared(interventions: Interventions) -> float | None:
+    """The least skill on pairs without an axis, over all classes and axes removed."""
+    regions = [r.regions for r in interventions.specificity if r.axis is not None]
+    known = [x.skill for r in regions if (x := r.get("spared")) and x.skill is not None]
+    return min(known, default=None)

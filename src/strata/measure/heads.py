@@ -1,0 +1,150 @@
+"""The numbers of each attention head of a run: its OV circuit, and what its pattern follows."""
+
+import numpy as np
+from jaxtyping import Float
+
+from strata.measure import subspaces
+from strata.measure.variance import block_eta_squared
+from strata.monoid import classes
+from strata.params import MetricsParams
+from strata.schema import (
+    Alignment,
+    BlockScoreByKind,
+    HeadMetrics,
+    KindScore,
+    OvCircuit,
+    SelfAttention,
+    Spread,
+)
+from strata.store import Arrays
+
+Spans = dict[int, list[Float[np.ndarray, "count d_model"]]]
+
+
+def measure(
+    weights: Arrays,
+    attention: Float[np.ndarray, "pairs n_heads 3"],
+    n: int,
+    params: MetricsParams,
+) -> tuple[HeadMetrics, ...]:
+    """OV circuit and attention pattern of each head; none for the MLP-only model."""
+    if not attention.shape[1]:
+        return ()
+    random = random_spans(weights["W_E"][:n], n, params)
+    return tuple(
+        of_head(h, weights, attention[:, h], random, params) for h in range(attention.shape[1])
+    )
+
+
+def of_head(
+    h: int,
+    weights: Arrays,
+    attention: Float[np.ndarray, "pairs 3"],
+    random: Spans,
+    params: MetricsParams,
+) -> HeadMetrics:
+    """One head: rank of W_OV, alignment with every class, attention to `=`, block structure."""
+    n = round(len(attention) ** 0.5)
+    to_a, labels, seeds = (
+        attention[:, 0].reshape(n, n),
+        np.gcd(np.arange(n), n),
+        [params.seed, n, h],
+    )
+    return HeadMetrics(
+        head=h,
+        ov=ov_circuit(weights["W_V"][h], weights["W_O"][h], params),
+        self_attention=SelfAttention(
+            mean=float(attention[:, 2].mean()), max=float(attention[:, 2].max())
+        ),
+        block_score=block_eta_squared(to_a, labels),
+        block_score_shuffled=shuffled(to_a, np.random.default_rng(seeds), params.shuffles),
+        block_score_by_kind=by_kind(to_a, np.random.default_rng(seeds), params.shuffles),
+        alignment=alignment(h, weights, n, random, params),
+    )
+
+
+def shuffled(to_a: Float[np.ndarray, "n n"], rng: np.random.Generator, shuffles: int) -> Spread:
+    """The block score with the labels of the residues shuffled."""
+    n = len(to_a)
+    labels = np.gcd(np.arange(n), n)
+    draws = (rng.permutation(labels) for _ in range(shuffles))
+    return spread([block_eta_squared(to_a, x) for x in draws])
+
+
+def spread(draws: list[float]) -> Spread:
+    """Mean and standard deviation of a number over random draws."""
+    return Spread(mean=float(np.mean(draws)), std=float(np.std(draws)))
+
+
+def ov_circuit(
+    W_V: Float[np.ndarray, "d_model d_head"],
+    W_O: Float[np.ndarray, "d_head d_model"],
+    params: MetricsParams,
+) -> OvCircuit:
+    """How many directions W_OV has, and what the leading ones hold."""
+    shares = subspaces.ov_shares(W_V, W_O)
+    return OvCircuit(
+        components=subspaces.count_for(np.cumsum(shares), params.variance),
+        of=len(shares),
+        top=float(shares[: params.top_singular].sum()),
+        shares=tuple(shares.tolist()),
+    )
+
+
+def random_spans(W_E: Float[np.ndarray, "n d_model"], n: int, params: MetricsParams) -> Spans:
+    """The leading directions of random residues, for each class of as many as it has elements;
+    as many sets as class labels are shuffled.
+
+    The more residues a set has, the more directions of the embedding it spans, and a head reads
+    directions of the embedding. So some of them are near those of a class, whatever the class is.
+    """
+    rng = np.random.default_rng([params.seed, n])
+    return {
+        J.d: [
+            subspaces.leading(W_E[rng.choice(n, len(J), replace=False)], params.top_directions)
+            for _ in range(params.shuffles)
+        ]
+        for J in classes(n)
+    }
+
+
+def alignment(
+    h: int, weights: Arrays, n: int, random: Spans, params: MetricsParams
+) -> dict[int, Alignment]:
+    """How near the directions of a head are to those of each class, and of as many residues."""
+    W_OV, k = subspaces.W_OV(weights["W_V"][h], weights["W_O"][h]), params.top_directions
+    head, found = subspaces.circuit_directions(W_OV, k), {}
+    for J in classes(n):
+        measured = {}
+        own = subspaces.leading(weights["W_E"][J.elements], k)
+        for side, directions in head._asdict().items():
+            cosines, *drawn = (subspaces.cosines(x, directions) for x in (own, *random[J.d]))
+            near = [int((x >= params.aligned_cosine).sum()) for x in drawn]
+            measured[side] = tuple(cosines.tolist())
+            measured[f"{side}_above"] = int((cosines >= params.aligned_cosine).sum())
+            measured[f"{side}_random"] = float(np.mean(near))
+        found[J.d] = Alignment(**measured)
+    return found
+
+
+def by_kind(
+    to_a: Float[np.ndarray, "n n"], rng: np.random.Generator, shuffles: int
+) -> BlockScoreByKind | None:
+    """The block score over the rows of regular classes alone, and over those of the others.
+
+    Beside each, with labels shuffled among these rows and among all columns: mean and standard
+    deviation. None where every class is regular, and the score of the head is that of its kind.
+    """
+    n = len(to_a)
+    labels = np.gcd(np.arange(n), n)
+    regular = np.gcd(labels, n // labels) == 1
+    if regular.all():
+        return None
+    found = {}
+    for kind, rows in {"regular": regular, "non_regular": ~regular}.items():
+        x, own = to_a[rows], labels[rows]
+        draws = ((rng.permutation(own), rng.permutation(labels)) for _ in range(shuffles))
+        random = spread([block_eta_squared(x, *draw) for draw in draws])
+        score = block_eta_squared(x, own, labels)
+        found[kind] = KindScore(score=score, mean=random.mean, std=random.std)
+    return BlockScoreByKind(**found)

@@ -1,0 +1,185 @@
+"""All numbers of one run: what the paper's tables and figures report, and the baselines beside
+them.
+
+No network runs here: what it answers, and how, comes from ``all_pairs``.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+
+from strata import monoid
+from strata.architecture import architecture_of
+from strata.measure import accuracy, fourier, heads, neurons, readout, subspaces, token_fourier
+from strata.measure.all_pairs import AllPairs, Prompts
+from strata.measure.variance import eta_squared
+from strata.monoid import JClass, classes
+from strata.params import MetricsParams
+from strata.run import Run
+from strata.schema import Accuracy, ClassMetrics, ClassPca, EmbeddingPca, Metrics, Readout, ShownPca
+from strata.store import Arrays
+
+
+def measure(
+    run: Run,
+    weights: Arrays,
+    split: Arrays,
+    history: pd.DataFrame,
+    forward: AllPairs,
+    params: MetricsParams,
+) -> Metrics:
+    """The metrics of a run from its weights, pair table, history and forward pass.
+
+    A run that diverged has no structure to measure; it is recorded, and answers nothing.
+    """
+    n, loss = run.n, float(history["loss"].iloc[-1])
+    finite = forward.finite and bool(np.isfinite(weights["W_E"]).all() and np.isfinite(loss))
+    right = accuracy.accuracy((forward.prediction == split["c"]) & forward.finite, split, n)
+    if not (kind := architecture_of(weights)).symmetric:
+        right, history = without_mirrors(right, history)
+    return Metrics(
+        run=str(run),
+        n=n, seed=run.seed, architecture=kind.name,
+        finite=finite,
+        generalised=right.validation >= params.accuracy,
+        accuracy=right,
+        **learned(history, params.accuracy),
+        final_loss=loss if finite else None,
+        pairs=accuracy.counts(split, n),
+        **(structure(weights, forward, n, params) if finite else unmeasured(n)),
+    )  # fmt: skip
+
+
+def without_mirrors(right: Accuracy, history: pd.DataFrame) -> tuple[Accuracy, pd.DataFrame]:
+    """No accuracy over mirror-free pairs: to a model that is not symmetric in its operands a mirror
+    is no second sight of an example."""
+    free = right.model_copy(update={"mirror_free": None})
+    return free, history.assign(mirror_free_accuracy=np.nan)
+
+
+def learned(history: pd.DataFrame, level: float) -> dict[str, Any]:
+    """How long a run was trained, and when it came to a level of accuracy."""
+    return {
+        "epochs": len(history),
+        "first_099": accuracy.first_epochs(history, level),
+        "epoch_099": accuracy.staying_epochs(history, level),
+    }
+
+
+def structure(weights: Arrays, forward: AllPairs, n: int, params: MetricsParams) -> dict[str, Any]:
+    """What is measured of the weights and the forward pass of a run."""
+    W_E = weights["W_E"][:n]
+    return {
+        "classes": [of_class(J, W_E, forward.readouts.get(J.d), params) for J in classes(n)],
+        "pca": embedding_pca(W_E, params),
+        "token_order": token_fourier.share(W_E),
+        "neurons": neurons.measure(forward.neurons),
+        "heads": heads.measure(weights, forward.attention, n, params),
+    }
+
+
+def unmeasured(n: int) -> dict[str, Any]:
+    """The same of a run that diverged: the algebra of the classes."""
+    none = dict.fromkeys(("pca", "token_order", "neurons"))
+    return {"classes": [algebra(J) for J in classes(n)], **none, "heads": []}
+
+
+def algebra(J: JClass) -> ClassMetrics:
+    """What the modulus alone decides about a class."""
+    return ClassMetrics(d=J.d, m=J.m, size=len(J), regular=J.regular, orders=J.orders)
+
+
+def of_class(
+    J: JClass,
+    W_E: Float[np.ndarray, "n d_model"],
+    prompts: Prompts | None,
+    params: MetricsParams,
+) -> ClassMetrics:
+    """Spectrum, dimension and readout of one class; those of equal rows are None throughout."""
+    rows = W_E[J.elements]
+    if prompts is None or (rows == rows[0]).all():
+        return algebra(J)
+    share = fourier.energy_share(rows, J.orders)
+    key = fourier.key_frequencies(share, params.key_threshold)
+    more = {"pca": class_pca(J, W_E, params), "readout": fitted(J, prompts, key)}
+    return algebra(J).model_copy(update=spectrum(J, share, key) | more)
+
+
+def spectrum(
+    J: JClass, share: Float[np.ndarray, " size"], key: Bool[np.ndarray, " size"]
+) -> dict[str, Any]:
+    """How much of the energy of a class the key and the atomic frequencies have, and how much they
+    would have if it were even."""
+    total, fve, atomic = len(J) - 1, fourier.fve(share, key), fourier.atomic(J.orders)
+    uniform = float(key.sum() / total)
+    return {
+        "key": int(key.sum()),
+        "total": total,
+        "fve": fve,
+        "fve_uniform": uniform,
+        "enrichment": fve / uniform if uniform else None,
+        "atomic_share": fourier.fve(share, atomic),
+        "atomic_uniform": float(atomic.sum() / total),
+        "key_frequencies": tuple(map(tuple, monoid.frequencies(J.orders)[key].tolist())),
+    }
+
+
+def class_pca(J: JClass, W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> ClassPca:
+    """Components of a class for the share of the variance, and of as many random residues."""
+    rng = np.random.default_rng([params.seed, J.n, J.d])
+    random = subspaces.random_components(W_E, len(J), params.random_subsets, rng, params.variance)
+    return ClassPca(
+        components=subspaces.components_for(W_E[J.elements], params.variance),
+        random_mean=float(random.mean()),
+        random_std=float(random.std()),
+    )
+
+
+def fitted(J: JClass, prompts: Prompts, key: Bool[np.ndarray, " size"]) -> Readout | None:
+    """The character fit over the prompts of one pair of operand classes, and over all prompts.
+
+    `r2_ceiling` is R² with every frequency: what depends on the quotient of ab and c alone;
+    `r2_uniform` what as many frequencies drawn at random explain on average; `r2_product` that of
+    the saturated model of product and candidate. None where the logits of the pair's prompts are
+    all equal, which leaves nothing to fit.
+    """
+    if not prompts.pair.squares:
+        return None
+    pair, every = (readout.fit(sums, J.orders, key) for sums in prompts)
+    ceiling = readout.fit(prompts.pair, J.orders, np.arange(len(J)) > 0)
+    return Readout(
+        pair=readout.default_pair(J.d, J.n),
+        prompts=pair.prompts,
+        largest=prompts.pair.largest,
+        r2=pair.r2,
+        r2_ceiling=ceiling.r2,
+        r2_product=prompts.pair.r2_product,
+        r2_uniform=ceiling.r2 * len(pair.frequencies) / len(ceiling.frequencies),
+        frequencies=pair.frequencies,
+        coefficients=pair.coefficients,
+        prompts_all=every.prompts,
+        r2_all=every.r2,
+    )
+
+
+def embedding_pca(W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> EmbeddingPca:
+    """Components of all residues for the share of the variance, and the share they reach.
+
+    ``shown`` is about the first three, which Figure 10 draws: the share of their variance that
+    classes explain, and that a modulo each prime power of n explains.
+    """
+    n, points = len(W_E), subspaces.project(W_E, 3)
+    a, of = np.arange(n), min(W_E.shape)
+    components = subspaces.components_for(W_E, params.variance)
+    return EmbeddingPca(
+        components=components,
+        of=of,
+        fve=float(subspaces.cumulative_variance(W_E)[components - 1]),
+        share=components / of,
+        shown=ShownPca(
+            classes=eta_squared(points, np.gcd(a, n)),
+            modulo={q: eta_squared(points, a % q) for q in token_fourier.bands(n)},
+        ),
+    )

@@ -1,0 +1,102 @@
+"""What the neurons of the MLP follow: the classes of a and b, or a and b modulo one prime power.
+
+Shares are of the variance of the activations over all n² ordered pairs, which the means of the
+pairs with the same labels of a and b explain. With k labels dealt anew to the residues a share is
+at most about (k − 1) / (n − 1) on average: that of what depends on a or on b alone.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+
+from strata.measure.token_fourier import bands
+from strata.schema import NeuronMetrics
+
+Labels = Int[np.ndarray, " n"]  # of each residue: 0, 1, …
+
+
+def labels(n: int) -> dict[str, Labels]:
+    """The class of each residue, and the residue modulo each prime power of n.
+
+    >>> {name: x.tolist() for name, x in labels(6).items()}
+    {'classes': [3, 0, 1, 2, 1, 0], '2': [0, 1, 0, 1, 0, 1], '3': [0, 1, 2, 0, 1, 2]}
+    """
+    a = np.arange(n)
+    classes = np.unique(np.gcd(a, n), return_inverse=True)[1]
+    return {"classes": classes} | {str(q): a % q for q in bands(n)}
+
+
+class Explained(NamedTuple):
+    """Of each neuron the sum of squares over all pairs, that of deviations from the mean, and how
+    much of the latter each labelling explains."""
+
+    squares: Float[np.ndarray, " neurons"]
+    variance: Float[np.ndarray, " neurons"]
+    between: dict[str, Float[np.ndarray, " neurons"]]
+
+
+class Moments:
+    """Sums and squares of activations, of all pairs and of those with each pair of labels.
+
+    Residues modulo an n that is a prime power are all apart and explain all of the variance, so
+    they need no sums.
+    """
+
+    def __init__(self, of: Mapping[str, Labels], neurons: int) -> None:
+        self.of = of
+        self.cells = {name: int(x.max()) + 1 for name, x in of.items()}
+        self.squares = np.zeros(neurons)
+        self.sums = {
+            name: np.zeros((k * k, neurons))
+            for name, k in self.cells.items()
+            if k < len(of[name]) or name == "classes"
+        }
+
+    def add(self, a: np.ndarray, b: np.ndarray, x: Float[np.ndarray, "pairs neurons"]) -> None:
+        """Take in the activations of some pairs."""
+        x = x.astype(np.float64)
+        self.squares += (x**2).sum(axis=0)
+        for name, sums in self.sums.items():
+            of, k = self.of[name], self.cells[name]
+            one = (np.ones(len(a)), (of[a] * k + of[b], np.arange(len(a))))
+            sums += csr_array(one, shape=(k * k, len(a))) @ x
+
+    def explained(self) -> Explained:
+        """What each labelling explains of the activations of all pairs."""
+        n = len(next(iter(self.of.values())))
+        mean = next(iter(self.sums.values())).sum(axis=0) ** 2 / n**2
+        between = {name: self._squared_means(name) - mean for name in self.of}
+        return Explained(self.squares, self.squares - mean, between)
+
+    def _squared_means(self, name: str) -> Float[np.ndarray, " neurons"]:
+        """The squared means over the pairs with the same labels, summed over all pairs."""
+        if name not in self.sums:
+            return self.squares
+        pairs = np.bincount(self.of[name])
+        return (self.sums[name] ** 2 / np.outer(pairs, pairs).reshape(-1, 1)).sum(axis=0)
+
+
+def measure(found: Explained) -> NeuronMetrics:
+    """How many neurons vary, the share of their variance that the classes explain, that a and b
+    modulo each prime power explain, and that they explain where each neuron has the prime power
+    that explains most of it; and how many neurons have which. None where no neuron varies.
+    """
+    varies = found.variance > 1e-9 * found.squares
+    total = found.variance[varies].sum()
+    powers = {int(q): x[varies] for q, x in found.between.items() if q != "classes"}
+    best = np.stack(list(powers.values()))
+    own = best.argmax(axis=0)
+
+    def share(x: np.ndarray) -> float | None:
+        return float(x.sum() / total) if varies.any() else None
+
+    return NeuronMetrics(
+        varying=int(varies.sum()),
+        classes=share(found.between["classes"][varies]),
+        modulo={q: share(x) for q, x in powers.items()},
+        one_power=share(best.max(axis=0)),
+        neurons={q: int((own == i).sum()) for i, q in enumerate(powers)},
+    )

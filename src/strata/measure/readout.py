@@ -1,0 +1,192 @@
+"""How much of the logits within one class the characters of its group explain.
+
+A prompt is a pair (a, b) whose product lies in J_d, a candidate c an element of J_d. Each frequency
+k gives one feature, 2 cos θ_k(u(ab) u(c)^−1) with θ_k(x) = 2π Σ_j k_j t_j(x)/q_j. It is the
+character of the real representation that k and −k share, at ab c^♯ where the class is regular.
+Chughtai, Chan and Nanda, A Toy Model of Universality, 2023.
+
+A fit knows the quotient of ab and c alone. In the saturated model of product and candidate each
+product has a profile of its own over the candidates: the mean of the centred logits over the
+prompts with that product. What it leaves differs between prompts with one product.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+
+import numpy as np
+from jaxtyping import Bool, Complex, Float, Int
+from scipy.sparse import csr_array
+from sympy.ntheory import factorint
+
+from strata.measure.fourier import conjugate
+from strata.monoid import chi, frequencies
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Least squares of centred logits on one feature for each pair ±k of frequencies."""
+
+    r2: float
+    prompts: int
+    frequencies: tuple[tuple[int, ...], ...]
+    coefficients: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Sums:
+    """All that a description of the logits needs to know of its prompts; the sums of two sets of
+    prompts add up.
+
+    total[q] is the sum over the prompts of the centred logit of the candidate c with
+    u(ab) u(c)^−1 = q, for every q in algebraic order; by_product[p, c] that of candidate c over the
+    prompts with product p, of which there are prompts_of[p]; squares that of all squared centred
+    logits; largest the largest size of one.
+    """
+
+    total: Float[np.ndarray, " size"]
+    by_product: Float[np.ndarray, "size size"]
+    prompts_of: Int[np.ndarray, " size"]
+    squares: float
+    largest: float
+
+    def __add__(self, other: "Sums") -> "Sums":
+        return Sums(
+            self.total + other.total,
+            self.by_product + other.by_product,
+            self.prompts_of + other.prompts_of,
+            self.squares + other.squares,
+            max(self.largest, other.largest),
+        )
+
+    @property
+    def prompts(self) -> int:
+        """How many prompts there are."""
+        return int(self.prompts_of.sum())
+
+    @property
+    def profiles(self) -> Float[np.ndarray, "size size"]:
+        """The mean centred logit by product (row) and candidate; 0 for a product of no prompt."""
+        return self.by_product / np.maximum(self.prompts_of, 1)[:, None]
+
+    @property
+    def r2_product(self) -> float:
+        """R² of the saturated model of product and candidate."""
+        between = (self.by_product**2).sum(axis=1) / np.maximum(self.prompts_of, 1)
+        return float(between.sum()) / self.squares
+
+
+def no_sums(size: int) -> Sums:
+    """The sums over no prompt."""
+    zero = np.zeros(size)
+    return Sums(zero, np.zeros((size, size)), zero.astype(np.int64), 0.0, 0.0)
+
+
+def half(mask: Bool[np.ndarray, " size"], orders: tuple[int, ...]) -> Bool[np.ndarray, " size"]:
+    """One of each pair ±k in the mask, the lexicographically smaller; a k = −k stays, 0 does not.
+
+    >>> half(np.array([True, True, True, True]), (4,)).tolist()
+    [False, True, True, False]
+    """
+    minus = conjugate(orders)
+    kept = (mask | mask[minus]) & (np.arange(len(mask)) <= minus)
+    kept[0] = False
+    return kept
+
+
+def centred(logits: Float[np.ndarray, "prompts size"]) -> Float[np.ndarray, "prompts size"]:
+    """The logits less their mean over the candidates, prompt by prompt; 0 where they are equal."""
+    logits = logits - logits[:, :1].astype(np.float64)
+    return logits - logits.mean(axis=1, keepdims=True)
+
+
+@cache
+def quotients(orders: tuple[int, ...]) -> Int[np.ndarray, "size size"]:
+    """Row i, column j: the index of x_i x_j^−1 in C_q1 × … × C_qr, in algebraic order.
+
+    >>> quotients((3,)).tolist()
+    [[0, 2, 1], [1, 0, 2], [2, 1, 0]]
+    """
+    t = frequencies(orders).T  # as tuples, they are the elements' coordinates as well
+    return np.asarray(np.ravel_multi_index(tuple(t[:, :, None] - t[:, None]), orders, mode="wrap"))
+
+
+def by_quotient(
+    logits: Float[np.ndarray, "prompts size"],
+    product: Int[np.ndarray, " prompts"],
+    orders: tuple[int, ...],
+) -> Float[np.ndarray, "prompts size"]:
+    """The centred logits with column q for the candidate c that has u(ab) u(c)^−1 = q."""
+    return np.take_along_axis(centred(logits), quotients(orders)[product], axis=1)
+
+
+def sums(
+    logits: Float[np.ndarray, "prompts size"],
+    product: Int[np.ndarray, " prompts"],
+    orders: tuple[int, ...],
+) -> Sums:
+    """The sums over these prompts. `product` is the index of ab in its class.
+
+    Candidates are in algebraic order.
+    """
+    count, size = logits.shape
+    one = csr_array((np.ones(count), (product, np.arange(count))), shape=(size, count))
+    with np.errstate(invalid="ignore"):  # inf − inf: refused by the fit
+        x = centred(logits)
+        y = np.take_along_axis(x, quotients(orders)[product], axis=1)
+        largest = float(np.abs(y).max(initial=0))
+        prompts_of = np.bincount(product, minlength=size)
+        return Sums(y.sum(axis=0), one @ x, prompts_of, float(np.vdot(y, y)), largest)
+
+
+def _characters(
+    k: tuple[tuple[int, ...], ...], orders: tuple[int, ...]
+) -> Complex[np.ndarray, "size count"]:
+    columns = np.array([chi(i, orders) for i in k], dtype=np.complex128)
+    return columns.reshape(len(k), prod(orders)).T
+
+
+def fit(over: Sums, orders: tuple[int, ...], key: Bool[np.ndarray, " size"]) -> Fit:
+    """Fit the centred logits that the sums are over by the features of the key frequencies.
+
+    Over the candidates of any prompt the features are centred and orthogonal, of squared length
+    2 size, or 4 size where k = −k. So the least squares solution, with intercept 0, is one inner
+    product for each k, and the squares that it explains add up. Without key frequencies R² is 0.
+    Raises ValueError where no prompt tells its candidates apart, or a logit is not finite.
+    """
+    if not 0 < over.squares < np.inf:
+        raise ValueError("nothing to fit: logits constant within every prompt, or not finite")
+    kept = half(key, orders)
+    k = tuple(map(tuple, frequencies(orders)[kept].tolist()))
+    inner = 2 * np.real(over.total @ _characters(k, orders))
+    own_inverse = (conjugate(orders) == np.arange(len(kept)))[kept]
+    coefficients = inner / (over.prompts * len(kept) * np.where(own_inverse, 4, 2))
+    r2 = float(coefficients @ inner) / over.squares
+    return Fit(r2, over.prompts, k, tuple(coefficients.tolist()))
+
+
+def profile(fitted: Fit, orders: tuple[int, ...]) -> Float[np.ndarray, " size"]:
+    """The centred logit Σ_k β_k 2 cos θ_k(q) that a fit gives every quotient q = u(ab) u(c)^−1."""
+    return 2 * np.real(_characters(fitted.frequencies, orders) @ np.array(fitted.coefficients))
+
+
+def predicted(
+    fitted: Fit, product: Int[np.ndarray, " prompts"], orders: tuple[int, ...]
+) -> Float[np.ndarray, "prompts size"]:
+    """The centred logits of a fit, Σ_k β_k 2 cos θ_k(u(ab) u(c)^−1), candidate by candidate."""
+    return profile(fitted, orders)[quotients(orders)[product]]
+
+
+def default_pair(d: int, n: int) -> tuple[int, int]:
+    """Two classes of Z_n whose products all lie in J_d.
+
+    The smallest prime-power part of d and the rest where both exceed 1, else (1, d). Raises
+    ValueError unless d divides n.
+
+    >>> default_pair(15, 165), default_pair(11, 165), default_pair(12, 36)
+    ((3, 5), (1, 11), (3, 4))
+    """
+    if n < 2 or d < 1 or n % d:
+        raise ValueError(f"d = {d}: must be one of the divisors of n = {n}")
+    parts = [p**k for p, k in factorint(d).items()]
+    return (min(parts), d // min(parts)) if len(parts) > 1 else (1, d)

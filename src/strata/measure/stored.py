@@ -1,0 +1,150 @@
+"""Forward passes in files: all activations of one, and of every run what its measures need."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from strata import store
+from strata.measure import neurons
+from strata.measure.activations import BLOCK, Activations, answers, blocks, n_heads
+from strata.measure.all_pairs import AllPairs, Prompts, large
+from strata.measure.neurons import Explained
+from strata.measure.readout import Sums
+from strata.store import Arrays
+
+
+def forward_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
+    """Columns of the activations of all pairs in a forward pass, a-major.
+
+    attention holds, head after head, the weights from `=` to a, to b and to `=`; mlp is post-ReLU.
+    """
+    lists = {"attention": 3 * n_heads, "mlp": d_mlp, "logits": n}
+    return pa.schema(
+        [(name, pa.int32()) for name in ("a", "b", "product", "prediction")]
+        + [(name, pa.list_(pa.float32(), size)) for name, size in lists.items() if size]
+    )
+
+
+def write_forward(path: Path | str, weights: Arrays, n: int, block: int = BLOCK) -> None:
+    """Run the network over all pairs and write all activations, a row group for each block."""
+    schema = forward_schema(n, n_heads(weights), len(weights["W_out"]))
+    with store.replacing(path) as temporary, store.table_writer(temporary, schema) as writer:
+        for a, b, found in blocks(weights, n, block):
+            writer.write_table(pa.table(_columns(a, b, n, found), schema=schema))
+
+
+def _columns(a: np.ndarray, b: np.ndarray, n: int, found: Activations) -> dict[str, pa.Array]:
+    """One block in the form of ``forward_schema``."""
+    flat = found.attention.reshape(len(a), -1)
+    lists = {"attention": flat, "mlp": found.mlp, "logits": found.logits}
+    whole = {"a": a, "b": b, "product": a * b % n, "prediction": answers(found.logits)}
+    return {name: pa.array(values, pa.int32()) for name, values in whole.items()} | {
+        name: pa.FixedSizeListArray.from_arrays(np.ascontiguousarray(x).ravel(), x.shape[1])
+        for name, x in lists.items()
+        if x.shape[1]
+    }
+
+
+def read_forward(path: Path | str, n: int, columns: Iterable[str]) -> Iterator[Arrays]:
+    """Columns of the activations of modulus n, block after block of the pairs, a-major; attention,
+    mlp and logits are (pairs, width)."""
+    with store.parquet(path) as file:
+        sizes = {x.name: getattr(x.type, "list_size", 0) for x in file.schema_arrow}
+    schema = forward_schema(n, sizes.get("attention", 0) // 3, sizes.get("mlp", 0))
+    return store.read_blocks(path, schema, columns, rows=n * n)
+
+
+# The arrays of `readout.Sums`: type, and how many axes of a class's size each has.
+SUMS = {
+    "total": (pa.float64(), 1),
+    "by_product": (pa.float64(), 2),
+    "prompts_of": (pa.int32(), 1),
+    "squares": (pa.float64(), 0),
+    "largest": (pa.float64(), 0),
+}
+
+
+def all_pairs_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
+    """One row, with a list for each array.
+
+    Pairs are unordered, a ≤ b, row after row of the upper triangle. Attention is that of (a, b),
+    head after head to a, to b and to `=`; that of (b, a) is its mirror, bit for bit. What labels
+    explain of neurons runs over ``neurons.labels``. Sums run over the classes of more than one
+    element; ``pair_`` are those over the prompts of the default pair, ``every_`` over all.
+    """
+    pairs = n * (n + 1) // 2
+    lists = {
+        "prediction": (pa.int32(), pairs),
+        "mirrored_prediction": (pa.int32(), pairs),
+        "attention": (pa.float32(), pairs * n_heads * 3),
+        "neuron_squares": (pa.float64(), d_mlp),
+        "neuron_variance": (pa.float64(), d_mlp),
+        "neuron_between": (pa.float64(), d_mlp * len(neurons.labels(n))),
+    }
+    for prompts in Prompts._fields:
+        for name, (kind, axes) in SUMS.items():
+            lists[f"{prompts}_{name}"] = kind, sum(len(J) ** axes for J in large(n))
+    fixed = [(name, pa.list_(kind, size)) for name, (kind, size) in lists.items() if size]
+    return pa.schema([("finite", pa.bool_()), *fixed])
+
+
+def write_all_pairs(path: Path | str, found: AllPairs, n: int) -> None:
+    """Write all of it as Parquet in the form of ``all_pairs_schema``."""
+    a, b = np.triu_indices(n)
+    arrays: Arrays = {
+        "prediction": found.prediction[a * n + b],
+        "mirrored_prediction": found.prediction[b * n + a],
+        "attention": found.attention[a * n + b],
+        "neuron_squares": found.neurons.squares,
+        "neuron_variance": found.neurons.variance,
+        "neuron_between": np.stack([*found.neurons.between.values()]),
+    }
+    for prompts in Prompts._fields if large(n) else ():
+        for name in SUMS:
+            parts = [getattr(getattr(x, prompts), name) for x in found.readouts.values()]
+            arrays[f"{prompts}_{name}"] = np.concatenate([np.ravel(x) for x in parts])
+    form = all_pairs_schema(n, found.attention.shape[1], len(found.neurons.squares))
+    row = {name: [x.ravel()] for name, x in arrays.items()} | {"finite": [found.finite]}
+    store.write_table(path, row, form)
+
+
+def read_all_pairs(path: Path | str, n: int, weights: Arrays) -> AllPairs:
+    """What ``write_all_pairs`` has written of these weights. Raises InputError for other shapes."""
+    heads, d_mlp = n_heads(weights), len(weights["W_out"])
+    columns = store.read_table(path, all_pairs_schema(n, heads, d_mlp), rows=1)
+    finite, row = bool(columns.pop("finite")[0]), {name: x[0] for name, x in columns.items()}
+    a, b = np.triu_indices(n)
+    prediction, attention = np.empty(n * n, np.int32), np.zeros((n * n, heads, 3), np.float32)
+    prediction[b * n + a] = row["mirrored_prediction"]
+    prediction[a * n + b] = row["prediction"]
+    if heads:
+        to_a = row["attention"].reshape(-1, heads, 3)
+        attention[b * n + a] = to_a[..., [1, 0, 2]]
+        attention[a * n + b] = to_a
+    between = row["neuron_between"].reshape(-1, d_mlp)
+    explained = Explained(
+        row["neuron_squares"],
+        row["neuron_variance"],
+        dict(zip(neurons.labels(n), between, strict=True)),
+    )
+    return AllPairs(prediction, attention, _readouts(row, n), explained, finite)
+
+
+def _readouts(row: Arrays, n: int) -> dict[int, Prompts]:
+    """The sums of each class from the lists that hold them one class after the other."""
+    sizes = np.array([len(J) for J in large(n)])
+    found: dict[str, dict[str, list]] = {}
+    for prompts in Prompts._fields if large(n) else ():
+        for name, (_, axes) in SUMS.items():
+            parts = np.split(row[f"{prompts}_{name}"], np.cumsum(sizes**axes)[:-1])
+            shaped = [
+                x.reshape((size,) * axes) if axes else float(x[0])
+                for x, size in zip(parts, sizes, strict=True)
+            ]
+            found.setdefault(prompts, {})[name] = shaped
+    return {
+        J.d: Prompts(*(Sums(**{name: x[i] for name, x in of.items()}) for of in found.values()))
+        for i, J in enumerate(large(n))
+    }

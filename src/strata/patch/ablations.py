@@ -1,0 +1,233 @@
+"""Keep and remove key characters at four sites of the network.
+
+Definitions and criteria: docs/interventions.md, section 1.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.sparse import csr_array
+
+from strata.monoid import JClass, classes
+from strata.patch import patching, projections
+from strata.patch.patching import Outcome, Rig, State
+from strata.patch.projections import Controls, Masks, Spans
+from strata.patch.scores import measures, ranges, scores
+from strata.schema import Control, KeepRemove
+from strata.schema.interventions import Action, Site, Subspace
+
+SITES: tuple[Site, ...] = get_args(Site)
+ACTIONS: tuple[Action, Action] = ("keep", "remove")
+Outcomes = dict[Action, Outcome]
+
+
+class Subject(NamedTuple):
+    """A model set up to be run again, its activations, and the key frequencies of its classes.
+
+    ``means``: at the sites mlp and logits the mean activation over the pairs with each product. The
+    logits are linear in the residual stream after the MLP, so its mean stands for theirs.
+    """
+
+    rig: Rig
+    state: State
+    masks: Masks
+    means: dict[Site, Float[np.ndarray, "n d_model"]]
+
+    @property
+    def rows_of_W_E(self) -> np.ndarray:
+        """The embedding of the residues, without `=`."""
+        return self.rig.weights["W_E"][: self.rig.n]
+
+
+def subject(weights: dict[str, np.ndarray], n: int, masks: Masks) -> Subject:
+    """The model with these key frequencies: ``projections.keys`` of its own embedding or of
+    another's."""
+    rig = patching.rig(weights, n)
+    state = rig.state()
+    means: dict[Site, np.ndarray] = {
+        "mlp": means_by_product(rig, state.written),
+        "logits": means_by_product(rig, state.residual + state.written),
+    }
+    return Subject(rig, state, masks, means)
+
+
+def key_spans(n: int, masks: Masks) -> Spans:
+    """The span of the key characters of each class."""
+    return {d: projections.characters(mask, JClass(n, d).orders) for d, mask in masks.items()}
+
+
+def with_embedding(rig: Rig, rows: np.ndarray, only: np.ndarray | None = None) -> Outcome:
+    """The outcome with the embedding of the residues replaced."""
+    W_E = np.concatenate([rows, rig.weights["W_E"][rig.n :]])
+    return rig.with_weights({"W_E": W_E}, only)
+
+
+def means_by_product(rig: Rig, x: Float[np.ndarray, "rows width"]) -> Float[np.ndarray, "n width"]:
+    """The mean of rows of activations over the ordered pairs with each product."""
+    one = csr_array((rig.count.astype(float), (rig.label, np.arange(len(x)))), (rig.n, len(x)))
+    means = one @ x.astype(np.float64) / one.sum(axis=1)[:, None]
+    return means.astype(x.dtype)
+
+
+def table_at(site: Site, subject: Subject) -> Float[np.ndarray, "n width"]:
+    """What a site holds for each residue: operand, product or candidate."""
+    if site == "embedding":
+        return subject.rows_of_W_E
+    if site == "candidates":
+        weights = subject.rig.weights
+        return np.concatenate([weights["W_U"], weights["b_U"][None]]).T
+    return subject.means[site]
+
+
+def with_table(
+    site: Site, subject: Subject, action: Action, table: np.ndarray, rows: Bool[np.ndarray, " rows"]
+) -> Outcome:
+    """The outcome with another table at a site; only these rows are run again.
+
+    At the sites mlp and logits *keep* passes on the table alone, *remove* what differs between
+    pairs with one product as well.
+    """
+    rig, (residual, written, _) = subject.rig, subject.state
+    if site == "embedding":
+        return with_embedding(rig, table, rows)
+    if site == "candidates":
+        return _with_candidates(rig, residual + written, table, rows)
+    stays, x = (residual, written) if site == "mlp" else (0, residual + written)
+    if action == "keep":
+        return rig.with_stream(stays + table[rig.label], rows)
+    less = table - subject.means[site]
+    return rig.with_stream(stays + x + less[rig.label], rows)
+
+
+def _with_candidates(rig: Rig, out: np.ndarray, table: np.ndarray, rows: np.ndarray) -> Outcome:
+    chosen, changed = np.flatnonzero(rows), table.T
+    weights = rig.weights | {"W_U": changed[:-1], "b_U": changed[-1]}
+    return rig.put(chosen, patching.unembed(weights, out[chosen], rig.label[chosen]))
+
+
+def reached(site: Site, rig: Rig, spans: Iterable[int], rows: np.ndarray) -> np.ndarray:
+    """Those of the rows that a change of the tables of some classes can reach."""
+    if site in ("mlp", "logits"):
+        return rows & np.isin(np.gcd(rig.label, rig.n), list(spans))
+    return rows
+
+
+def at_site(
+    site: Site,
+    subject: Subject,
+    spans: Spans,
+    rows: Bool[np.ndarray, " rows"],
+    actions: Sequence[Action] = ACTIONS,
+) -> Outcomes:
+    """What keep and remove give at a site; only these rows are run again."""
+    rows = reached(site, subject.rig, spans, rows)
+    tables = projections.split(table_at(site, subject), spans, subject.rig.n)._asdict()
+    return {x: with_table(site, subject, x, tables[x], rows) for x in actions}
+
+
+def concerned(site: Site, rig: Rig, chosen: Iterable[int] | None) -> Bool[np.ndarray, " rows"]:
+    """The rows about which keep and remove of these classes say something: those with an operand
+    in them at the embedding, elsewhere those with the product; all rows if None."""
+    if chosen is None:
+        return rig.every
+    of = rig.operand_in if site == "embedding" else rig.product_in
+    return np.any([of(d) for d in chosen], axis=0)
+
+
+def scopes(masks: Masks) -> list[int | None]:
+    """All classes at once, and each alone; nothing where no class has characters."""
+    return [None, *masks] if masks else []
+
+
+def keep_remove(
+    subject: Subject,
+    controls: Controls,
+    sites: Sequence[Site] = SITES,
+    of: Sequence[int | None] | None = None,
+    every: bool = True,
+) -> list[KeepRemove]:
+    """Keep and remove, for all classes at once and for each alone, with controls; ``of`` chooses
+    among these scopes. ``every``: also the controls of remove that no criterion reads."""
+    key = key_spans(subject.rig.n, subject.masks)
+    return [
+        record
+        for site in sites
+        for d in (scopes(subject.masks) if of is None else of)
+        for record in _in_scope(site, d, subject, key, controls, every)
+    ]
+
+
+def _in_scope(
+    site: Site, d: int | None, subject: Subject, key: Spans, controls: Controls, every: bool
+) -> Iterator[KeepRemove]:
+    """The two records of one site and one class, or of all classes."""
+    rig, chosen = subject.rig, list(key) if d is None else [d]
+    own = concerned(site, rig, None if d is None else [d])
+    # What W_U says of the candidates in one class can change the answer to any pair.
+    run_again = rig.every if site == "candidates" else own
+    room = any(0 < subject.masks[i].sum() < len(subject.masks[i]) - 1 for i in chosen)
+    drawn = _controls(site, subject, chosen, own, controls, every) if room else {}
+    outcomes = at_site(site, subject, {i: key[i] for i in chosen}, run_again)
+    for action, outcome in outcomes.items():
+        yield KeepRemove(
+            site=site,
+            d=d,
+            action=action,
+            dimension=sum(projections.dimension(key[i]) for i in chosen),
+            base=scores(rig, rig.base, own),
+            own=scores(rig, outcome, own),
+            all=measures(rig, outcome),
+            controls={name: x[action] for name, x in drawn.items() if action in x},
+        )
+
+
+def _controls(
+    site: Site,
+    subject: Subject,
+    chosen: list[int],
+    own: np.ndarray,
+    controls: Controls,
+    every: bool,
+) -> dict[Subspace, dict[Action, Control]]:
+    """By control and action: the dimension, and the ranges over the draws."""
+    by_name: dict[Subspace, dict[Action, Control]] = {}
+    for name, first in controls[0].items():
+        spans = ({i: draw[name][i] for i in chosen} for draw in controls)
+        actions = ACTIONS if every or name == "other" else ACTIONS[:1]
+        drawn = [at_site(site, subject, x, own, actions) for x in spans]
+        dimension = sum(projections.dimension(first[i]) for i in chosen)
+        by_name[name] = {
+            action: Control(
+                dimension=dimension,
+                own=ranges([scores(subject.rig, x[action], own) for x in drawn]),
+            )
+            for action in actions
+        }
+    return by_name
+
+
+def restricted(subject: Subject, site: Site = "logits") -> Outcome:
+    """The outcome with key characters alone, of all classes at once: a mean over the pairs with
+    each product, projected where its class has characters, and left as it is elsewhere."""
+    n = subject.rig.n
+    means = {J.d: np.eye(len(J)) - 1 / len(J) for J in classes(n) if J.d not in subject.masks}
+    spans = means | key_spans(n, subject.masks)
+    keep, _ = projections.split(table_at(site, subject), spans, n)
+    return with_table(site, subject, "keep", keep, subject.rig.every)
+
+
+def restricted_loss(subject: Subject, site: Site = "logits") -> float:
+    """The loss over all pairs of ``restricted``."""
+    return _mean_loss(subject, restricted(subject, site))
+
+
+def excluded_loss(subject: Subject, site: Site = "logits") -> float:
+    """The loss over all pairs without key characters, of all classes at once."""
+    spans = key_spans(subject.rig.n, subject.masks)
+    return _mean_loss(subject, at_site(site, subject, spans, subject.rig.every)["remove"])
+
+
+def _mean_loss(subject: Subject, outcome: Outcome) -> float:
+    return float(np.average(outcome.loss, weights=subject.rig.count))

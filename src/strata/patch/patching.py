@@ -1,0 +1,217 @@
+"""The true network run again with something changed, over all pairs: losses, answers, margins.
+
+A model that is symmetric in its operands has a row for each unordered pair, another one for every
+ordered pair. Nothing here keeps the logits of all pairs at once.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from strata.architecture import architecture_of
+from strata.measure import activations
+from strata.measure.activations import ROWS, answers, attended, attention, downstream, hidden, mixed
+from strata.monoid import classes
+from strata.store import Arrays
+
+# Levels beside ``activations.TIE`` up to which logits count as equal.
+TIES = (1e-6, 1e-4)
+
+
+class Outcome(NamedTuple):
+    """What each row gave: cross-entropy, the answer, logit(correct) − the best wrong logit, and the
+    answer at each of the levels ``TIES``."""
+
+    loss: Float[np.ndarray, " rows"]
+    answer: Int[np.ndarray, " rows"]
+    margin: Float[np.ndarray, " rows"]
+    tied: Int[np.ndarray, "rows ties"]
+
+
+def outcome(logits: Float[np.ndarray, "rows n"], label: Int[np.ndarray, " rows"]) -> Outcome:
+    """Loss, answer and margin; written so that a loss far below float32's 1 keeps its digits."""
+    rows = np.arange(len(label))
+    correct = logits[rows, label]
+    wrong = logits.copy()
+    wrong[rows, label] = -np.inf
+    best = wrong.max(axis=1)
+    wrong -= best[:, None]
+    others = np.log(np.exp(wrong, out=wrong).sum(axis=1)) + best
+    loss = np.logaddexp(0, (others - correct).astype(np.float64))
+    answer = answers(logits)
+    return Outcome(loss, answer, correct - best, tied(logits, answer))
+
+
+def tied(
+    logits: Float[np.ndarray, "rows n"], answer: Int[np.ndarray, " rows"]
+) -> Int[np.ndarray, "rows ties"]:
+    """The least residue among those whose logits are equal to the largest, at each of ``TIES``.
+
+    Where one logit alone is near the largest, that is the answer at every level.
+    """
+    top = logits.max(axis=1)
+    size = np.maximum(top, -logits.min(axis=1))
+    near = logits >= (top - np.float32(max(TIES)) * size)[:, None]
+    several = np.flatnonzero(np.count_nonzero(near, axis=1) > 1)
+    found = np.repeat(answer[:, None], len(TIES), axis=1)
+    for i, tie in enumerate(TIES):
+        least = top[several] - np.float32(tie) * size[several]
+        found[several, i] = (logits[several] >= least[:, None]).argmax(axis=1)
+    return found
+
+
+def joined(parts: Iterable[Outcome]) -> Outcome:
+    """The rows of all parts, one after the other."""
+    return Outcome(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+class State(NamedTuple):
+    """The residual stream before the MLP, what the MLP writes, and the attention, row by row."""
+
+    residual: Float[np.ndarray, "rows d_model"]
+    written: Float[np.ndarray, "rows d_model"]
+    attention: Float[np.ndarray, "rows n_heads 3"]
+
+
+def chunks(rows: Int[np.ndarray, " rows"]) -> Iterator[Int[np.ndarray, " chunk"]]:
+    for start in range(0, max(len(rows), 1), ROWS):  # no rows are one chunk of none
+        yield rows[start : start + ROWS]
+
+
+def forward(weights: Arrays, a: np.ndarray, b: np.ndarray, label: np.ndarray) -> Outcome:
+    """The network on pairs of tokens, which may be more than n, with their labels."""
+    return joined(
+        outcome(activations.forward(weights, a[rows], b[rows]).logits, label[rows])
+        for rows in chunks(np.arange(len(a)))
+    )
+
+
+def unembed(weights: Arrays, out: np.ndarray, label: np.ndarray) -> Outcome:
+    """From the residual stream after the MLP on."""
+    return joined(
+        outcome(out[rows] @ weights["W_U"] + weights["b_U"], label[rows])
+        for rows in chunks(np.arange(len(label)))
+    )
+
+
+def written(weights: Arrays, residual: np.ndarray) -> Float[np.ndarray, "rows d_model"]:
+    """What the MLP adds to this residual stream."""
+    return hidden(weights, residual @ weights["W_in"]) @ weights["W_out"] + weights["b_out"]
+
+
+@dataclass(frozen=True)
+class Rig:
+    """A model set up to be changed and run again. ``row_of`` gives the row of every ordered pair,
+    a-major; ``base`` is the outcome of the unchanged model."""
+
+    n: int
+    weights: Arrays
+    a: Int[np.ndarray, " rows"]
+    b: Int[np.ndarray, " rows"]
+    row_of: Int[np.ndarray, " pairs"]
+    base: Outcome
+
+    @property
+    def attends(self) -> bool:
+        """Whether heads attend from `=` to a and b."""
+        return architecture_of(self.weights).attends
+
+    @cached_property
+    def label(self) -> Int[np.ndarray, " rows"]:
+        """ab mod n."""
+        return self.a * self.b % self.n
+
+    @property
+    def every(self) -> Bool[np.ndarray, " rows"]:
+        """All rows."""
+        return np.ones(len(self.a), dtype=bool)
+
+    @cached_property
+    def count(self) -> Int[np.ndarray, " rows"]:
+        """The ordered pairs that each row stands for."""
+        return np.bincount(self.row_of)
+
+    @cached_property
+    def chance(self) -> Float[np.ndarray, " rows"]:
+        """1 / |J_ab|: how often a random element of the right class is right."""
+        sizes = {J.d: len(J) for J in classes(self.n)}
+        return np.array([1 / sizes[d] for d in np.gcd(self.label, self.n).tolist()])
+
+    def operand_in(self, d: int) -> Bool[np.ndarray, " rows"]:
+        """The rows with an operand in J_d."""
+        return (np.gcd(self.a, self.n) == d) | (np.gcd(self.b, self.n) == d)
+
+    def product_in(self, d: int) -> Bool[np.ndarray, " rows"]:
+        """The rows with their product in J_d."""
+        return np.gcd(self.label, self.n) == d
+
+    def with_weights(self, changed: Arrays, rows: np.ndarray | None = None) -> Outcome:
+        """The outcome with some weights replaced. ``rows``: the only ones that this can change."""
+        rows = np.flatnonzero(self.every if rows is None else rows)
+        a, b = self.a[rows], self.b[rows]
+        return self.put(rows, forward(self.weights | changed, a, b, self.label[rows]))
+
+    def with_stream(self, out: np.ndarray, rows: np.ndarray) -> Outcome:
+        """The outcome with the residual stream after the MLP replaced in the rows of a mask."""
+        rows = np.flatnonzero(rows)
+        return self.put(rows, unembed(self.weights, out[rows], self.label[rows]))
+
+    def with_heads(self, heads: np.ndarray) -> Outcome:
+        """The outcome with what the heads mixed replaced, in every row."""
+        parts = []
+        for rows in chunks(np.arange(len(self.a))):
+            residual = downstream(self.weights, heads[rows])
+            out = residual + written(self.weights, residual)
+            parts.append(unembed(self.weights, out, self.label[rows]))
+        return joined(parts)
+
+    def put(self, rows: Int[np.ndarray, " some"], changed: Outcome) -> Outcome:
+        """The outcome of the unchanged model, but for these rows."""
+        columns = [x.copy() for x in self.base]
+        for column, values in zip(columns, changed, strict=True):
+            column[rows] = values
+        return Outcome(*columns)
+
+    def mixed(self, pattern: Float[np.ndarray, "rows n_heads 3"]) -> np.ndarray:
+        """What each head mixes in every row under a pattern."""
+        return mixed(attended(self.weights).values, self.a, self.b, pattern)
+
+    def state(self) -> State:
+        """The activations of the unchanged model."""
+        rows = chunks(np.arange(len(self.a)))
+        parts = (self._attending(x) if self.attends else self._side_by_side(x) for x in rows)
+        return State(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def _attending(self, rows: Int[np.ndarray, " chunk"]) -> State:
+        a, b = self.a[rows], self.b[rows]
+        scores, values = attended(self.weights)
+        pattern = attention(scores, a, b)
+        residual = downstream(self.weights, mixed(values, a, b, pattern))
+        return State(residual, written(self.weights, residual), pattern)
+
+    def _side_by_side(self, rows: Int[np.ndarray, " chunk"]) -> State:
+        """The MLP-only model has no residual stream."""
+        _, mlp, pattern = activations.forward(self.weights, self.a[rows], self.b[rows])
+        adds = mlp @ self.weights["W_out"] + self.weights["b_out"]
+        return State(np.zeros_like(adds), adds, pattern)
+
+    def square(self, values: np.ndarray) -> Float[np.ndarray, "n n"]:
+        """A number for each row as one for each ordered pair."""
+        return values[self.row_of].reshape(self.n, self.n).astype(np.float64)
+
+
+def rig(weights: Arrays, n: int) -> Rig:
+    """Set a model up and run it once."""
+    if architecture_of(weights).symmetric:
+        a, b = np.triu_indices(n)
+        place = np.zeros((n, n), dtype=np.int64)
+        place[a, b] = place[b, a] = np.arange(len(a))
+    else:
+        a, b = np.divmod(np.arange(n * n), n)
+        place = np.arange(n * n).reshape(n, n)
+    base = forward(weights, a, b, a * b % n)
+    return Rig(n, weights, a, b, place.ravel(), base)

@@ -1,0 +1,160 @@
+"""What an outcome is in numbers: means over pairs, and their ranges over random draws."""
+
+from collections.abc import Callable, Iterable, Sequence
+from math import gcd
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from sympy.ntheory import factorint
+
+from strata.monoid import classes
+from strata.patch.patching import TIES, Outcome, Rig
+from strata.schema import Measures, OperandScores, Range, ScoreRanges, Scores, TargetScores
+from strata.statistics import above_chance
+
+
+def short(x: Any, digits: int = 6) -> float:
+    """A few digits: more would be rounding."""
+    return float(f"{float(x):.{digits}g}")
+
+
+def scores(
+    rig: Rig,
+    outcome: Outcome,
+    rows: Bool[np.ndarray, " rows"] | None = None,
+    chance: Float[np.ndarray, " rows"] | None = None,
+) -> Scores:
+    """Means over the ordered pairs of these rows, or of all; there must be one.
+
+    ``chance``: how often each row is right by chance, for its skill; 1 / |J_ab| if not given.
+    """
+    weight = rig.count if rows is None else rig.count * rows
+
+    def mean(values: np.ndarray) -> float:
+        return np.average(values, weights=weight)
+
+    known = mean(rig.chance if chance is None else chance)
+
+    def right(answer: np.ndarray) -> dict[str, Any]:
+        accuracy = mean(answer == rig.label)
+        skill = above_chance(accuracy, known)
+        return {"accuracy": short(accuracy), "skill": None if skill is None else short(skill)}
+
+    loss, margin = short(mean(outcome.loss)), short(mean(outcome.margin))
+    return Scores(loss=loss, margin=margin, **with_ties(right, outcome.answer, outcome.tied))
+
+
+def with_ties(
+    numbers: Callable[[np.ndarray], dict[str, Any]],
+    answer: Int[np.ndarray, " *rows"],
+    tied: Int[np.ndarray, "*rows ties"],
+) -> dict[str, Any]:
+    """Numbers of the answers, and ``ties``: those that differ where ties have another level."""
+    own, ties = numbers(answer), {}
+    for level, other in zip(TIES, np.moveaxis(tied, -1, 0), strict=True):
+        if (other != answer).any():
+            found = numbers(other)
+            ties[level] = {name: x for name, x in found.items() if x != own[name]}
+    return own | {"ties": {level: x for level, x in ties.items() if x}}
+
+
+def ranges(draws: Sequence[Scores]) -> ScoreRanges:
+    """The range of each number over draws."""
+    own = _ranges(draws)
+    ties = {}
+    for level in sorted({level for x in draws for level in x.ties}):
+        found = _ranges([x.model_copy(update=x.ties.get(level, {})) for x in draws])
+        ties[level] = {name: x.model_dump() for name, x in found.items() if x != own[name]}
+    return ScoreRanges(**own, ties=ties)
+
+
+def _ranges(draws: Sequence[Scores]) -> dict[str, Range]:
+    return {
+        "loss": spread(x.loss for x in draws),
+        "accuracy": spread(x.accuracy for x in draws),
+        "margin": spread(x.margin for x in draws),
+        "skill": spread(x.skill for x in draws),
+    }
+
+
+def spread(values: Iterable[float | None]) -> Range:
+    """Mean, least and highest of the values that are known."""
+    known = [x for x in values if x is not None]
+    if not known:
+        return Range(mean=None, low=None, high=None)
+    return Range(mean=short(np.mean(known)), low=min(known), high=max(known))
+
+
+def measures(rig: Rig, outcome: Outcome) -> Measures:
+    """Scores over all ordered pairs, by target class and by pair of operand classes.
+
+    Beside them how often the answer lies in the right class, and agrees with ab modulo each prime
+    power of n.
+    """
+    n, label = rig.n, rig.label
+    powers = [p**k for p, k in sorted(factorint(n).items())]
+
+    def agreement(answer: np.ndarray) -> dict[str, Any]:
+        in_class = np.gcd(answer, n) == np.gcd(label, n)
+        return {
+            "class_accuracy": short(rig.square(in_class).mean()),
+            "modulo": {q: short(rig.square((answer - label) % q == 0).mean()) for q in powers},
+        }
+
+    own: dict[str, Any] = scores(rig, outcome).model_dump()
+    more = with_ties(agreement, outcome.answer, outcome.tied)
+    levels = sorted({*own["ties"], *more["ties"]})
+    ties = {x: own["ties"].get(x, {}) | more["ties"].get(x, {}) for x in levels}
+    for x in (x for x in ties.values() if "modulo" in x):
+        x["modulo"] = {str(q): share for q, share in x["modulo"].items()}  # as JSON has it
+    by_target, by_operands = _by_class(rig, outcome)
+    numbers: dict[str, Any] = own | more | {"ties": ties}
+    return Measures(**numbers, by_target=by_target, by_operands=by_operands)
+
+
+def _by_class(rig: Rig, outcome: Outcome) -> tuple[dict[int, TargetScores], OperandScores]:
+    """Means by the class of ab, and by the classes of a and b."""
+    n, divisors = rig.n, np.array([J.d for J in classes(rig.n)])
+    values = (outcome.loss, outcome.answer == rig.label, outcome.margin)
+    loss, right, margin = (block_sums(rig.square(x), n) for x in values)
+    pairs = block_sums(np.ones((n, n)), n)
+    target = np.gcd(np.outer(divisors, divisors), n)  # d, d' decide the class of ab for every n
+
+    def over(sums: np.ndarray, d: int) -> float:
+        return short(sums[target == d].sum() / pairs[target == d].sum())
+
+    by_target = {
+        d: TargetScores(loss=over(loss, d), accuracy=over(right, d), margin=over(margin, d))
+        for d in divisors.tolist()
+    }
+    return by_target, OperandScores(loss=_grid(loss / pairs), accuracy=_grid(right / pairs))
+
+
+def _grid(means: Float[np.ndarray, "count count"]) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(short(x, 4) for x in row) for row in means)
+
+
+def block_sums(x: Float[np.ndarray, "n n"], n: int) -> Float[np.ndarray, "count count"]:
+    """Sums over the pairs of each (class of a, class of b)."""
+    member = np.stack([np.gcd(np.arange(n), n) == J.d for J in classes(n)]).astype(float)
+    return member @ x @ member.T
+
+
+def class_known(q: int) -> float:
+    """How often a random element of the right class of Z_q is the product of two residues.
+
+    >>> 9 * class_known(3), class_known(2)
+    (7.0, 1.0)
+    """
+    product = np.multiply.outer(np.arange(q), np.arange(q)) % q
+    return float((1 / np.bincount(np.gcd(np.arange(q), q))[np.gcd(product, q)]).mean())
+
+
+def always_zero(q: int) -> float:
+    """How often the product of two residues is 0 modulo q.
+
+    >>> 9 * always_zero(3)
+    5.0
+    """
+    return sum(gcd(x, q) for x in range(q)) / q**2

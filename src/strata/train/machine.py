@@ -1,0 +1,76 @@
+"""The machine that a run trains on: device and thread count, from the environment or found out."""
+
+import os
+import platform
+import re
+
+import numpy as np
+import torch
+
+from strata.run import InputError
+from strata.train.environment import Environment
+
+
+def device() -> torch.device:
+    """STRATA_DEVICE (auto, cpu or cuda; auto by default): a GPU where torch sees one."""
+    name = os.environ.get("STRATA_DEVICE", "auto")
+    if name not in {"auto", "cpu", "cuda"}:
+        raise InputError(f"STRATA_DEVICE = {name!r}: must be auto, cpu or cuda")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InputError("STRATA_DEVICE = 'cuda': torch sees no GPU here; use auto or cpu")
+    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
+
+
+def threads() -> int:
+    """STRATA_THREADS, or as many as this process may use; a run's last bits depend on it."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    text = os.environ.get("STRATA_THREADS", str(available))
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise InputError(f"STRATA_THREADS = {text!r}: must be an integer from 1 to 1024")
+    return int(text)
+
+
+def prepare(flush: bool = True) -> torch.device:
+    """Fix the thread count and the order of the GPU's sums, so that a run repeats to the byte, and
+    whether subnormal numbers are taken as 0.
+
+    Gradients of pairs that a run has learnt are subnormal, and an Intel core is several times
+    slower with those: docs/portability.md.
+    """
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when cuBLAS starts
+    torch.set_flush_denormal(flush)
+    torch.set_num_threads(threads())
+    return device()
+
+
+def describe(where: torch.device) -> Environment:
+    """What a run's bytes may depend on beside its configuration."""
+    offered = torch.cpu.get_capabilities()
+    name = str(offered.get("cpu_name") or "")  # begins with the vendor that CPUID names
+    return Environment(
+        device="cuda" if where.type == "cuda" else "cpu",
+        gpu=torch.cuda.get_device_name(where) if where.type == "cuda" else None,
+        vendor=name.split()[0] if name else None,
+        processor=name or None,
+        instructions=tuple(sorted(key for key, value in offered.items() if value is True)),
+        capability=torch.backends.cpu.get_cpu_capability(),
+        cores=os.cpu_count() or 1,
+        threads=torch.get_num_threads(),
+        platform=f"{platform.system()} {platform.machine()}",
+        libc=" ".join(platform.libc_ver()).strip() or platform.release(),
+        python=platform.python_version(),
+        torch=torch.__version__,
+        mkl=_mkl(),
+        numpy=np.__version__,
+        openblas=np.show_config("dicts")["Build Dependencies"]["blas"].get("version"),
+        flushes=not (torch.full((1,), 1e-39) * 1).view(torch.int32).any(),
+    )
+
+
+def _mkl() -> str:
+    """The version of torch's MKL, with the path that MKL_CBWR asks of it."""
+    found = re.search(r"Math Kernel Library Version (\S+)", torch.__config__.show())
+    asked = os.environ.get("MKL_CBWR")
+    if not found:
+        return "none"
+    return found[1] + (f", MKL_CBWR={asked}" if asked else "")

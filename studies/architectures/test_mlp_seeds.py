@@ -1,0 +1,267 @@
+"""MLP-only models over seeds: each statement from runs in which the answer is planted."""
+
+import runpy
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from planted_runs import CHOICE, Key, studied
+from scipy import stats
+
+from strata import params
+from strata.collected import write_collected
+from strata.tables import format
+from strata.tables.beside import holm
+from studies.architectures.code import mlp_seeds
+from studies.seeds.code import paired
+from studies.seeds.code.beside_seeds import Studied
+
+ROOT = Path(__file__).parents[2]
+GRID = params.load(ROOT / "params.yaml").grid.model_copy(update={"moduli": [35, 15, 7]})
+KINDS = ("mlp", "transformer")
+FIVE = range(1, 6)
+
+
+Planted = Callable[[Key], dict[str, Any]]
+
+
+def runs(moduli: Sequence[int], planted: Planted, seeds: Sequence[int] = FIVE) -> list[Studied]:
+    keys = product(moduli, seeds, KINDS)
+    return [studied(key, **planted(key)) for key in keys]
+
+
+def tables(own: Sequence[Studied]) -> list[list[dict[Any, Any]]]:
+    """The rows of each table, nothing for what is missing."""
+    made = (x.frame.astype(object) for x in mlp_seeds.tables(own, CHOICE, GRID))
+    return [frame.where(frame.notna(), None).to_dict("records") for frame in made]
+
+
+def said(own: Sequence[Studied], statement: str, n: int | None = None) -> dict[Any, Any]:
+    [row] = [x for x in tables(own)[0] if (x["statement"], x["n"]) == (statement, n)]
+    return row
+
+
+def later(key: Key, of: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """MLP-only models are earlier but for these n and seeds."""
+    n, seed, kind = key
+    early = (kind == "mlp") != ((n, seed) in of)
+    return {"epoch": 800 if early else 1000}
+
+
+def test_a_pair_is_of_one_modulus_and_one_of_five_seeds():
+    keys = [(15, 2, "mlp"), (15, 2, "transformer"), (35, 6, "mlp"), (35, 6, "transformer"),
+            (35, 1, "mlp"), (35, 2, "transformer"), (7, 1, "mlp"), (7, 1, "transformer"),
+            (21, 1, "mlp"), (21, 1, "transformer")]  # fmt: skip
+    of = paired.paired([studied(key) for key in keys], GRID.moduli, CHOICE)
+    assert list(of) == [15, 7]
+    assert [x.mlp.case.metrics.run for own in of.values() for x in own] == [
+        "mlp-n15-s2",
+        "mlp-n7-s1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict"),
+    [
+        ([], "holds"),
+        ([(n, seed) for n in (35, 15) for seed in FIVE], "the opposite"),
+        ([(35, 1), (15, 1), (15, 2)], "not shown"),
+    ],
+)
+def test_faster_is_said_by_the_sign_test_over_all_pairs(other, verdict):
+    row = said(runs((35, 15), lambda key: later(key, other)), mlp_seeds.FASTER)
+    uneven = [abs(sum(x) - 5) >= abs(len(other) - 5) for x in product((0, 1), repeat=10)]
+    assert row["p_test"] == pytest.approx(np.mean(uneven))
+    assert row["said"] == verdict
+    assert row["counted"] == f"n = 35, 15: {10 - len(other)} earlier, {len(other)} later"
+
+
+def test_a_run_that_never_gets_there_is_the_later_one_and_two_of_them_are_no_pair():
+    epochs = {(1, "mlp"): None, (2, "transformer"): None, (3, "mlp"): None,
+              (3, "transformer"): None, (4, "mlp"): 500}  # fmt: skip
+    own = runs([35], lambda key: {"epoch": epochs.get(key[1:], 1000)})
+    row, alone = said(own, mlp_seeds.FASTER), said(own, mlp_seeds.FASTER, 35)
+    assert row["counted"] == "n = 35: 2 earlier, 1 later, 1 at the same epoch"
+    assert row["p_test"] == 1.0
+    assert alone["counted"] == "2 of 4 earlier, median ratio 0.75"  # 0, 0.5, 1, ∞
+
+
+@pytest.mark.parametrize(
+    ("gaps", "verdict"),
+    [
+        ([0.0, 0.001, -0.001, 0.002, 0.0], "holds"),
+        ([-0.03, -0.031, -0.029, -0.03, -0.03], "worse"),
+        ([0.03, 0.031, 0.029, 0.03, 0.03], "better"),
+        ([0.0, 0.0, 0.0, 0.0, -0.04], "not decided"),
+        ([0.01, 0.01, 0.01, 0.01, 0.0101], "not decided"),
+    ],
+)
+def test_equally_well_is_an_interval_within_a_hundredth(gaps, verdict):
+    def planted(key: Key) -> dict[str, Any]:
+        return {"accuracy": 0.9 + (gaps[key[1] - 1] if key[2] == "mlp" else 0.0)}
+
+    row = said(runs([7], planted), mlp_seeds.EQUALLY, 7)
+    found = stats.ttest_1samp(gaps, 0).confidence_interval(0.95)
+    assert [row["estimate_low"], row["estimate_high"]] == pytest.approx([found.low, found.high])
+    assert (row["estimate"], row["said"]) == (pytest.approx(np.mean(gaps)), verdict)
+
+
+def tail(of: Sequence[int], runs: int, p: float) -> float:
+    """Probability of these counts of successes."""
+    return sum(comb(runs, k) * p**k * (1 - p) ** (runs - k) for k in of)
+
+
+@pytest.mark.parametrize(
+    ("mixing", "verdict"), [(10, "mostly mix"), (9, "mostly mix"), (5, "in part"), (1, "rarely")]
+)
+def test_the_share_that_mixes_has_the_interval_by_which_each_tail_is_a_fortieth(mixing, verdict):
+    def planted(key: Key) -> dict[str, Any]:
+        return {"mixes": key[2] == "mlp" and key[1] + 5 * (key[0] == 15) <= mixing}
+
+    own = runs((35, 15, 7), planted)
+    row, against = said(own, mlp_seeds.MIX), said(own, f"{mlp_seeds.MIX}, against transformers")
+    assert row["counted"].startswith(f"n = 35, 15: {mixing} of 10 (") and row["said"] == verdict
+    assert tail(range(mixing, 11), 10, row["estimate_low"]) == pytest.approx(0.025)
+    if mixing < 10:
+        assert tail(range(mixing + 1), 10, row["estimate_high"]) == pytest.approx(0.025)
+    # Fisher's p: all tables with these margins that are as unlikely.
+    ways = [comb(10, k) * comb(10, mixing - k) for k in range(mixing + 1)]
+    unlikely = sum(x for x in ways if x <= ways[mixing])
+    assert against["p_test"] == pytest.approx(unlikely / comb(20, mixing))
+    assert against["said"] == ("differs" if mixing > 5 else "no difference was shown")
+
+
+def test_directions_go_with_primes_where_every_criterion_of_axes_is_passed():
+    own = runs((35, 7), lambda key: {"along": key[2] == "transformer" and key[1] != 2})
+    row = said(own, f"{mlp_seeds.PRIMES}, against transformers")
+    assert row["counted"] == "n = 35: 0 of 5, transformers 4 of 5"
+    assert row["p_test"] == pytest.approx(2 * comb(5, 4) / comb(10, 4))
+
+
+def test_the_tests_of_the_study_are_corrected_together():
+    rows, _, _ = tables(runs((35, 15), lambda key: later(key, []) | {"mixes": key[2] == "mlp"}))
+    tested = [x for x in rows if x["p_test"] is not None]
+    assert [x["statement"] for x in tested] == [
+        mlp_seeds.FASTER,
+        *(f"{x}, against transformers" for x in (mlp_seeds.MIX, mlp_seeds.PRIMES)),
+    ]
+    assert [x["p_holm"] for x in tested] == holm([x["p_test"] for x in tested])
+    assert [x["p_holm"] is None for x in rows] == [x["p_test"] is None for x in rows]
+
+
+def test_of_a_modulus_that_lacks_a_seed_nothing_is_said_and_nothing_else_changes():
+    def planted(key: Key) -> dict[str, Any]:
+        mlp = key[2] == "mlp"
+        return later(key, []) | {"mixes": mlp, "fve": 0.001 * key[1] * mlp}
+
+    full = runs([35], planted)
+    alone, both = tables(full), tables([*full, *runs([15], planted, range(1, 5))])
+    for one, other in zip(alone, both, strict=True):
+        assert [x for x in other if x["n"] != 15] == one
+    lacking, _, gaps = [[x for x in rows if x["n"] == 15] for rows in both]
+    assert {x["seeds"] for x in lacking} == {4} and {x["p_test"] for x in lacking} == {None}
+    words = {x["said"] for x in lacking if x["said"]}
+    assert words == {mlp_seeds.NOT_CALLED, "too few runs (4 primes)"}
+    assert {x["p_t"] for x in gaps} == {x["p_holm"] for x in gaps} == {None}
+    assert any(x["p_t"] for x in alone[2])
+
+
+def test_without_a_whole_modulus_no_sum_is_called():
+    rows, _, _ = tables(runs([35, 7], lambda _: {}, [1, 2]))
+    over = [x["said"] for x in rows if x["n"] is None]
+    assert over == [mlp_seeds.NOT_CALLED] * 4
+    assert {x["p_test"] for x in rows} == {None}
+
+
+def test_a_run_that_does_not_generalise_counts_where_generalising_is_the_question_alone():
+    def planted(key: Key) -> dict[str, Any]:
+        bad = key[1:] == (3, "transformer")
+        return {"mixes": True} | (
+            {"validation": 0.98, "accuracy": 0.5, "epoch": None} if bad else {}
+        )
+
+    own = runs([35], planted)
+    assert said(own, mlp_seeds.MIX, 35)["counted"] == "5 of 5, transformers 4 of 4"
+    assert said(own, mlp_seeds.EQUALLY, 35)["estimate"] == pytest.approx(0.1)
+    assert said(own, mlp_seeds.FASTER)["counted"].startswith("n = 35: 1 earlier")
+    assert {x["pairs"] for x in tables(own)[2]} == {4}
+    assert said(own, "strata or primes, logits", 35)["said"] == "primes (5 primes)"
+
+
+def test_a_planted_difference_is_found_and_one_that_does_not_vary_has_no_test():
+    noise = np.random.default_rng(0).normal(size=5) / 1000
+    more = {"mlp": 0.02, "transformer": 0.0}
+
+    def planted(key: Key) -> dict[str, Any]:
+        own = noise[key[1] - 1] if key[2] == "mlp" else 0.0
+        return {"fve": more[key[2]] + own, "components": 9 + (key[2] == "mlp")}
+
+    rows = tables(runs([35], planted))[2]
+    of = {(x["scope"], x["measure"]): x for x in rows}
+    fve, steady = of["J5", "FVE"], of["all residues", "components"]
+    assert fve["mean"] == pytest.approx(0.02 + noise.mean())
+    assert fve["p_t"] == pytest.approx(stats.ttest_1samp(0.02 + noise, 0)[1])
+    assert [float(x) for x in fve["values"].split()] == pytest.approx(0.02 + noise)
+    assert fve["low"] <= fve["mean"] <= fve["high"] and fve["differ"] == "differs"
+    assert [steady[x] for x in ("mean", "low", "high")] == [1.0, 1.0, 1.0]
+    assert steady["p_t"] is None and steady["differ"] == ""
+    assert [x["p_holm"] for x in rows] == holm([x["p_t"] for x in rows])
+    found = said(runs([35], planted), mlp_seeds.STRATA, 35)["counted"]
+    assert found == f"{[x['differ'] for x in rows].count('differs')} of {len(rows)} differ"
+
+
+def test_the_pairs_say_what_the_statements_count():
+    own = runs((35, 7), lambda key: {"mixes": key[1:] == (2, "mlp"), "epoch": 100 * key[1]})
+    rows = tables(own)[1]
+    assert [(x["n"], x["seed"]) for x in rows if x["mixes_mlp"]] == [(35, 2)]
+    seven = [x for x in rows if x["n"] == 7]
+    assert {x[f"{y}_{kind}"] for x in seven for y in ("mixes", "directions") for kind in KINDS} == {
+        None
+    }
+    assert [x["epoch_mlp"] for x in rows] == [100, 200, 300, 400, 500] * 2
+
+
+def written(folder: Path, own: Sequence[Studied]) -> None:
+    """The collected results of these runs."""
+    results = {
+        "metrics": [x.case.metrics for x in own],
+        "logits": [x.case.logits for x in own],
+        "embedding": [x.case.embedding for x in own],
+        "interventions": [x.interventions for x in own],
+    }
+    for name, models in results.items():
+        write_collected(folder / f"{name}.parquet", [x.model_dump_json().encode() for x in models])
+
+
+def are_written(folder: Path, said: str) -> None:
+    """Whether the tables are there, whole, and this is said of faster."""
+    frame = pd.read_csv(folder / "mlp-seeds.csv")
+    [found] = [
+        x["said"]
+        for x in frame.to_dict("records")
+        if x["statement"] == mlp_seeds.FASTER and pd.isna(x["n"])
+    ]
+    assert found == said
+    for path in (*folder.glob("*.md"), *folder.glob("*.tex")):
+        assert "nan" not in path.read_text().lower()
+    exact = {name for name in frame if format.column(str(name)) is None}
+    assert all(name.startswith("estimate") for name in exact)
+
+
+@pytest.mark.parametrize(("seeds", "said"), [([1], mlp_seeds.NOT_CALLED), (FIVE, "holds")])
+def test_the_stage_writes_its_tables_from_any_number_of_seeds(seeds, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    written(tmp_path, runs([165, 113], lambda key: later(key, []), seeds))
+    main = runpy.run_path("studies/architectures/stages/architectures.py")["main"]
+    main(str(tmp_path), str(tmp_path))
+    are_written(tmp_path, said)
+
+
+def test_the_tables_are_written_without_a_run_too(tmp_path):
+    format.write(mlp_seeds.tables([], CHOICE, GRID), tmp_path)
+    are_written(tmp_path, mlp_seeds.NOT_CALLED)

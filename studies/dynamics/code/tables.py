@@ -1,0 +1,176 @@
+"""The tables over the training of some runs: when each class comes, in which order, trained where.
+
+Definitions: docs/dynamics.md. A frame is the table of a run that ``dynamics.table`` describes, an
+origin the receipt of the checkpoints beside the record of the run's own training.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from scipy.stats import binomtest
+
+from strata.monoid import classes
+from strata.params import GridParams
+from strata.run import InputError, Run
+from strata.statistics import above_chance
+from strata.tables.headline import Table
+from strata.train.environment import Environment
+from studies.dynamics.code import order
+from studies.dynamics.code.order import LINE, MEASURES, Ends, Times
+from studies.dynamics.code.receipts import Receipt
+from studies.dynamics.code.table import curve
+from studies.params import DynamicsParams
+
+Json = dict[str, Any]
+LEVEL = 0.05  # of a test
+
+WHOLE = ["n", "class_chance", "epoch_known", "epoch_class", "epoch_answer", "epoch_between"]
+WHOLE += ["epoch_added", "epoch_probe", "epoch_restricted", "epoch_unaveraged"]
+ORDER = ["n", "measure", "pairs", "agree", "disagree", "tie", "p_sign", "p_shuffle"]
+ORDER += ["runs", "runs_agree", "p_runs", "note"]
+ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control_disagree"]
+
+
+def tables(
+    frames: Mapping[Run, pd.DataFrame],
+    origins: Mapping[Run, tuple[Receipt, Environment]],
+    ends: Mapping[Run, Ends],
+    params: GridParams,
+    measured: DynamicsParams,
+) -> tuple[Table, ...]:
+    """All tables of some runs; an origin is the receipt of the checkpoints and the environment of
+    the run, ends are its first and last embeddings.
+
+    Raises InputError for two runs of one modulus, which the tables could not tell apart.
+    """
+    if len({run.n for run in frames}) < len(frames):
+        raise InputError(
+            f"dynamics of {', '.join(map(str, frames))}: must be of one run for each n"
+        )
+    found = {run.n: order.times(frame, run.n) for run, frame in frames.items()}
+    line = {run.n: order.one_rate(*ends[run], run.n, measured.key_threshold) for run in frames}
+    names = ", ".join(str(n) for n in found)
+    whole = "Epoch from which the whole model stays at half of its final value or above"
+    half = "Epoch from which each class stays at half of its final value or above"
+    pair = "Composite classes against the atomic classes that their groups are made of, in time"
+    return (
+        Table("dynamics-times", f"{half}, n = {names}.", of_times(found)),
+        Table("dynamics-order", f"{pair}, n = {names}.", of_order(found, line, params)),
+        Table("dynamics-grokking", f"{whole}, n = {names}.", of_wholes(frames)),
+        Table("dynamics-origin", "Where the checkpoints were trained.", of_origins(origins)),
+    )
+
+
+def of_times(found: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
+    """One row for each class of two elements or more; composite classes name their factors."""
+    rows = []
+    for n, by_measure in found.items():
+        for J in (J for J in classes(n) if len(J) > 1):
+            row: Json = {"n": n, "d": J.d, "size": len(J)}
+            row["made_of"] = " x ".join(f"J{d}" for d in order.factors(J))
+            rows.append(row | {measure: own.get(J.d) for measure, own in by_measure.items()})
+    frame = pd.DataFrame(rows, columns=["n", "d", "size", "made_of", *MEASURES])
+    return frame.astype(dict.fromkeys(MEASURES, "Int64"))
+
+
+def of_wholes(frames: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
+    """When training pairs are answered, when mirror-free ones fall into the right class, above the
+    share of pairs that the commonest class has, when they are answered, and when classes part in
+    the embedding, more than labels assigned at random."""
+    rows, wholes = [], []
+    for run, frame in frames.items():
+        # Labels assigned at random have as much of the variance between their means.
+        chance, apart = order.commonest(run.n), (len(classes(run.n)) - 1) / (run.n - 1)
+        whole = {
+            "epoch_known": curve(frame, "train_accuracy"),
+            "epoch_class": above_chance(curve(frame, "mirror_free_class_accuracy"), chance),
+            "epoch_answer": curve(frame, "mirror_free_accuracy"),
+            "epoch_between": above_chance(curve(frame, "class_share"), apart),
+            "epoch_added": above_chance(curve(frame, "class_share_added"), apart),
+            "epoch_restricted": fallen(curve(frame, "all_restricted_loss")),
+            "epoch_unaveraged": fallen(curve(frame, "all_restricted_loss_unaveraged")),
+            "epoch_probe": above_chance(curve(frame, "probe"), curve(frame, "probe_shuffled")),
+        }
+        times = {k: order.settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
+        rows.append({"n": run.n, "class_chance": chance} | times)
+        wholes.append(whole)
+    found = pd.DataFrame(rows, columns=WHOLE)
+    # A measure that no run has been given yet is no epoch that was never reached.
+    absent = [k for k in WHOLE[2:] if rows and not any(len(x[k]) for x in wholes)]
+    return found.astype(dict.fromkeys(WHOLE[2:], "Int64")).drop(columns=absent)
+
+
+def fallen(loss: pd.Series) -> pd.Series:
+    """How much of the first loss is gone, as a share."""
+    return 1 - loss / loss.iloc[0] if len(loss) else loss
+
+
+def of_order(
+    found: Mapping[int, Mapping[str, Times]], line: Mapping[int, Times], params: GridParams
+) -> pd.DataFrame:
+    """For each measure how many pairs of a composite class and a factor are in that order of time,
+    modulus by modulus and (n missing) over all; those of the control beside them. ``line`` are the
+    times of ``one_rate``."""
+    at: dict[str, Mapping[int, Times]] = {}
+    for name, label in MEASURES.items():
+        at[label] = {n: own[name] for n, own in found.items()}
+        if name == "epoch_fve_above":
+            at[LINE] = line
+    rows = []
+    for label, times in at.items():
+        for some in [*([n] for n in found), list(found)]:
+            row = _order({n: times[n] for n in some}, params)
+            rows.append({"n": some[0] if len(some) == 1 else None, "measure": label} | row)
+    if len(found) == 1:
+        rows = rows[::2]  # one modulus is all of them
+    return pd.DataFrame(rows, columns=ORDER).astype({"n": "Int64"})
+
+
+def _order(by_modulus: Mapping[int, Times], params: GridParams) -> Json:
+    own, control, last, runs = ([] for _ in range(4))
+    for n, time in by_modulus.items():
+        of_factors, of_others = order.pairs(n)
+        signs = order.signs(time, of_factors)
+        own, runs = own + signs, runs + ([(sum(signs) > 0) - (sum(signs) < 0)] if signs else [])
+        control += order.signs(time, of_others)
+        last += order.lasts(time, n)
+    agree, disagree = own.count(1), own.count(-1)
+    strict = agree + disagree
+    return of_runs(runs) | {
+        "pairs": len(own), "agree": agree, "disagree": disagree, "tie": own.count(0),
+        "p_sign": binomtest(agree, strict, alternative="greater").pvalue if strict else None,
+        "p_shuffle": order.shuffled(by_modulus, params) if own else None,
+        "composites": len(last), "after_last": last.count(1), "control_pairs": len(control),
+        "control_agree": control.count(1), "control_disagree": control.count(-1),
+    }  # fmt: skip
+
+
+def of_runs(signs: Sequence[int]) -> Json:
+    """The one-sided sign test with a run as its unit: 1 where more of its pairs agree than
+    disagree, −1 where fewer do. Pairs of one run depend on each other and are no sample.
+
+    Where even the least p that so many runs can give is above 5 %, the test cannot pass.
+
+    >>> of_runs([1, 1, 1, -1])["p_runs"], of_runs([1] * 4)["note"], of_runs([1] * 5)["note"]
+    (0.3125, 'cannot pass', '')
+    """
+    agree, strict = list(signs).count(1), sum(x != 0 for x in signs)
+    p = float(binomtest(agree, strict, alternative="greater").pvalue) if strict else None
+    note = "cannot pass" if signs and 0.5 ** len(signs) > LEVEL else ""
+    return {"runs": len(signs), "runs_agree": agree, "p_runs": p, "note": note}
+
+
+def of_origins(origins: Mapping[Run, tuple[Receipt, Environment]]) -> pd.DataFrame:
+    """The machines of the checkpoints and of the run, and whether both ended in the same bytes."""
+    rows = [
+        {
+            "run": str(run),
+            "checkpoints": len(origin.epochs),
+            "checkpoints_machine": origin.environment.words(),
+            "train_machine": environment.words(),
+            "identical": origin.identical,
+        }
+        for run, (origin, environment) in origins.items()
+    ]
+    return pd.DataFrame(rows)

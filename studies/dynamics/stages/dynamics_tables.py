@@ -1,0 +1,45 @@
+"""The tables over the training dynamics of some runs: when each class is learned, in which order,
+and where the checkpoints were trained.
+
+In: a folder, the folders of dynamics, checkpoints and train, the names of the runs. Out: NAME.csv,
+NAME.tex and NAME.md for each table.
+"""
+
+from pathlib import Path
+
+from strata import store
+from strata.params import GridParams
+from strata.run import Run, command, section
+from strata.tables import format
+from strata.train import environment, network
+from studies.dynamics.code import table
+from studies.dynamics.code import tables as dynamics
+from studies.dynamics.code.receipts import Receipt
+from studies.params import DynamicsParams
+
+
+def main(folder: str, measured: str, kept: str, trained: str, *names: str) -> None:
+    runs = [Run.parse(name) for name in names]
+    params = section("params.yaml", "grid", GridParams)
+    thresholds = section("studies/params.yaml", "dynamics", DynamicsParams)
+    frames = {run: table.read(Path(measured, f"{run}.parquet")) for run in runs}
+    origins = {
+        run: (
+            store.read_model(Path(kept, f"{run}.json"), Receipt),
+            environment.read(Path(trained, f"{run}/environment.json")),
+        )
+        for run in runs
+    }
+    ends = {
+        run: (
+            network.initial(run, train)["W_E"][: run.n].numpy(),
+            weights["W_E"][: run.n],
+        )
+        for run in runs
+        for weights, train in [store.read_trained(Path(trained, f"{run}/weights.safetensors"), run)]
+    }
+    format.write(dynamics.tables(frames, origins, ends, params, thresholds), folder)
+
+
+if __name__ == "__main__":
+    command(main)

@@ -1,0 +1,87 @@
+"""Spectra and principal components of the embedding at checkpoints, on planted rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from report.code import epochs, run_data
+from strata.measure import fourier, subspaces
+from strata.monoid import classes
+from studies.dynamics.code import grokking
+
+N = 15
+RNG = np.random.default_rng(0)
+NOISE = RNG.normal(size=(N, 8)).astype(np.float32)
+
+
+def turned(x: np.ndarray, size: float) -> np.ndarray:
+    """The same rows with a character of the units planted, of that amplitude in each column."""
+    [J] = [J for J in classes(N) if J.d == 1]
+    wave = np.cos(2 * np.pi * J.coordinates[:, -1] / J.orders[-1])
+    found = x.astype(np.float64)
+    found[J.elements] += size * wave[:, None]
+    return found
+
+
+def table(tmp_path, embeddings: dict[int, np.ndarray]) -> pd.DataFrame:
+    axes = grokking.components(embeddings[max(embeddings)])
+    path = tmp_path / "n15-s1.parquet"
+    series = {epoch: [*grokking.observe(x, axes)] for epoch, x in embeddings.items()}
+    grokking.write(path, series)
+    return grokking.read(path)
+
+
+def test_a_planted_character_has_the_amplitude_that_was_planted(tmp_path):
+    zero = np.zeros((N, 8))
+    sizes = {0: 0.5, 10: 1.0, 20: 3.0}
+    frame = table(tmp_path, {epoch: turned(zero, size) for epoch, size in sizes.items()})
+    found = grokking.matrix(frame, "J1")
+    [J] = [J for J in classes(N) if J.d == 1]
+    assert found.shape == (3, len(J) - 1)
+    # cos(2πt/q) is half of the character and half of its conjugate, in each of 8 columns.
+    peaks = np.sort(found, axis=1)[:, -2:]
+    np.testing.assert_allclose(peaks, [[np.sqrt(8) * s / 2] * 2 for s in sizes.values()], rtol=1e-6)
+    np.testing.assert_allclose(np.sort(found, axis=1)[:, :-2], 0, atol=1e-7)
+
+
+def test_at_the_end_shares_and_scores_are_those_of_the_run(tmp_path):
+    end = turned(NOISE, 2.0)
+    frame = table(tmp_path, {0: NOISE, 7: end})
+    for J in (J for J in classes(N) if len(J) > 1):
+        energy = grokking.matrix(frame, f"J{J.d}")[-1] ** 2
+        share = fourier.energy_share(end[J.elements], J.orders)[1:]
+        np.testing.assert_allclose(energy / energy.sum(), share, atol=1e-6)
+    scores = np.stack([grokking.matrix(frame, f"PC{k}")[-1] for k in (1, 2, 3)], axis=1)
+    np.testing.assert_allclose(scores, subspaces.project(end), atol=1e-5)
+    held = grokking.matrix(frame, "share")[-1]
+    np.testing.assert_allclose(held.cumsum(), subspaces.cumulative_variance(end)[:3], atol=1e-6)
+
+
+def test_the_picture_does_not_turn_between_checkpoints(tmp_path):
+    """Scores are on the axes of the end: half of the end's rows have half of its scores."""
+    end = turned(NOISE, 2.0)
+    frame = table(tmp_path, {0: end / 2 + 1, 7: end})
+    for k in (1, 2, 3):
+        half, whole = grokking.matrix(frame, f"PC{k}")
+        np.testing.assert_allclose(half, whole / 2, atol=1e-6)
+    np.testing.assert_allclose(*grokking.matrix(frame, "share"), atol=1e-6)
+
+
+def test_equal_rows_have_amplitudes_of_zero_and_no_share(tmp_path):
+    frame = table(tmp_path, {0: np.ones((N, 8)), 7: NOISE})
+    assert not grokking.matrix(frame, "J1")[0].any() and len(grokking.matrix(frame, "share")) == 1
+
+
+def test_the_page_holds_them_to_12_bits(tmp_path):
+    frame = table(tmp_path, {0: NOISE, 7: turned(NOISE, 2.0)})
+    rows = [(epoch, "mirror_free_accuracy", "", epoch / 10) for epoch in (0, 7)]
+    measured = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
+    told = epochs.embedding("n15-s1", frame, measured)
+    assert told["epochs"] == [0, 7] and told["right"] == [0.0, 0.7]
+    assert {*told["classes"]} == {str(J.d) for J in classes(N) if len(J) > 1}
+    for packed, of in [*zip(told["points"], ("PC1", "PC2", "PC3"), strict=True),
+                       *((x, f"J{d}") for d, x in told["classes"].items())]:  # fmt: skip
+        true = grokking.matrix(frame, of)
+        largest = np.abs(true).max(axis=1, keepdims=True)
+        error = np.abs(run_data.unpack(packed) - true) / largest
+        assert error.max() == pytest.approx(0, abs=0.51 / 2047)

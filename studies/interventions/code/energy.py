@@ -1,0 +1,166 @@
+"""Keep and remove of key characters against other ones of the same dimension and the same energy.
+
+Key characters are chosen for their energy, so other ones hold little of it. Here one of the two is
+scaled to the energy of the other, class by class and draw by draw; beside them the components of
+most energy, whatever their characters. Definitions and criteria: docs/interventions.md, section 1.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from strata.monoid import JClass
+from strata.patch import projections
+from strata.patch.ablations import (
+    SITES,
+    Subject,
+    concerned,
+    key_spans,
+    reached,
+    scopes,
+    table_at,
+    with_table,
+)
+from strata.patch.projections import Controls, Spans
+from strata.patch.scores import ranges, scores, short, spread
+from strata.schema import EqualEnergy, Scores
+from strata.schema.interventions import Action, Site
+
+Factors = dict[int, float]  # by the d of a class
+ROUNDING = 1e-6  # √ of the share of energy that is none, in float32
+
+
+class Spaces(NamedTuple):
+    """Spans of each class at one site: key characters, draws of other ones, top components; and for
+    each draw √(energy in the other / energy in the key characters)."""
+
+    key: Spans
+    other: Sequence[Spans]
+    top: Spans
+    ratio: Sequence[Factors]
+
+
+def equal_energy(
+    subject: Subject,
+    controls: Controls,
+    sites: Sequence[Site] = SITES,
+    of: Sequence[int | None] | None = None,
+) -> list[EqualEnergy]:
+    """At each site, for all classes that have as many other characters as key ones, with energy in
+    them, and for each alone; ``of`` chooses among these scopes. The draws are those of *other* in
+    the controls."""
+    key, other = key_spans(subject.rig.n, subject.masks), [x["other"] for x in controls]
+    enough = [d for d in key if 0 < _dimension(key, d) == _dimension(other[0], d)]
+    records = []
+    for site in sites:
+        spaces = _spaces(_shown(site, subject), enough, key, other, subject.rig.n)
+        for scope in scopes(subject.masks) if of is None else of:
+            if spaces.key and (scope is None or scope in spaces.key):
+                records.append(_record(site, scope, subject, spaces))
+    return records
+
+
+def _spaces(
+    x: Float[np.ndarray, "n width"], of: list[int], key: Spans, other: Sequence[Spans], n: int
+) -> Spaces:
+    """Those of the classes whose other characters hold more than rounding has left there."""
+    ratio = [_ratio(x, {d: key[d] for d in of}, draw, n) for draw in other]
+    of = [d for d in of if min(s[d] for s in ratio) > ROUNDING]
+    top = {d: top_components(x[JClass(n, d).elements], _dimension(key, d)) for d in of}
+    drawn = [{d: draw[d] for d in of} for draw in other]
+    return Spaces({d: key[d] for d in of}, drawn, top, ratio)
+
+
+def _dimension(spans: Spans, d: int) -> int:
+    return projections.dimension(spans[d])
+
+
+def _shown(site: Site, subject: Subject) -> Float[np.ndarray, "n width"]:
+    """The table at a site; at the logits, which are kept as what is unembedded, themselves."""
+    x, weights = table_at(site, subject).astype(np.float64), subject.rig.weights
+    return x @ weights["W_U"] + weights["b_U"] if site == "logits" else x
+
+
+def top_components(
+    x: Float[np.ndarray, "size width"], dimension: int
+) -> Float[np.ndarray, "size size"]:
+    """The projection onto the first left singular vectors of a table less its mean row."""
+    U, _, _ = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)
+    return U[:, :dimension] @ U[:, :dimension].T
+
+
+def _ratio(x: Float[np.ndarray, "n width"], key: Spans, other: Spans, n: int) -> Factors:
+    """√(E_other / E_key) of each class."""
+    rows = {d: x[JClass(n, d).elements] for d in key}
+    return {
+        d: float(np.linalg.norm(other[d] @ own) / max(np.linalg.norm(key[d] @ own), 1e-30))
+        for d, own in rows.items()
+    }
+
+
+def _record(site: Site, scope: int | None, subject: Subject, every: Spaces) -> EqualEnergy:
+    chosen = [*every.key] if scope is None else [scope]
+    key, top = ({d: x[d] for d in chosen} for x in (every.key, every.top))
+    other = [{d: x[d] for d in chosen} for x in every.other]
+    spaces = Spaces(key, other, top, every.ratio)
+    dimension = sum(_dimension(key, d) for d in chosen)
+    own = concerned(site, subject.rig, chosen)
+    return EqualEnergy(
+        site=site,
+        d=scope,
+        classes=tuple(chosen),
+        dimension=dimension,
+        ratio=spread(short(s[d]) for s in every.ratio for d in chosen),
+        overlap=short(sum(np.vdot(key[d], top[d]) for d in chosen) / dimension),
+        base=scores(subject.rig, subject.rig.base, own),
+        **_outcomes(site, subject, spaces, own),
+    )
+
+
+def _outcomes(site: Site, subject: Subject, x: Spaces, own: np.ndarray) -> dict[str, Any]:
+    """What is left after each change, by field of ``EqualEnergy``."""
+    rig, table, one = subject.rig, table_at(site, subject), dict.fromkeys(x.key, 1.0)
+
+    def after(action: Action, spans: Spans, factors: Factors) -> Scores:
+        made = changed(table, action, spans, factors, rig.n)
+        outcome = with_table(site, subject, action, made, reached(site, rig, spans, own))
+        return scores(rig, outcome, own)
+
+    draws = [*zip(x.other, x.ratio, strict=True)]
+    return {
+        "keep_key": after("keep", x.key, one),
+        "keep_key_weak": ranges([after("keep", x.key, s) for s in x.ratio]),
+        "keep_other": ranges([after("keep", other, one) for other in x.other]),
+        "keep_other_strong": ranges([after("keep", o, inverse(s)) for o, s in draws]),
+        "keep_top": after("keep", x.top, one),
+        "remove_key": after("remove", x.key, negative(one)),
+        "remove_key_weak": ranges([after("remove", x.key, negative(s)) for s in x.ratio]),
+        "add_other_strong": ranges([after("remove", o, inverse(s)) for o, s in draws]),
+        "remove_top": after("remove", x.top, negative(one)),
+    }
+
+
+def inverse(factors: Factors) -> Factors:
+    """1/s; 0 where s is 0, and there is nothing to scale."""
+    return {d: 1 / s if s else 0.0 for d, s in factors.items()}
+
+
+def negative(factors: Factors) -> Factors:
+    """−s."""
+    return {d: -s for d, s in factors.items()}
+
+
+def changed(
+    table: Float[np.ndarray, "n width"], action: Action, spans: Spans, factors: Factors, n: int
+) -> Float[np.ndarray, "n width"]:
+    """Class by class the mean row (keep) or the table (remove), plus a factor times the part of the
+    table in a span. Rows of a class without a span stay as they are."""
+    made = table.copy()
+    for d, P in spans.items():
+        rows = JClass(n, d).elements
+        own = table[rows].astype(np.float64)
+        stays = own.mean(axis=0) if action == "keep" else own
+        made[rows] = stays + factors[d] * (P @ own)
+    return made

@@ -1,0 +1,135 @@
+"""Interchange: an operand made of two residues' parts, and the answer that the algebra predicts.
+
+Definitions and criteria: docs/interventions.md, section 3.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from strata.monoid import classes
+from strata.patch import hybrids as made
+from strata.patch import patching
+from strata.patch.ablations import Subject
+from strata.patch.hybrids import Hybrids
+from strata.patch.patching import Outcome, Rig
+from strata.patch.scores import short, with_ties
+from strata.schema import ClassTrials, Interchange
+from strata.schema.interventions import Kind
+
+CLASS_ONLY: tuple[Kind, ...] = ("class only", "class only, shared coordinates")
+
+
+class Predictions(NamedTuple):
+    """For every (hybrid, b): the answer or the class predicted, its chance, and whether the trial
+    counts."""
+
+    expected: Int[np.ndarray, "count n"]
+    chance: Float[np.ndarray, "count n"]
+    counts: Bool[np.ndarray, "count n"]
+
+
+def answers(rig: Rig, hybrids: Hybrids, counts: Bool[np.ndarray, "count n"]) -> Outcome:
+    """What the network gives for (hybrid, b) for each pair that counts, row by row."""
+    i, b = np.nonzero(counts)
+    n, W_E = rig.n, rig.weights["W_E"]
+    rows = hybrids.table.astype(W_E.dtype)
+    weights = rig.weights | {"W_E": np.concatenate([W_E[:n], rows, W_E[n:]])}
+    return patching.forward(weights, n + i, b, hybrids.instead_of[i] * b % n)
+
+
+def norm_matched(hybrids: Hybrids, rows: np.ndarray, rng: np.random.Generator) -> Hybrids:
+    """Each change of a row of W_E replaced by one of the same length in a random direction."""
+    change = hybrids.table - rows[hybrids.instead_of]
+    random = rng.normal(size=change.shape)
+    random *= (np.linalg.norm(change, axis=1) / np.linalg.norm(random, axis=1))[:, None]
+    return hybrids._replace(table=(rows[hybrids.instead_of] + random).astype(change.dtype))
+
+
+def predictions(hybrids: Hybrids, n: int, exact: bool) -> Predictions:
+    """What the algebra says of every (hybrid, b): the answer if ``exact``, or else the class.
+
+    A trial counts where this is not what holds for the residue itself and, if an answer is asked
+    for, there is one and its class has another element.
+    """
+    b, acts = np.arange(n), hybrids.acts_as[:, None]
+    product = np.outer(hybrids.instead_of, b) % n
+    target = np.gcd(np.outer(hybrids.of_class, b), n)  # gcd(d b, n) is the class for every n
+    sizes = np.zeros(n + 1)
+    for J in classes(n):
+        sizes[J.d] = len(J)
+    if not exact:
+        return Predictions(target, sizes[target] / n, target != np.gcd(product, n))
+    answer = np.where(acts < 0, -1, acts * b % n)
+    counts = (acts >= 0) & (answer != product) & (sizes[target] > 1)
+    return Predictions(answer, 1 / sizes[target], counts)
+
+
+def measured(
+    subject: Subject, kind: Kind, hybrids: Hybrids, rng: np.random.Generator
+) -> Interchange | None:
+    """Success of one kind of interchange; None where no trial counts."""
+    n, exact = subject.rig.n, kind not in CLASS_ONLY
+    expected, chance, counts = predictions(hybrids, n, exact)
+    if not counts.any():
+        return None
+    given = answers(subject.rig, hybrids, counts)
+    random = answers(subject.rig, norm_matched(hybrids, subject.rows_of_W_E, rng), counts)
+
+    def hits(answer: Int[np.ndarray, " trials"]) -> Bool[np.ndarray, " trials"]:
+        return (answer if exact else np.gcd(answer, n)) == expected[counts]
+
+    i, b = np.nonzero(counts)
+    source, target = np.gcd(hybrids.instead_of, n)[i], hybrids.of_class[i]
+    return Interchange(
+        kind=kind,
+        trials=len(i),
+        unchanged=short((given.answer == hybrids.instead_of[i] * b % n).mean()),
+        in_class=short((np.gcd(given.answer, n) == np.gcd(target * b, n)).mean()),
+        chance=short(chance[counts].mean()),
+        by_class=_by_class(source, target, hits(given.answer)),
+        **_successes(given, random, hits),
+    )
+
+
+def _successes(
+    given: Outcome, random: Outcome, hits: Callable[[np.ndarray], np.ndarray]
+) -> dict[str, Any]:
+    """Success, of the hybrids and of random directions, at every level of ties."""
+
+    def success(answer: Int[np.ndarray, "trials 2"]) -> dict[str, float]:
+        own, by_chance = (short(hits(x).mean()) for x in answer.T)
+        return {"success": own, "random": by_chance}
+
+    answer = np.stack([given.answer, random.answer], axis=1)
+    return with_ties(success, answer, np.stack([given.tied, random.tied], axis=1))
+
+
+def _by_class(source: np.ndarray, target: np.ndarray, hits: np.ndarray) -> tuple[ClassTrials, ...]:
+    """Trials and success by class of a and class that the hybrid acts as."""
+    cases = sorted({*zip(source.tolist(), target.tolist(), strict=True)})
+    where = {(d, e): (source == d) & (target == e) for d, e in cases}
+    return tuple(
+        ClassTrials(source=d, target=e, trials=int(x.sum()), success=short(hits[x].mean()))
+        for (d, e), x in where.items()
+    )
+
+
+def interchange(subject: Subject, partners: int, rng: np.random.Generator) -> list[Interchange]:
+    """Every kind of interchange that the model's classes allow."""
+    kinds: dict[Kind, list[Hybrids]] = {
+        "class": list(made.class_hybrids(subject)),
+        "class only": list(made.class_hybrids(subject)),
+        "element": list(made.element_hybrids(subject, partners, rng)),
+        "axis": list(made.axis_hybrids(subject, partners, rng, within=True)),
+        "axis of another class": list(made.axis_hybrids(subject, partners, rng, within=False)),
+        "class, shared coordinates": list(made.shared_hybrids(subject)),
+        "class only, shared coordinates": list(made.shared_hybrids(subject)),
+    }
+    records = []
+    for kind, parts in kinds.items():
+        hybrids = made.joined(parts)
+        records.append(measured(subject, kind, hybrids, rng) if hybrids else None)
+    return [record for record in records if record]

@@ -1,0 +1,106 @@
+"""All interventions on one run: what docs/interventions.md defines, as numbers.
+
+The criteria that judge them are in ``criteria``.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from strata.architecture import architecture_of
+from strata.monoid import JClass, classes, frequencies
+from strata.patch import ablations, projections, routing, specificity
+from strata.patch.ablations import Subject
+from strata.patch.scores import measures
+from strata.run import Run
+from strata.schema import Interventions, KeyFrequencies, OtherKeys
+from strata.schema.interventions import Site
+from strata.store import Arrays
+from studies.interventions.code import energy, interchange
+from studies.params import InterventionsParams
+
+# Thresholds of key frequencies beside that of params.yaml, and the sites at which they are tried:
+# where a class has a table of its own, which no average over pairs gives away.
+KEY_THRESHOLDS = (0.25, 1.0, 2.0)
+OWN_TABLE: tuple[Site, ...] = ("embedding", "candidates")
+
+
+def intervene(
+    run: Run,
+    weights: Arrays,
+    params: InterventionsParams,
+    threshold: float,
+    key: Arrays | None = None,
+) -> Interventions:
+    """Every intervention on a run; ``threshold`` is that of its key frequencies.
+
+    These are those of its own embedding, or of that in the weights ``key``. Of a run that diverged
+    only that is recorded.
+    """
+    about: dict[str, Any] = {"run": str(run), "n": run.n, "seed": run.seed}
+    about |= {"architecture": architecture_of(weights).name, "draws": params.draws}
+    about |= {"classes": tuple(J.d for J in classes(run.n))}
+    if not all(np.isfinite(x).all() for x in weights.values()):
+        return Interventions(**about, finite=False)
+    embedding = (key or weights)["W_E"][: run.n]
+    subject = ablations.subject(weights, run.n, projections.keys(embedding, run.n, threshold))
+    return Interventions(
+        **about,
+        finite=True,
+        key=_keys(subject),
+        base=measures(subject.rig, subject.rig.base),
+        **_tests(subject, embedding, params),
+    )
+
+
+def _tests(subject: Subject, embedding: np.ndarray, params: InterventionsParams) -> dict[str, Any]:
+    """The records of each test. Each keeps to one thread and to draws of its own."""
+
+    def rng(test: int) -> np.random.Generator:
+        return np.random.default_rng([params.seed, subject.rig.n, test])
+
+    draws = params.draws
+    controls = projections.draw_controls(subject.rig.n, subject.masks, draws, rng(1))
+    tests: dict[str, Callable[[], list[Any]]] = {
+        "keep_remove": lambda: ablations.keep_remove(subject, controls),
+        "routing": lambda: routing.routing(subject, draws, rng(4)),
+        "other_keys": lambda: _other_keys(subject, embedding, draws, rng(5)),
+        "equal_energy": lambda: energy.equal_energy(subject, controls),
+        "interchange": lambda: interchange.interchange(subject, params.swaps, rng(3)),
+        "specificity": lambda: specificity.specificity(subject, draws, rng(2)),
+    }
+    with ThreadPoolExecutor(2) as pool:  # two at a time, the longest first
+        return dict(zip(tests, pool.map(lambda test: test(), tests.values()), strict=True))
+
+
+def _other_keys(
+    subject: Subject, embedding: np.ndarray, draws: int, rng: np.random.Generator
+) -> list[OtherKeys]:
+    """Keep and remove of all classes at once with other thresholds of key frequencies."""
+    records = []
+    for threshold in KEY_THRESHOLDS:
+        masks = projections.keys(embedding, subject.rig.n, threshold)
+        other = subject._replace(masks=masks)
+        controls = projections.draw_controls(subject.rig.n, masks, draws, rng)
+        scopes = ablations.scopes(masks)[:1]
+        kept = ablations.keep_remove(other, controls, OWN_TABLE, scopes, every=False)
+        records.append(
+            OtherKeys(
+                threshold=threshold,
+                key=_keys(other),
+                keep_remove=tuple(kept),
+                equal_energy=tuple(energy.equal_energy(other, controls, OWN_TABLE, scopes)),
+            )
+        )
+    return records
+
+
+def _keys(subject: Subject) -> tuple[KeyFrequencies, ...]:
+    return tuple(_key(JClass(subject.rig.n, d), mask) for d, mask in subject.masks.items())
+
+
+def _key(J: JClass, mask: np.ndarray) -> KeyFrequencies:
+    chosen = frequencies(J.orders)[mask].tolist()
+    return KeyFrequencies(d=J.d, of=len(mask) - 1, frequencies=chosen)

@@ -1,0 +1,276 @@
+"""Each criterion on a model made by hand that passes it, and on one that fails."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from planted import planted
+from small import exact_mlp
+
+from strata.measure import fourier
+from strata.monoid import JClass, chi
+from strata.patch import ablations, hybrids, patching, projections, routing, scores
+from strata.schema import EqualEnergy, Interventions, Scores
+from studies.interventions.code import criteria, energy, head_criteria, interchange
+from studies.interventions.code.levels import LEVELS
+
+Weights = dict[str, np.ndarray]
+DRAWS = 3
+
+
+def subject(weights: Weights, n: int) -> ablations.Subject:
+    return ablations.subject(weights, n, projections.keys(weights["W_E"][:n], n, 0.5))
+
+
+def record(it: ablations.Subject, **records: object) -> Interventions:
+    n = it.rig.n
+    return Interventions(
+        run=f"n{n}-s1", n=n, seed=1, architecture="transformer", classes=(), draws=DRAWS,
+        finite=True, base=scores.measures(it.rig, it.rig.base), **records,  # pyright: ignore
+    )  # fmt: skip
+
+
+def passed(run: Interventions) -> dict[tuple[str, str], bool | None]:
+    return {(x.section, x.test): x.passed for x in criteria.judge(run)}
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["shared", "own"])
+def test_class_means_can_be_moved_where_classes_share_coordinates(known):
+    """Where each has coordinates of its own, as one-hot rows are, the hybrid is no residue."""
+    n = 15
+    it = subject(planted(n) if known else exact_mlp(n), n)
+    made = tuple(interchange.interchange(it, 1, np.random.default_rng(0)))
+    found = passed(record(it, interchange=made))
+    for kind in ("class", "class only"):
+        assert found["interchange", f"{kind}, shared coordinates"] is known
+
+
+def test_what_a_hybrid_keeps_of_a_residue_is_what_the_other_class_has():
+    n = 105
+    it = subject(planted(n), n)
+    [found] = [
+        x for x in hybrids.shared_hybrids(it)
+        if set(np.gcd(x.instead_of, n)) == {3} and set(x.of_class) == {21}
+    ]  # fmt: skip
+    assert ((found.acts_as - found.instead_of) % 5 == 0).all()
+    assert (np.gcd(found.acts_as, n) == 21).all()
+    rows = it.rows_of_W_E[found.acts_as]
+    assert np.allclose(found.table, rows, atol=1e-5)  # flags of 21, and the phase modulo 5 alone
+
+
+def routed(n: int, bit: np.ndarray) -> Weights:
+    """The planted model with a head 0 that attends to the operands whose bit is up, and reports
+    whether there is one; a second new head reports it by uniform attention. Where the reports
+    differ, 0 is answered. So the pattern of head 0, a function of the bits, is needed."""
+    w = {name: x.astype(np.float64) for name, x in planted(n).items()}
+    width, d_head = w["W_V"].shape[1:]
+    t, u, v, harm = (width - i for i in (1, 2, 3, 4))
+    w["W_E"][:n, t] = bit
+    for name in ("W_Q", "W_K", "W_V"):
+        w[name] = np.concatenate([np.zeros((2, width, d_head)), w[name]])
+        w[f"b_{name[-1]}"] = np.concatenate([np.zeros((2, d_head)), w[f"b_{name[-1]}"]])
+    w["W_O"] = np.concatenate([np.zeros((2, d_head, width)), w["W_O"]])
+    w["b_Q"][0, 0], w["W_K"][0, t, 0] = 40 * d_head**0.5, 1
+    w["W_V"][0, t, 0], w["W_O"][0, 0, u] = 1, 1
+    w["W_V"][1, t, 0], w["W_O"][1, 0, v] = 3, 1
+    columns = ((v, 1, 0, 1), (v, 1, -1, -1), (u, 1 / 0.3, -2, -1), (u, 1 / 0.3, -3, 1))
+    W_in, W_out = np.zeros((width, 4)), np.zeros((4, width))
+    for i, (dim, slope, _, sign) in enumerate(columns):
+        W_in[dim, i], W_out[i, harm] = slope, 1e4 * sign
+    w["W_in"], w["W_out"] = np.hstack([w["W_in"], W_in]), np.vstack([w["W_out"], W_out])
+    w["b_in"] = np.append(w["b_in"], [bias for _, _, bias, _ in columns])
+    w["W_U"][harm, 0] = 1
+    return {name: x.astype(np.float32) for name, x in w.items()}
+
+
+def of_routes(weights: Weights, n: int) -> dict[int | None, head_criteria.Route]:
+    it = subject(weights, n)
+    made = tuple(routing.routing(it, DRAWS, np.random.default_rng(0)))
+    found = head_criteria.routes(record(it, routing=made), (0,), LEVELS)
+    return {x.modulus: x for x in found}
+
+
+def test_a_pattern_that_classes_decide_and_that_is_needed_routes_by_class():
+    n = 35
+    found = of_routes(routed(n, np.gcd(np.arange(n), n) > 1), n)
+    assert found[None].share == pytest.approx(1) and found[None].answer == "yes"
+    assert found[None].lost > 0.3
+    assert found[5].answer != "yes" and found[7].answer != "yes"
+
+
+def test_a_pattern_that_residues_modulo_a_prime_decide_does_not_route_by_class():
+    n = 35
+    found = of_routes(routed(n, np.isin(np.arange(n) % 7, [1, 2, 3])), n)
+    assert found[7].share == pytest.approx(1) and found[7].answer == "yes"
+    assert found[None].share < 0.5 and found[None].answer != "yes"
+
+
+def test_a_pattern_that_does_not_matter_is_not_used():
+    assert {x.answer for x in of_routes(planted(15), 15).values()} == {"not used"}
+
+
+def headed(n: int, shares: np.ndarray) -> Weights:
+    """The planted model with heads that each have a share of the flag and the phases of a prime;
+    ``shares`` has the shape heads × primes."""
+    w, P = planted(n), shares.shape[1]
+    width, count = w["W_E"].shape[1], len(shares)
+    read = 5 * P
+    W_V, W_O = np.zeros((count, width, read)), np.zeros((count, read, width))
+    prime = np.concatenate([np.arange(P), np.repeat(np.arange(P), 4)])
+    dims = np.arange(read)
+    W_V[:, dims, dims] = 3 * shares[:, prime]
+    W_O[:, dims, read + dims] = 1
+    none, zero = np.zeros((count, width, read)), np.zeros((count, read))
+    heads = {"W_Q": none, "W_K": none, "W_V": W_V, "W_O": W_O, "b_Q": zero, "b_K": zero}
+    return w | {name: x.astype(np.float32) for name, x in (heads | {"b_V": zero}).items()}
+
+
+HEADS = {
+    "one head for each prime": (np.eye(2), True, True),
+    "a head and a half for each": (np.array([[0.9, 0], [0.1, 0], [0, 0.9], [0, 0.1]]), False, True),
+    "equal shares": (np.full((4, 2), 0.25), False, False),
+}
+
+
+@pytest.mark.parametrize(("shares", "alone", "group"), HEADS.values(), ids=HEADS)
+def test_heads_belong_to_primes_alone_as_a_group_or_not(shares, alone, group):
+    it = subject(headed(35, shares), 35)
+    assert it.rig.base.answer.tolist() == it.rig.label.tolist()
+    made = tuple(routing.routing(it, 1, np.random.default_rng(0)))
+    found = passed(record(it, routing=made))
+    for scale in head_criteria.SCALES:
+        section = f"heads and primes, 0 = {scale}"
+        assert found[section, "alone: each head for one prime"] is alone
+        assert found[section, "as a group: the heads of each prime"] is group
+
+
+def equal(weights: Weights, n: int) -> dict[str, EqualEnergy]:
+    it = subject(weights, n)
+    controls = projections.draw_controls(n, it.masks, DRAWS, np.random.default_rng(0))
+    found = energy.equal_energy(it, controls, of=[None])
+    return {x.site: x for x in found}
+
+
+N = 11  # one axis of order 10: where ±1 and ±2 are key, ±3 and ±4 are all draws of as many others
+
+
+def unread() -> Weights:
+    """The planted model, whose embedding also has every other character, which nothing reads."""
+    w, J = planted(N), JClass(N, 1)
+    for i, k in enumerate((3, 4, 5)):
+        x = chi((k,), J.orders) * 0.26**0.5 * (1 if k < 5 else 0.5**0.5)
+        w["W_E"][J.elements, -2 * i - 2], w["W_E"][J.elements, -2 * i - 1] = x.real, x.imag
+    return w
+
+
+def two_readers(strength: float = 0.2) -> Weights:
+    """Two planted models side by side, the second of three times the frequencies, whose phases are
+    weak: its readout is the same, and it is right alone once they are as strong."""
+    one, two = planted(N), planted(N, frequency=3)
+    two["W_E"][:, 1:5] *= strength
+    two["W_U"], two["b_U"] = two["W_U"] * 0.2, two["b_U"] * 0.2
+    made = {"b_U": one["b_U"] + two["b_U"]}
+    for name in ("W_E", "b_in", "b_out"):
+        made[name] = np.concatenate([one[name], two[name]], axis=-1)
+    made["W_U"] = np.concatenate([one["W_U"], two["W_U"]])
+    for name in ("W_in", "W_out"):
+        made[name] = block(one[name], two[name])
+    for name in ("W_Q", "W_K", "W_V", "W_O"):
+        axis, x, y = (2 if name == "W_O" else 1), one[name], two[name]
+        heads = (
+            np.concatenate([x, np.zeros_like(y)], axis),
+            np.concatenate([np.zeros_like(x), y], axis),
+        )
+        made[name] = np.concatenate(heads)
+    for name in ("b_Q", "b_K", "b_V"):
+        made[name] = np.concatenate([one[name], two[name]])
+    made["b_O"] = np.concatenate([one["b_O"], two["b_O"]])
+    return {name: x.astype(np.float32) for name, x in made.items()}
+
+
+def block(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """The two matrices on a diagonal."""
+    return np.block([
+        [one, np.zeros((len(one), two.shape[1]))], [np.zeros((len(two), one.shape[1])), two]
+    ])  # fmt: skip
+
+
+def test_what_reads_key_characters_alone_is_about_their_content():
+    x = equal(unread(), N)["embedding"]
+    assert x.classes == (1,) and x.ratio.mean == pytest.approx(0.26**0.5, rel=1e-3)
+    assert x.keep_key.skill == x.base.skill == 1
+    for judge in (criteria._keep_content, criteria._remove_content):
+        case = judge(x, LEVELS)
+        assert case is not None and case.holds
+    assert x.add_other_strong.skill.low == 1  # a disturbance that nothing reads
+
+
+def with_energy(x: EqualEnergy) -> Interventions:
+    return record(subject(planted(N), N), equal_energy=(x,))
+
+
+def test_what_reads_other_characters_as_well_once_they_are_as_strong_is_about_energy():
+    x = equal(two_readers(), N)["embedding"]
+    assert x.ratio.mean == pytest.approx(0.2, rel=1e-3)
+    assert x.base.skill == x.keep_key.skill == 1
+    weak = x.keep_other.skill.high
+    assert x.keep_other_strong.skill.low == 1 and weak is not None and weak < 0.5
+    case = criteria._keep_content(x, LEVELS)
+    assert case is not None and not case.holds
+
+
+def test_the_components_of_most_energy_are_the_key_characters_of_a_clean_embedding():
+    x = equal(unread(), N)["embedding"]
+    assert x.overlap == pytest.approx(1, abs=1e-5)
+    assert x.keep_top.skill == 1 and x.remove_top.skill == x.remove_key.skill
+
+
+def test_a_part_is_scaled_to_the_energy_of_the_other():
+    rng, J = np.random.default_rng(0), JClass(35, 1)
+    table = rng.normal(size=(35, 3))
+    own = np.zeros(len(J), dtype=bool)
+    own[[1, fourier.conjugate(J.orders)[1]]] = True
+    other = projections.others(own, J.orders, rng)
+    K, Q = (projections.characters(x, J.orders) for x in (own, other))
+    s = energy._ratio(table, {1: K}, {1: Q}, 35)
+    weak = energy.changed(table, "keep", {1: K}, s, 35)
+    strong = energy.changed(table, "keep", {1: Q}, energy.inverse(s), 35)
+    mean = table[J.elements].mean(axis=0)
+
+    def length(x: np.ndarray) -> float:
+        return float(np.linalg.norm(x[J.elements] - mean))
+
+    inside = [float(np.linalg.norm(P @ table[J.elements])) for P in (K, Q)]
+    assert [length(weak), length(strong)] == pytest.approx(inside[::-1])
+    assert (np.delete(weak, J.elements, 0) == np.delete(table, J.elements, 0)).all()
+
+
+def test_ties_at_each_level_are_those_of_the_gap():
+    top = np.float32(1)
+    logits = np.array([[top - gap, top, 0] for gap in (5e-7, 5e-6, 5e-5, 5e-4)], dtype=np.float32)
+    found = patching.outcome(logits, np.zeros(4, dtype=np.int64))
+    levels = {1e-5: found.answer, **dict(zip(patching.TIES, found.tied.T, strict=True))}
+    for level, answer in levels.items():
+        assert answer.tolist() == [int(gap > level) for gap in (5e-7, 5e-6, 5e-5, 5e-4)]
+
+
+@dataclass
+class Numbers:
+    calls: int = 0
+
+    def __call__(self, answer: np.ndarray) -> dict[str, float]:
+        self.calls += 1
+        return {"skill": float((answer == 0).mean()), "other": 1.0}
+
+
+def test_only_numbers_that_move_with_ties_are_kept_and_a_run_at_another_level_has_them():
+    answer = np.array([0, 1])
+    tied = np.array([[0, 0], [1, 0]])  # the second answer is 0 where ties are wide
+    found = scores.with_ties(Numbers(), answer, tied)
+    assert found == {"skill": 0.5, "other": 1.0, "ties": {1e-4: {"skill": 1.0}}}
+    own = Scores(loss=1.0, accuracy=0.5, margin=0.0, skill=0.5, ties={1e-4: {"skill": 1.0}})
+    x = equal(unread(), N)["embedding"].model_copy(update={"keep_key": own})
+    run = with_energy(x)
+    assert run.at_tie(1e-4).equal_energy[0].keep_key.skill == 1.0
+    assert run.at_tie(1e-6).equal_energy[0].keep_key.skill == 0.5
+    assert run.at_tie(1e-4).equal_energy[0].keep_key.ties == {}

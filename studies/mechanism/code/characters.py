@@ -1,0 +1,140 @@
+"""The characters that the two accounts of the logits are made of.
+
+A character is a complex function f on the residues, 0 outside its support; its column over products
+q and candidates c is X(q, c) = 2 Re f(q) f̄(c). Strata have χ_k of the unit coordinate on one class
+J_d. Primes have χ_k of w_p(x) = (x mod p^κ)/p^v on all x with p-adic valuation v, where p^κ ‖ n,
+and products of these over several primes.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Complex, Float, Int
+from sympy.ntheory import factorint
+
+from strata.measure.readout import half
+from strata.monoid import JClass, axes, chi, classes, frequencies, jclass, position
+from strata.patch.projections import Masks
+
+
+class Part(NamedTuple):
+    """A character of (Z/p^(κ−v))^× with frequency k, nonzero, on residues of valuation v."""
+
+    p: int
+    v: int
+    k: tuple[int, ...]
+
+
+Label = tuple[Part, ...]  # by ascending p
+
+
+@dataclass(frozen=True)
+class Characters:
+    """Characters side by side, with what each is made of. Those of strata belong to one class, and
+    have no values outside it."""
+
+    labels: tuple[Label, ...]
+    values: Complex[np.ndarray, "n count"]
+
+    def __add__(self, other: "Characters") -> "Characters":
+        values = np.concatenate([self.values, other.values], axis=1)
+        return Characters(self.labels + other.labels, values)
+
+    def squares(self, part: Float[np.ndarray, "n some"]) -> Float[np.ndarray, "n some count"]:
+        """Σ_c X(q, c)² over the candidates c with a 1 in each column of `part`, for every q.
+
+        2 |f(q)|² Σ|f(c)|² + 2 Re f(q)² Σ f̄(c)²: the second sum is that of a character, 0 unless
+        it is its own inverse.
+        """
+        f = self.values[:, None]
+        size, own = part.T @ np.abs(self.values) ** 2, part.T @ self.values**2
+        return 2 * (np.abs(f) ** 2 * size + np.real(f**2 * own.conj()))
+
+    def inner(
+        self, y: Float[np.ndarray, "n n"], part: Float[np.ndarray, "n some"]
+    ) -> Float[np.ndarray, "n some count"]:
+        """Σ_c y(q, c) X(q, c) over the same candidates, for every q."""
+        sums = [(y * column) @ self.values.conj() for column in part.T]
+        return 2 * np.real(self.values[:, None] * np.stack(sums, axis=1))
+
+
+@cache
+def valuations(n: int, p: int) -> Int[np.ndarray, " n"]:
+    """min(κ, p-adic valuation) of every residue, where p^κ ‖ n; that of 0 is κ.
+
+    >>> valuations(12, 2).tolist()
+    [2, 0, 1, 0, 2, 0, 1, 0, 2, 0, 1, 0]
+    """
+    powers = p ** np.arange(1, factorint(n)[p] + 1)
+    return (np.arange(n)[:, None] % powers == 0).sum(axis=1)
+
+
+def local(n: int, part: Part) -> Complex[np.ndarray, " n"]:
+    """The character of one prime at every residue: χ_k(w_p(x)) where v_p(x) = v, else 0."""
+    p, v, k = part
+    group = JClass(p ** (factorint(n)[p] - v), 1)
+    x = np.flatnonzero(valuations(n, p) == v)
+    values = np.zeros(n, dtype=np.complex128)
+    w = x % p ** factorint(n)[p] // p**v
+    values[x] = chi(k, group.orders)[position(group.n)[w]]
+    return values
+
+
+def label(J: JClass, k: Int[np.ndarray, " r"]) -> Label:
+    """What a frequency of a class is at each prime where it is not zero; the less of ±k.
+
+    >>> label(JClass(165, 3), np.array([1, 7]))
+    (Part(p=5, v=0, k=(1,)), Part(p=11, v=0, k=(7,)))
+    """
+    signs = k, -k % np.array(J.orders)
+    return min(_label(J, [int(x) for x in sign]) for sign in signs)
+
+
+def _label(J: JClass, k: list[int]) -> Label:
+    """What this frequency is at each prime where it is not zero."""
+    kappa, start, parts = factorint(J.n), 0, []
+    for p, power in sorted(factorint(J.m).items()):
+        end = start + len(axes(p**power))
+        if any(k[start:end]):
+            parts.append(Part(p, kappa[p] - power, tuple(k[start:end])))
+        start = end
+    return tuple(parts)
+
+
+def labels(J: JClass, mask: Bool[np.ndarray, " size"]) -> list[Label]:
+    """The key frequencies of a class, one of ±k."""
+    return [label(J, k) for k in frequencies(J.orders)[half(mask, J.orders)]]
+
+
+def of_strata(n: int, key: Masks) -> Characters:
+    """The key characters of every class, each on its own class."""
+    found, columns = [], [np.zeros((n, 0), dtype=np.complex128)]
+    for J in (jclass(d, n) for d in key):
+        mask = half(key[J.d], J.orders)
+        values = np.zeros((n, int(mask.sum())), dtype=np.complex128)
+        for i, k in enumerate(frequencies(J.orders)[mask]):
+            values[J.elements, i] = chi(k, J.orders)
+        found += labels(J, key[J.d])
+        columns.append(values)
+    return Characters(tuple(found), np.concatenate(columns, axis=1))
+
+
+def of_primes(n: int, key: Masks) -> Characters:
+    """For each prime power p^κ ‖ n and v < κ the key frequencies of J_{n/p^(κ−v)}, whose axes are
+    those of p: shared by all classes whose valuation is v."""
+    powers = [n // p ** (k - v) for p, k in sorted(factorint(n).items()) for v in range(k)]
+    return _shared(n, [x for d in powers if d in key for x in labels(jclass(d, n), key[d])])
+
+
+def mixed(n: int, key: Masks) -> Characters:
+    """The key frequencies of any class that are not zero on two or more primes, once each."""
+    every = (x for J in classes(n) if J.d in key for x in labels(J, key[J.d]))
+    return _shared(n, [*dict.fromkeys(x for x in every if len(x) > 1)])
+
+
+def _shared(n: int, found: list[Label]) -> Characters:
+    """The characters of these labels: products over their primes."""
+    columns = [np.prod([local(n, part) for part in x], axis=0) for x in found]
+    return Characters(tuple(found), np.array(columns, dtype=np.complex128).reshape(-1, n).T)

@@ -1,0 +1,111 @@
+"""Characters between and inside classes: does a coefficient depend on the class?
+
+A character of primes has one column over all products q and candidates c. Split by the classes of q
+and c, its parts are orthogonal to one another, to those of other characters and to all tables. So
+each coefficient is Σ N y X / Σ N X² over its cells.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from strata.monoid import classes
+from strata.schema.logits import Balance, CharacterPart, InsideClass, SharedCharacter
+from studies.mechanism.code.characters import Characters
+from studies.mechanism.code.descriptions import class_indicators, weights_of
+
+
+class Cells(NamedTuple):
+    """Σ y X and Σ X² over products of one class and candidates of another, and the weight N of
+    each product of a class."""
+
+    inner: Float[np.ndarray, "classes classes count"]
+    squares: Float[np.ndarray, "classes classes count"]
+    weight: Float[np.ndarray, " classes"]
+
+
+def cells(y: Float[np.ndarray, "n n"], f: Characters) -> Cells:
+    """The sums over the cells of every pair of classes."""
+    n, of = len(y), class_indicators(len(y))
+    inner, squares = (np.tensordot(of, x, axes=(0, 0)) for x in (f.inner(y, of), f.squares(of)))
+    # Cells outside a character's support are exact zeros: it is 0 there.
+    return Cells(inner, squares, weights_of(n)[[J.d % n for J in classes(n)]])
+
+
+def coefficients(of: Cells) -> Float[np.ndarray, "classes classes count"]:
+    """β(d, e) for the products of J_d and the candidates of J_e; NaN where there is no cell."""
+    nothing = np.full_like(of.inner, np.nan)
+    return np.divide(of.inner, of.squares, out=nothing, where=of.squares > 0)
+
+
+def shared(y: Float[np.ndarray, "n n"], f: Characters, total: float) -> list[SharedCharacter]:
+    """The characters that are defined in two classes or more; `total` is Σ z²."""
+    n, of = len(y), cells(y, f)
+    beta, d = coefficients(of), np.array([J.d for J in classes(n)])
+    inner, squares = (np.tensordot(of.weight, x, axes=(0, 0)) for x in of[:2])
+    own_inner, own_squares = (np.einsum("d,ddk->k", of.weight, x) for x in (of.inner, of.squares))
+    found = []
+    for i, parts in enumerate(f.labels):
+        here = np.flatnonzero(np.diagonal(of.squares[:, :, i]))
+        if len(here) > 1:
+            rest = inner[:, i].sum() - own_inner[i], squares[:, i].sum() - own_squares[i]
+            found.append(
+                SharedCharacter(
+                    parts=tuple(CharacterPart(p=p, v=v, k=k) for p, v, k in parts),
+                    same=float(own_inner[i] / own_squares[i]),
+                    different=float(rest[0] / rest[1]),
+                    explained=float(own_inner[i] ** 2 / own_squares[i] / total),
+                    classes=tuple(d[here].tolist()),
+                    beta=tuple(map(tuple, beta[np.ix_(here, here)][:, :, i].tolist())),
+                )
+            )
+    return found
+
+
+def balance(characters: list[SharedCharacter]) -> Balance:
+    """The balanced gating over all characters and pairs of classes d < e."""
+    ratios, left_out = [], 0
+    for beta in (np.array(x.beta) for x in characters):
+        own = np.diagonal(beta)
+        for d, e in zip(*np.triu_indices(len(own), 1), strict=True):
+            if own[d] > 0 and own[e] > 0:
+                size = np.sqrt(abs(beta[d, e] * beta[e, d]) / (own[d] * own[e]))
+                ratios.append(float(np.sign(beta[d, e] + beta[e, d]) * size))
+            else:
+                left_out += 1
+    median = float(np.median(ratios)) if ratios else None
+    return Balance(median=median, counted=len(ratios), left_out=left_out)
+
+
+def inside(
+    y: Float[np.ndarray, "n n"],
+    of_primes: Characters,
+    of_strata: Characters,
+    totals: Float[np.ndarray, " n"],
+) -> list[InsideClass]:
+    """Classes of two elements or more by themselves. `totals` is, for each q, Σ over its pairs of
+    the squares of the logits of its class's candidates, centred over the class."""
+    n, primes, strata = len(y), cells(y, of_primes), cells(y, of_strata)
+    inner, squares = (np.einsum("ddk->dk", x) for x in primes[:2])
+    weight = primes.weight[:, None]
+    common = (weight * inner).sum(axis=0) / (weight * squares).sum(axis=0)
+    own = _explained(inner, squares).sum(axis=1)
+    # One coefficient in the place of the best one explains less by its distance from it.
+    together = (2 * common * inner - common**2 * squares).sum(axis=1)
+    by_strata = _explained(*(np.einsum("ddk->dk", x) for x in strata[:2])).sum(axis=1)
+    found = []
+    for i, J in enumerate(classes(n)):
+        if len(J) > 1:
+            scale = float(primes.weight[i] / totals[J.elements].sum())
+            r2 = {"own": own[i], "shared": together[i], "strata": by_strata[i]}
+            cost = float((own[i] - together[i]) / own[i]) if own[i] > 0 else None
+            found.append(InsideClass(d=J.d, cost=cost, **{k: x * scale for k, x in r2.items()}))
+    return found
+
+
+def _explained(
+    inner: Float[np.ndarray, "classes count"], squares: Float[np.ndarray, "classes count"]
+) -> Float[np.ndarray, "classes count"]:
+    """What each coefficient explains of y; 0 where there is no cell."""
+    return np.divide(inner**2, squares, out=np.zeros_like(inner), where=squares > 0)

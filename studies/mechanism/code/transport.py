@@ -1,0 +1,184 @@
+"""A residue of a modulo one prime power changed, by a difference that other classes show.
+
+Definitions and criteria: docs/strata-or-primes.md, section 2.3.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from sympy.ntheory import divisors
+
+from strata.measure.activations import ROWS, answers, forward
+from strata.patch.hybrids import Hybrids
+from strata.patch.patching import TIES, Rig, tied
+from strata.patch.scores import short
+from strata.schema.embedding import Change, ChangeKind
+from studies.interventions.code.interchange import Predictions, norm_matched, predictions
+from studies.mechanism.code.main_effects import effects, prime_powers
+
+
+class Targets(NamedTuple):
+    """Every a with a residue r modulo Q that it lacks, and the a′ that has it."""
+
+    Q: int
+    a: Int[np.ndarray, " count"]
+    r: Int[np.ndarray, " count"]
+    acts_as: Int[np.ndarray, " count"]
+    """a′ ≡ r (mod Q), a′ ≡ a (mod n/Q)."""
+
+
+def targets(n: int, Q: int, residues: Int[np.ndarray, " some"]) -> Targets:
+    """Every a with each of these residues."""
+    a, r = (x.ravel() for x in np.meshgrid(np.arange(n), residues, indexing="ij"))
+    a, r = a[a % Q != r], r[a % Q != r]
+    rest = n // Q
+    one = rest * pow(rest, -1, Q)  # 1 modulo Q, 0 modulo n/Q
+    return Targets(Q, a, r, (a + (r - a) * one) % n)
+
+
+def drawn(Q: int, most: int, rng: np.random.Generator) -> Int[np.ndarray, " some"]:
+    """All residues modulo Q, or ``most`` − 1 of them at random where there are more; always 0."""
+    if most >= Q:
+        return np.arange(Q)
+    return np.sort(np.append(0, 1 + rng.permutation(Q - 1)[: most - 2]))
+
+
+def elsewhere(rows: Float[np.ndarray, "n width"], Q: int) -> Float[np.ndarray, "divisors Q width"]:
+    """Mean row over the x ≡ r (mod Q) with gcd(x, n/Q) ≠ g, for each divisor g of n/Q and each r.
+
+    For every r these x have the same residues modulo n/Q. Q must not be n.
+    """
+    n, width = rows.shape
+    parts = np.array(divisors(n // Q))
+    outside = np.gcd(np.arange(n), n // Q) != parts[:, None]
+    x = rows.astype(np.float64).reshape(n // Q, Q, width)
+    masks = outside.reshape(len(parts), n // Q, Q)
+    sums = [np.where(mask[:, :, None], x, 0).sum(axis=0) for mask in masks]
+    return np.array(sums) / masks.sum(axis=1)[:, :, None]
+
+
+def transported(rows: Float[np.ndarray, "n width"], to: Targets) -> Hybrids:
+    """W_E[a] + mean over {x ∈ H, x ≡ r} − mean over {x ∈ H, x ≡ a (mod Q)}, H = the residues x with
+    gcd(x, n/Q) ≠ gcd(a, n/Q)."""
+    n = len(rows)
+    means = elsewhere(rows, to.Q)
+    part = np.searchsorted(np.array(divisors(n // to.Q)), np.gcd(to.a, n // to.Q))
+    table = rows[to.a] + means[part, to.r] - means[part, to.a % to.Q]
+    return _hybrids(table.astype(rows.dtype), to, n)
+
+
+def exchanged(rows: Float[np.ndarray, "n width"], to: Targets) -> Hybrids:
+    """W_E[a] − f_Q(a mod Q) + f_Q(r)."""
+    f = effects(rows, to.Q)
+    table = rows[to.a] - f[to.a % to.Q] + f[to.r]
+    return _hybrids(table.astype(rows.dtype), to, len(rows))
+
+
+def _hybrids(table: np.ndarray, to: Targets, n: int) -> Hybrids:
+    return Hybrids(table, to.a, to.acts_as, np.gcd(to.acts_as, n))
+
+
+def hits(rig: Rig, hybrids: Hybrids, expected: Predictions) -> Float[np.ndarray, "trials levels"]:
+    """1 where the network answers as predicted to (hybrid, b), for each pair that counts: at the
+    usual level of ties, then at each of ``TIES``.
+
+    A model that tells its operands apart is asked with the hybrid in either place, and a hit in one
+    of them is a half.
+    """
+    i, b = np.nonzero(expected.counts)
+    right = expected.expected[i, b]
+    found = np.zeros((len(i), 1 + len(TIES)))
+    for start in range(0, len(i), ROWS):
+        rows = slice(start, start + ROWS)
+        answered = [*_answers(rig, hybrids.table, i[rows], b[rows])]
+        found[rows] = np.mean([given == right[rows, None] for given in answered], axis=0)
+    return found
+
+
+def _answers(
+    rig: Rig, table: np.ndarray, i: np.ndarray, b: np.ndarray
+) -> Iterator[Int[np.ndarray, "trials levels"]]:
+    """What the network answers to (hybrid i, b); where it is not symmetric, also to (b, hybrid)."""
+    n, W_E, first = rig.n, rig.weights["W_E"], i[0]
+    tokens = np.concatenate([W_E[:n], table[first : i[-1] + 1], W_E[n:]])
+    weights = rig.weights | {"W_E": tokens}
+    hybrid = n + i - first
+    for operands in ((hybrid, b),) if rig.attends else ((hybrid, b), (b, hybrid)):
+        logits = forward(weights, *operands).logits
+        usual = answers(logits)
+        yield np.column_stack([usual, tied(logits, usual)])
+
+
+def measured(rig: Rig, to: Targets, rng: np.random.Generator) -> list[ChangeKind]:
+    """Success by kind of change: by the classes of a and of a′."""
+    W_E = rig.weights["W_E"][: rig.n]
+    hybrids = transported(W_E, to)
+    expected = predictions(hybrids, rig.n, exact=True)
+    if not expected.counts.any():
+        return []
+    by_name = {
+        "success": hybrids,
+        "random": norm_matched(hybrids, W_E, rng),
+        "exchanged": exchanged(W_E, to),
+    }
+    values = {name: hits(rig, made, expected) for name, made in by_name.items()}
+    chance = expected.chance[expected.counts]
+    i, _ = np.nonzero(expected.counts)
+    source, target = np.gcd(to.a, rig.n)[i], np.gcd(to.acts_as, rig.n)[i]
+    records = []
+    for d, e in sorted({*zip(source.tolist(), target.tolist(), strict=True)}):
+        here = (source == d) & (target == e)
+        about = {"Q": to.Q, "source": d, "target": e, "trials": int(here.sum())}
+        means = at_levels({name: x[here].mean(axis=0) for name, x in values.items()})
+        records.append(ChangeKind(**about, chance=short(chance[here].mean()), **means))
+    return records
+
+
+def at_levels(numbers: dict[str, Float[np.ndarray, " levels"]]) -> dict[str, Any]:
+    """Numbers at the usual level of ties, and under ``ties`` those that differ at another."""
+    own = {name: short(x[0]) for name, x in numbers.items()}
+    ties = {
+        level: {name: short(x[at]) for name, x in numbers.items() if short(x[at]) != own[name]}
+        for at, level in enumerate(TIES, 1)
+    }
+    return own | {"ties": {level: differs for level, differs in ties.items() if differs}}
+
+
+def changes(rig: Rig, most: int, seed: int) -> list[ChangeKind]:
+    """Every kind of transported change; none where n is a prime power, as no class can show it.
+
+    ``most``: modulo a larger Q not all residues are tried.
+    """
+    kinds = []
+    for Q in prime_powers(rig.n):
+        if rig.n > Q:
+            rng = np.random.default_rng([seed, rig.n, Q])
+            kinds += measured(rig, targets(rig.n, Q, drawn(Q, most, rng)), rng)
+    return kinds
+
+
+def within(kinds: list[ChangeKind]) -> Change | None:
+    """Changes that leave the class, and so the p-adic valuation, as it is."""
+    return _mean([x for x in kinds if x.source == x.target])
+
+
+def crossing(kinds: list[ChangeKind]) -> Change | None:
+    """Changes to another class."""
+    return _mean([x for x in kinds if x.source != x.target])
+
+
+def _mean(kinds: list[ChangeKind]) -> Change | None:
+    """The mean over kinds, each with equal weight, and the least; None of none."""
+    if not kinds:
+        return None
+    levels = [kinds, *([x.at_tie(level) for x in kinds] for level in TIES)]
+
+    def each(name: str) -> Float[np.ndarray, "levels kinds"]:
+        return np.array([[getattr(x, name) for x in some] for some in levels])
+
+    numbers = {name: each(name).mean(axis=1) for name in ("success", "random", "exchanged")}
+    numbers["least"] = each("success").min(axis=1)
+    about = {"kinds": len(kinds), "trials": sum(x.trials for x in kinds)}
+    return Change(**about, chance=short(each("chance")[0].mean()), **at_levels(numbers))

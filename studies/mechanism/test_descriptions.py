@@ -1,0 +1,102 @@
+"""Two descriptions of the logits: least squares over all pairs and cells is their oracle."""
+
+import numpy as np
+import pytest
+
+from strata.measure.fourier import conjugate
+from strata.monoid import classes, unit
+from studies.mechanism.code import characters, descriptions
+from studies.mechanism.code.characters import Characters
+
+
+def some_keys(n, share=0.4, seed=0):
+    """Random key frequencies with their conjugates."""
+    rng, found = np.random.default_rng(seed), {}
+    for J in classes(n):
+        mask = rng.random(len(J)) < share
+        found[J.d] = mask | mask[conjugate(J.orders)]
+        found[J.d][0] = False
+    return found
+
+
+def every_key(n):
+    return some_keys(n, share=1.1)
+
+
+def design(n, description, bias):
+    """All columns as they are defined, centred over the candidates: (n², columns)."""
+    blocks = [np.outer(i, j) for table in description.tables for i in table.T for j in table.T]
+    waves = [2 * np.real(np.outer(f, f.conj())) for f in description.characters.values.T]
+    own = [np.tile(row, (n, 1)) for row in np.eye(n)] if bias else []
+    X = np.array(blocks + waves + own)
+    return (X - X.mean(axis=2, keepdims=True)).reshape(len(X), -1).T
+
+
+@pytest.mark.parametrize("n", [12, 15, 18, 36])
+def test_the_fit_is_that_of_least_squares_over_all_cells(n):
+    y = np.random.default_rng(1).normal(size=(n, n))
+    y -= y.mean(axis=1, keepdims=True)
+    weight, fold = descriptions.weights_of(n), descriptions.folds(n, 0, 5)
+    without = np.gcd(np.arange(n), n) != 1
+    for description in descriptions.describe(n, some_keys(n)).values():
+        for bias in (False, True):
+            X = design(n, description, bias)
+            for used in (np.ones(n), fold != 0, *[without] * (not bias)):
+                size = np.sqrt(np.repeat(weight * used, n))
+                solved = np.linalg.lstsq(X * size[:, None], y.ravel() * size, rcond=1e-10)
+                ours = descriptions.fit(y, weight * used, description, bias)
+                assert np.allclose(ours.ravel(), X @ solved[0], atol=1e-10)
+                if used.all():
+                    assert description.rank(bias) == (solved[3] > 1e-10 * solved[3][0]).sum()
+
+
+@pytest.mark.parametrize("n", [12, 36, 18])
+def test_ranks_of_tables_are_counts_and_characters_sum_to_0(n):
+    D, kappa = len(classes(n)), [*map(len, powers(n))]
+    none = {J.d: np.zeros(len(J), dtype=bool) for J in classes(n)}
+    bare = descriptions.describe(n, none)
+    assert bare["S"].rank() == D**2 - D
+    assert bare["C"].rank() == sum(k * (k + 1) for k in kappa)
+    for description in descriptions.describe(n, every_key(n)).values():
+        X = design(n, description, bias=False).reshape(n, n, -1)
+        waves = X[:, :, X.shape[2] - len(description.characters.labels) :]
+        assert np.allclose(waves.sum(axis=1), 0, atol=1e-12)
+
+
+def powers(n):
+    """For each prime of n its powers that divide n."""
+    primes = [p for p in range(2, n + 1) if n % p == 0 and all(p % i for i in range(2, p))]
+    return [[p**k for k in range(1, 9) if n % p**k == 0] for p in primes]
+
+
+def test_a_shared_character_quotes_w_and_not_the_unit_coordinate_between_classes():
+    n = 12  # 1 in J_1 and 2 in J_2... at p = 3: w = x mod 3, u(x) = x / d mod 12 / d
+    found = characters.of_primes(n, every_key(n))
+    of_three = found.labels.index((characters.Part(3, 0, (1,)),))
+    f = found.values[:, of_three]
+    by_w = [1 if x % 3 == 1 else -1 if x % 3 == 2 else 0 for x in range(n)]
+    by_unit = [0 if x % 3 == 0 else 1 if unit(x, n) % 3 == 1 else -1 for x in range(n)]
+    assert np.allclose(f, by_w) and not np.allclose(by_w, by_unit)
+    for J in classes(n):  # inside a class their quotients agree
+        inside = J.elements
+        w, u = np.array(by_w)[inside], np.array(by_unit)[inside]
+        assert (np.outer(w, w) == np.outer(u, u)).all()
+
+
+def test_the_sums_over_candidates_are_those_of_the_column():
+    n, rng = 36, np.random.default_rng(2)
+    f: Characters = descriptions.describe(n, every_key(n))["C+"].characters
+    y, part = rng.normal(size=(n, n)), descriptions.class_indicators(n)
+    X = 2 * np.real(f.values[:, None] * f.values.conj())
+    assert np.allclose(f.squares(part), np.einsum("qck,cd->qdk", X**2, part))
+    assert np.allclose(f.inner(y, part), np.einsum("qc,qck,cd->qdk", y, X, part))
+
+
+def test_folds_are_dealt_in_turn_over_classes():
+    fold = descriptions.folds(165, 0, 5)
+    for J in classes(165):
+        counts = np.bincount(fold[J.elements], minlength=5) if len(J) > 1 else np.zeros(5)
+        assert counts.max() - counts.min() <= 1 and (len(J) > 1 or fold[J.elements[0]] == -1)
+    assert np.ptp(np.bincount(fold[fold >= 0])) <= 1
+    assert (fold != descriptions.folds(165, 1, 5)).any()
+    assert (fold == descriptions.folds(165, 0, 5)).all()

@@ -1,0 +1,218 @@
+"""What the two accounts say of logits that are planted by hand: docs/strata-or-primes.md, 7."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from planted_logits import (
+    ACCOUNTS,
+    BRIEF,
+    class_table,
+    class_waves,
+    measured,
+    own_keys,
+    prime_table,
+    prime_waves,
+    same_class,
+    scaled,
+    shared_keys,
+    waves,
+)
+from small import weights_of
+
+from strata.measure import activations
+from strata.measure.fourier import conjugate
+from strata.monoid import classes
+from strata.run import Run
+from studies.mechanism.code import decision, descriptions, logits
+from studies.mechanism.code.characters import Part, local
+from studies.mechanism.code.descriptions import class_indicators
+
+
+@pytest.mark.parametrize("n", [165, 143])
+def test_planted_primes(n):
+    rng = np.random.default_rng(n)
+    at, votes = measured(scaled(prime_table(n, rng), prime_waves(n, rng)), shared_keys(n))
+    assert np.isclose(at.fits["C"].r2, 1, atol=1e-8) and np.isclose(votes.tau, 1, atol=1e-8)
+    assert np.isclose(votes.gating.median, 1) and np.isclose(votes.balanced, 1)
+    assert abs(votes.cost) < 1e-8 and votes.delta > 0.05
+    assert votes.L == "primes" and not votes.against and not votes.mixing
+
+
+@pytest.mark.parametrize("n", [165, 143])
+def test_planted_strata(n):
+    rng, keys = np.random.default_rng(n), shared_keys(n)
+    y = scaled(class_table(n, rng), class_waves(n, keys, rng))
+    at, votes = measured(y, keys)
+    assert np.isclose(at.fits["S"].r2, 1, atol=1e-8) and votes.delta < -0.05
+    assert abs(votes.gating.median) < 1e-8 and abs(votes.balanced) < 1e-8
+    assert votes.L == "strata" and not votes.against
+    S = descriptions.describe(n, keys)["S"]
+    for J in classes(n):  # of a class that it has not seen S says nothing
+        rows = np.gcd(np.arange(n), n) == J.d
+        unseen = descriptions.fit(y, np.where(rows, 0, descriptions.weights_of(n)), S)
+        assert (unseen[rows] == 0).all()
+
+
+def test_frequencies_of_each_class_make_sharing_cost():
+    keys = own_keys(165)
+    y = scaled(class_table(165, np.random.default_rng(0)), class_waves(165, keys, None))
+    _, votes = measured(y, keys)
+    assert votes.cost >= 0.2 and votes.L == "strata"
+
+
+@pytest.mark.parametrize(("cross", "L"), [(0.1, "strata"), (0.5, "between"), (0.9, "primes")])
+def test_a_mixture_has_the_gating_that_is_planted(cross, L):
+    rng, n = np.random.default_rng(1), 165
+    _, votes = measured(scaled(prime_table(n, rng), prime_waves(n, rng, cross)), shared_keys(n))
+    assert np.allclose([votes.gating.median, votes.balanced], cross)
+    assert votes.L == L
+
+
+def test_balanced_gating_keeps_when_classes_are_scaled():
+    rng, n = np.random.default_rng(2), 165
+    s, t = (class_indicators(n) @ rng.uniform(0.3, 3, class_indicators(n).shape[1]) for _ in "st")
+    _, votes = measured(s[:, None] * prime_waves(n, rng) * t, shared_keys(n))
+    assert np.isclose(votes.balanced, 1, atol=1e-8) and abs(votes.gating.median - 1) > 0.01
+
+
+def test_tables_of_strata_with_characters_of_primes_are_told_apart():
+    rng, n = np.random.default_rng(3), 165
+    at, votes = measured(scaled(class_table(n, rng), prime_waves(n, rng)), shared_keys(n))
+    assert np.isclose(votes.gating.median, 1)
+    assert np.isclose(at.fits["CS"].r2, 1, atol=1e-8) and at.fits["C"].r2 < 0.95
+
+
+def test_a_lookup_table_is_neither_and_every_description_answers_it():
+    at, votes = measured(np.eye(165), shared_keys(165))
+    assert abs(votes.gating.median) < 1e-8 and votes.L == "neither"
+    assert at.fits["C"].accuracy == at.fits["S"].accuracy == 1  # so accuracy decides nothing
+
+
+def test_random_logits_are_neither():
+    _, votes = measured(np.random.default_rng(4).normal(size=(165, 165)), shared_keys(165))
+    assert votes.L == "neither"
+
+
+def test_too_many_key_frequencies_describe_nothing():
+    rng, n = np.random.default_rng(5), 165
+    y = scaled(prime_table(n, rng), prime_waves(n, rng))
+    every = {J.d: np.arange(len(J)) > 0 for J in classes(n)}
+    at, votes = measured(y, every)
+    assert np.isclose(at.fits["C"].r2, 1) and at.key == at.of and votes.L == "neither"
+
+
+def test_what_depends_on_more_than_the_product_is_beyond_the_ceiling():
+    n, rng = 15, np.random.default_rng(6)
+    a, b = np.divmod(np.arange(n * n), n)
+    y = scaled(prime_table(n, rng), prime_waves(n, rng))
+    noise = rng.normal(size=(n * n, n))
+    noise -= noise.mean(axis=1, keepdims=True)
+    for q in range(n):
+        noise[a * b % n == q] -= noise[a * b % n == q].mean(axis=0)
+    z = y[a * b % n] + noise
+    halves = [slice(None, 100), slice(100, None)]
+    found = logits.profiles(((a[x], b[x], z[x]) for x in halves), n)
+    assert np.allclose(found.y, y)
+    of_all = np.ones(n, dtype=bool)
+    planted = 1 - (noise**2).sum() / (z**2).sum()
+    assert np.isclose(found.ceiling(of_all), planted)
+    at, _ = measured(y, shared_keys(n), found)
+    assert np.isclose(at.fits["C"].r2, planted) and all(
+        x.r2 < planted + 1e-12 for x in (*at.fits.values(), *at.fits_bias.values())
+    )
+    for q in range(n):  # the sums over the candidates of a class
+        own = np.gcd(np.arange(n), n) == np.gcd(q, n)
+        inside = z[a * b % n == q][:, own]
+        inside = inside - inside.mean(axis=1, keepdims=True)
+        assert np.isclose(found.inside[q], (inside**2).sum())
+    right = (activations.answers(z) == a * b % n).mean()
+    assert np.isclose(found.accuracy(of_all), right)
+
+
+@pytest.mark.parametrize("n", [13, 25, 27, 16])
+def test_a_prime_power_cannot_decide(n):
+    rng = np.random.default_rng(n)
+    keys = {J.d: rng.random(len(J)) < 0.4 for J in classes(n)}
+    keys = {J.d: keys[J.d] | keys[J.d][conjugate(J.orders)] for J in classes(n)}
+    for key in keys.values():
+        key[0] = False
+    at, votes = measured(rng.normal(size=(n, n)), keys)
+    for fits in (at.fits, at.fits_bias, votes):
+        r2 = fits.r2 if fits is votes else {name: x.r2 for name, x in fits.items()}
+        assert abs(r2["C"] - r2["S"]) < 1e-9
+    assert not decision.decides(n) and votes.L not in ("primes", "strata")
+    assert votes.gating.median is None and votes.balanced is None and votes.tau is None
+
+
+@pytest.mark.parametrize("n", [12, 18, 36])
+def test_coefficients_between_classes_are_those_of_the_split_columns(n):
+    rng = np.random.default_rng(n)
+    keys = {J.d: np.arange(len(J)) > 0 for J in classes(n)}
+    y = rng.normal(size=(n, n))
+    y -= y.mean(axis=1, keepdims=True)
+    at, _ = measured(y, keys)
+    N, same, d = descriptions.weights_of(n), same_class(n), np.gcd(np.arange(n), n)
+    split = []
+    for x in at.characters:
+        X = waves(np.prod([local(n, Part(p.p, p.v, p.k)) for p in x.parts], axis=0))
+        split += [X * same, X * ~same]
+        for i, own in enumerate(x.classes):
+            for j, other in enumerate(x.classes):
+                cell = np.where((d[:, None] == own) & (d == other), X, 0)
+                assert np.isclose(x.beta[i][j], (cell * y).sum() / (cell**2).sum())
+    tables = [np.outer(i, j) for i in class_indicators(n).T for j in class_indicators(n).T]
+    gram = np.einsum("q,iqc,jqc->ij", N, split, split)
+    assert np.allclose(gram, np.diag(np.diag(gram)), atol=1e-8)
+    assert np.allclose(np.einsum("q,iqc,jqc->ij", N, split, tables), 0, atol=1e-9)
+    of_split = np.einsum("q,iqc,qc->i", N, split, y) / np.diag(gram)
+    assert np.allclose(of_split, [b for x in at.characters for b in (x.same, x.different)])
+
+
+def test_coefficients_inside_classes_are_those_of_least_squares():
+    n, rng = 15, np.random.default_rng(7)
+    keys = {J.d: np.arange(len(J)) > 0 for J in classes(n)}
+    y = rng.normal(size=(n, n))
+    at, _ = measured(y, keys)
+    N, f = descriptions.weights_of(n), descriptions.describe(n, keys)["C+"].characters
+    X = np.array([waves(column) for column in f.values.T])
+    rows, columns, weight, place = [], [], [], []
+    for J in classes(n):
+        inside = y[np.ix_(J.elements, J.elements)]
+        rows.append((inside - inside.mean(axis=1, keepdims=True)).ravel())
+        columns.append(X[:, J.elements][:, :, J.elements].reshape(len(X), -1).T)
+        weight.append(np.full(len(J) ** 2, N[J.elements[0]]))
+        place.append(np.full(len(J) ** 2, J.d))
+    rows, columns, weight, place = map(np.concatenate, (rows, columns, weight, place))
+    root = np.sqrt(weight)
+    common = np.linalg.lstsq(columns * root[:, None], rows * root, rcond=1e-10)[0]
+    for x in at.inside:
+        here = place == x.d
+        own = np.linalg.lstsq(columns[here], rows[here], rcond=1e-10)[0]
+        r2 = [1 - ((rows - columns @ b)[here] ** 2).sum() / (rows[here] ** 2).sum()
+              for b in (own, common)]  # fmt: skip
+        assert np.allclose([x.own, x.shared], r2)
+        assert np.isclose(x.cost, (r2[0] - r2[1]) / r2[0])
+
+
+def test_a_network_is_described_by_the_sums_of_its_logits():
+    run = Run(6, 1)
+    weights = weights_of(run)
+    found: Any = logits.measure(run, weights, BRIEF, 0.5)
+    a, b = np.divmod(np.arange(36), 6)
+    z = activations.forward(weights, a, b).logits.astype(float)
+    z -= z.mean(axis=1, keepdims=True)
+    y = np.array([z[a * b % 6 == q].mean(axis=0) for q in range(6)])
+    left = sum(((z[a * b % 6 == q] - y[q]) ** 2).sum() for q in range(6))
+    assert np.isclose(found.ceiling, 1 - left / (z**2).sum(), atol=1e-6) and len(found.at) == 1
+    diverged = logits.measure(run, weights | {"b_U": np.full(6, np.nan, np.float32)}, BRIEF, 0.5)
+    assert not diverged.finite and not diverged.at
+
+
+def test_other_key_frequencies_and_folds_are_measured_beside():
+    run = Run(6, 1)
+    found = logits.measure(run, weights_of(run), ACCOUNTS.logits, 0.5)
+    assert [x.key_threshold for x in found.at] == [0.5, 0.25, 1.0, 2.0]
+    assert [x.seed for x in found.at[0].products] == [0, 1, 2, 3, 4]
+    counts = {x.key_threshold: x.key for x in found.at}
+    assert counts[0.25] >= counts[0.5] >= counts[1.0] >= counts[2.0]

@@ -1,0 +1,166 @@
+"""Models as torch modules: the analysis's own numbers, and the pipeline's own interventions."""
+
+import numpy as np
+import pytest
+import torch
+from planted import planted
+from small import exact_mlp, exact_transformer, weights_of
+
+from strata.api.model import MLP, Transformer, model_of
+from strata.inputs import InputError
+from strata.measure import activations, fourier, subspaces
+from strata.monoid import JClass
+from strata.patch import ablations, projections, routing, specificity
+from strata.run import Run
+
+SMALL = [Run(12, 1), Run(15, 2), Run(12, 1, "mlp")]
+
+
+@pytest.fixture(scope="module")
+def model() -> Transformer:
+    """A transformer made by hand, whose classes share the directions of each prime."""
+    made = model_of(Run(35, 1), planted(35))
+    assert isinstance(made, Transformer)
+    return made
+
+
+def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    a, b = np.divmod(np.arange(n * n), n)
+    return a, b
+
+
+def keys(model: Transformer) -> projections.Masks:
+    return projections.keys(model.weights()["W_E"][: model.n], model.n, 0.5)
+
+
+@pytest.mark.parametrize("run", SMALL, ids=str)
+def test_the_forward_pass_is_that_of_the_analysis(run):
+    weights, (a, b) = weights_of(run), pairs(run.n)
+    model, own = model_of(run, weights), activations.forward(weights, a, b)
+    logits, cache = model.run_with_cache(a, b)
+    np.testing.assert_allclose(logits, own.logits, rtol=0, atol=1e-5 * np.abs(own.logits).max())
+    np.testing.assert_allclose(cache["post"][:, 0], own.mlp, atol=1e-5)
+    if isinstance(model, Transformer):
+        np.testing.assert_allclose(cache["pattern"][:, :, 0], own.attention, atol=1e-6)
+    for name, x in model.weights().items():
+        np.testing.assert_array_equal(x, weights[name])
+
+
+@pytest.mark.parametrize("made", [exact_transformer, exact_mlp])
+def test_a_model_that_is_right_by_construction_answers_every_pair(made):
+    model = model_of(Run(6, 1), made(6))
+    assert isinstance(model, Transformer if made is exact_transformer else MLP)
+    np.testing.assert_array_equal(model.answers(), np.outer(range(6), range(6)) % 6)
+    assert model.accuracy() == model.accuracy(3) == 1
+
+
+def test_activations_have_the_names_and_axes_of_transformerlens():
+    model = model_of(Run(12, 1), weights_of(Run(12, 1)))
+    _, cache = model.run_with_cache([1, 2], 5)
+    shapes = {"embed": (2, 3, 12), "resid_pre": (2, 3, 12), "q": (2, 1, 3, 4), "k": (2, 3, 3, 4)}
+    shapes |= {"v": (2, 3, 3, 4), "attn_scores": (2, 3, 1, 3), "pattern": (2, 3, 1, 3)}
+    shapes |= {"z": (2, 1, 3, 4), "attn_out": (2, 1, 12), "resid_mid": (2, 1, 12)}
+    shapes |= {"pre": (2, 1, 20), "post": (2, 1, 20), "mlp_out": (2, 1, 12)}
+    shapes |= {"resid_post": (2, 1, 12)}
+    assert {k.rpartition("hook_")[2]: tuple(x.shape) for k, x in cache.items()} == shapes
+    assert list(cache)[5] == "blocks.0.attn.hook_attn_scores"
+    assert cache["z", 0] is cache["blocks.0.attn.hook_z"]
+    with pytest.raises(InputError, match=r"'zz': no such activation; there are hook_embed, "):
+        cache["zz"]
+    assert set(model.state_dict()) >= {"embed.W_E", "blocks.0.attn.W_Q", "blocks.0.mlp.b_in"}
+
+
+def test_a_hook_replaces_an_activation_inside_its_with_block_alone(model):
+    before = model(2, 3)
+    zero = [("blocks.0.hook_resid_post", lambda x, point: torch.zeros_like(x))]
+    assert torch.equal(model.run_with_hooks(2, 3, zero)[0], model.b_U)
+    assert torch.equal(model(2, 3), before)
+    with pytest.raises(InputError, match=r"hook_x: no such hook point; there are hook_embed"):
+        model.run_with_hooks(2, 3, [("hook_x", lambda x, point: x)])
+
+
+def test_circuits_and_spectra_are_those_of_the_analysis(model):
+    weights = model.weights()
+    for h in range(2):
+        own = subspaces.W_OV(weights["W_V"][h], weights["W_O"][h])
+        np.testing.assert_allclose(model.W_OV[h], own, atol=1e-5)
+        score = weights["W_Q"][h] @ weights["W_K"][h].T
+        np.testing.assert_allclose(model.W_QK[h], score, atol=1e-5)
+    J, share = JClass(35, 5), model.spectrum(5)
+    own = fourier.energy_share(weights["W_E"][J.elements], J.orders)
+    np.testing.assert_array_equal(share, own)
+    assert share.index[1] == (1,) and model.key_frequencies(5) == [(1,), (2,), (4,), (5,)]
+
+
+@pytest.mark.parametrize(("prime", "other"), [(5, 7), (7, 5)])
+def test_without_the_directions_of_a_prime_answers_fail_modulo_it_alone(model, prime, other):
+    broken = model.without(prime=prime)
+    chance = 1 - (1 - 1 / prime) ** 2 + (1 - 1 / prime) ** 2 / (prime - 1)
+    assert model.accuracy() == broken.accuracy(other) == 1
+    assert broken.accuracy(prime) == pytest.approx(chance, abs=0.05)
+    assert broken.changed == (f"without prime {prime}",) and model.changed == ()
+    subject = ablations.subject(model.weights(), 35, keys(model))
+    own = specificity.without(subject, specificity.directions(subject, 1, prime))
+    np.testing.assert_array_equal(broken.answers().ravel(), own.answer[subject.rig.row_of])
+
+
+def test_a_head_is_ablated_as_the_pipeline_ablates_it():
+    run, (a, b) = Run(15, 2), pairs(15)
+    model, label = model_of(run, weights_of(run)), torch.from_numpy(a * b % 15)
+    subject = ablations.subject(model.weights(), run.n, {})
+    for h in range(3):
+        logits, own = model.without(head=h)(a, b), routing.ablated(subject, (h,))
+        loss = torch.nn.functional.cross_entropy(logits, label, reduction="none")
+        np.testing.assert_allclose(loss, own.loss[subject.rig.row_of], atol=1e-5)
+
+
+def test_key_characters_suffice_where_the_model_has_no_others(model):
+    kept, rest = model.keeping_key_characters(), model.without_key_characters()
+    assert kept.accuracy() == 1 and rest.accuracy() < 0.5
+    before, twice = model.weights()["W_E"], kept.weights()["W_E"] + rest.weights()["W_E"]
+    for J in (JClass(35, 1), JClass(35, 5)):
+        means = (twice - before)[J.elements]
+        own = np.tile(before[J.elements].mean(axis=0), (len(J), 1))
+        np.testing.assert_allclose(means, own, atol=1e-5)
+
+
+def test_an_operand_takes_the_residue_of_another_modulo_one_prime(model):
+    hybrid, acts_as = model.swapped(2, 6, 7)
+    assert acts_as % 7 == 6 and acts_as % 5 == 2
+    others = np.delete(np.arange(35), 2)  # 2 · 2 has two changed operands
+    np.testing.assert_array_equal(hybrid.answers()[2, others], acts_as * others % 35)
+    same = np.ix_(others, others)
+    np.testing.assert_array_equal(hybrid.answers()[same], model.answers()[same])
+    unchanged, itself = model.swapped(2, 2, 5)
+    assert itself == 2
+    np.testing.assert_array_equal(unchanged.answers(), model.answers())
+
+
+BAD = {
+    "a = 35: must be from 0 to 34": lambda m: m(35, 0),
+    "b = -1: must be from 0 to 34": lambda m: m(0, [1, -1]),
+    "a is torch.float32: must be integers from 0 to 34": lambda m: m(torch.ones(2), 1),
+    "b is torch.bool: must be integers": lambda m: m(1, True),
+    "a = 'x': must be integers": lambda m: m("x", 1),
+    r"a, b: shapes \(2,\) and \(3,\): must be equal": lambda m: m([1, 2], [1, 2, 3]),
+    "q = 4: must be a divisor of n = 35": lambda m: m.accuracy(4),
+    "d = 3: must be one of the divisors of 35": lambda m: m.spectrum(3),
+    "J_35 has one element, and so no spectrum": lambda m: m.spectrum(35),
+    "without: give one of prime and head": lambda m: m.without(),
+    "prime = 3: J_1 of Z_35 has no such axis; must be one of 5, 7": lambda m: m.without(prime=3),
+    "head = 2: must be from 0 to 1": lambda m: m.without(head=2),
+    "prime = 7: J_7 of Z_35 has no such axis": lambda m: m.swapped(7, 14, 7),
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_what_cannot_be_is_refused_in_one_line(model, line):
+    with pytest.raises(InputError, match=line) as refused:
+        BAD[line](model)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_mlp_alone_has_no_heads():
+    run = Run(12, 1, "mlp")
+    with pytest.raises(InputError, match="the MLP-only model has no heads"):
+        model_of(run, weights_of(run)).without(head=0)

@@ -1,0 +1,132 @@
+"""Spectra: planted frequencies are found, and the transform is the one by characters."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strata.measure import fourier
+from strata.monoid import chi, classes, frequencies, jclass
+
+ORDERS = [(1,), (2,), (3,), (10,), (2, 2), (4, 10), (2, 4, 10), (2, 2, 3, 5)]
+some_orders = st.lists(st.integers(2, 6), min_size=1, max_size=3).map(tuple)
+
+
+def noise(orders: tuple[int, ...], d_model: int = 5, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(int(np.prod(orders)), d_model))
+
+
+@pytest.mark.parametrize("orders", ORDERS)
+def test_the_spectrum_is_the_product_with_the_conjugate_characters(orders):
+    x = noise(orders)
+    expected = [chi(k, orders).conj() @ x for k in frequencies(orders)]
+    assert np.allclose(fourier.spectrum(x, orders), expected)
+
+
+@settings(deadline=None, max_examples=30)
+@given(some_orders, st.integers(0, 99))
+def test_parseval_the_energy_is_the_variance_of_the_rows(orders, seed):
+    x = noise(orders, seed=seed)
+    assert np.isclose(fourier.energy(x, orders).sum(), len(x) * ((x - x.mean(0)) ** 2).sum())
+
+
+@settings(deadline=None, max_examples=30)
+@given(some_orders, st.integers(0, 99))
+def test_k_and_minus_k_have_one_energy_to_the_last_bit(orders, seed):
+    share = fourier.energy_share(noise(orders, seed=seed), orders)
+    minus = fourier.conjugate(orders)
+    assert np.array_equal(-frequencies(orders) % orders, frequencies(orders)[minus])
+    assert np.array_equal(share, share[minus])
+    assert share[0] == 0
+    assert np.isclose(share.sum(), 1)
+
+
+@pytest.mark.parametrize("orders", [(10,), (4, 10), (2, 4, 10)])
+def test_planted_frequencies_are_the_key_ones_and_both_signs_count(orders):
+    planted = [(1,) * len(orders), (0,) * (len(orders) - 1) + (3,)]
+    rng = np.random.default_rng(1)
+    weights = rng.normal(size=(2, 7)) + 1j * rng.normal(size=(2, 7))
+    waves = np.stack([chi(k, orders) for k in planted], axis=1) @ weights
+    x = waves.real + 5 + 1e-3 * noise(orders, 7)
+    key = fourier.key_frequencies(fourier.energy_share(x, orders))
+    found = {tuple(k) for k in frequencies(orders)[key].tolist()}
+    minus = {tuple(-i % q for i, q in zip(k, orders, strict=True)) for k in planted}
+    assert found == {*planted, *minus}
+    assert fourier.fve(fourier.energy_share(x, orders), key) > 0.999
+
+
+def test_a_frequency_that_is_its_own_inverse_counts_once():
+    x = np.real(chi((1, 0), (2, 3)))[:, None]
+    assert fourier.energy_share(x, (2, 3)).round(12).tolist() == [0, 0, 0, 1, 0, 0]
+
+
+def test_hand_made_spectrum_of_a_class_of_four():
+    x = np.array([[3.0], [2.0], [1.0], [2.0]])  # 2 + cos(πt/2): the energy is at k = 1 and 3
+    assert np.allclose(fourier.energy(x, (4,)), [0, 4, 0, 4])
+    share = fourier.energy_share(x, (4,))
+    assert fourier.key_frequencies(share).tolist() == [False, True, False, True]
+
+
+def test_the_threshold_is_half_the_uniform_share_and_included():
+    share = np.array([0, 0.5 / 4, 0.5 / 4 - 1e-9, 0.5, 0.25])
+    assert fourier.key_frequencies(share).tolist() == [False, True, False, True, True]
+    assert fourier.key_frequencies(share, 1.0).tolist() == [False, False, False, True, True]
+    assert not fourier.key_frequencies(np.zeros(1)).any()
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.floats(1e-6, 1e6), st.floats(-10, 10))
+def test_shares_ignore_scale_and_offset(scale, offset):
+    x = noise((4, 10))
+    share = fourier.energy_share(x, (4, 10))
+    assert np.allclose(fourier.energy_share(scale * (x + offset), (4, 10)), share)
+
+
+def test_single_precision_weights_are_transformed_in_double():
+    x = noise((4, 10)).astype(np.float32)
+    assert np.array_equal(fourier.energy(x, (4, 10)), fourier.energy(x.astype(float), (4, 10)))
+
+
+@pytest.mark.parametrize("orders", ORDERS)
+def test_atomic_frequencies_are_nonzero_on_one_axis_only(orders):
+    expected = [sum(i > 0 for i in k) == 1 for k in product(*map(range, orders))]
+    assert fourier.atomic(orders).tolist() == expected
+    assert fourier.atomic(orders).sum() == sum(q - 1 for q in orders)
+
+
+def test_a_sum_of_functions_of_single_axes_is_all_atomic():
+    t = frequencies((4, 10))
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(4, 3))[t[:, 0]] + rng.normal(size=(10, 3))[t[:, 1]]
+    assert np.isclose(fourier.fve(fourier.energy_share(x, (4, 10)), fourier.atomic((4, 10))), 1)
+
+
+@pytest.mark.parametrize("x", [np.full((4, 3), 0.1), np.ones((1, 3)), np.full((4, 3), np.nan)])
+def test_rows_without_finite_variation_have_no_shares(x):
+    with pytest.raises(ValueError, match="no energy"):
+        fourier.energy_share(x, (len(x),))
+
+
+@pytest.mark.parametrize("n", [15, 36, 143, 165, 210])
+def test_the_strongest_dimension_is_where_the_largest_coefficient_was_planted(n):
+    rng = np.random.default_rng(n)
+    W_E = rng.normal(size=(n + 1, 12))
+    J = [J for J in classes(n) if len(J.orders) == 2][-1]
+    W_E[J.elements, 7] += 50 * np.real(chi((1, 1), J.orders))
+    W_E[J.elements, 3] += 1000  # a constant is no frequency
+    assert fourier.strongest_dimension(W_E, n) == 7
+
+
+def test_classes_with_another_number_of_axes_do_not_choose_the_strongest_dimension():
+    W_E = 1e-3 * np.random.default_rng(0).normal(size=(165, 4))
+    for d, k, column in [(1, (1, 1, 1), 0), (15, (1,), 1), (5, (1, 1), 2)]:
+        W_E[jclass(d, 165).elements, column] += (200 / d) * np.real(chi(k, jclass(d, 165).orders))
+    assert fourier.strongest_dimension(W_E, 165) == 2
+
+
+@pytest.mark.parametrize("n", [2, 7, 9, 22])
+def test_without_a_class_of_two_axes_there_is_no_strongest_dimension(n):
+    with pytest.raises(ValueError, match="exactly two axes"):
+        fourier.strongest_dimension(np.ones((n, 4)), n)

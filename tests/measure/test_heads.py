@@ -1,0 +1,63 @@
+"""Heads: block scores by kind of row, and directions shared with random residues, which are those
+of any residues by the definition for a class."""
+
+import numpy as np
+import pytest
+from small import PARAMS, weights_of
+
+from strata.measure import heads, subspaces
+from strata.monoid import classes
+from strata.run import Run
+
+MANY = PARAMS.model_copy(update={"shuffles": 400, "top_directions": 3, "aligned_cosine": 0.5})
+
+
+def test_a_head_that_follows_classes_in_regular_rows_alone_is_seen_to():
+    rng, n = np.random.default_rng(0), 180
+    labels = np.gcd(np.arange(n), n)
+    regular = np.gcd(labels, n // labels) == 1
+    x = rng.normal(size=(n, n)).astype(np.float32)
+    x[regular] = rng.normal(size=(n + 1, n + 1))[np.ix_(labels, labels)][regular]
+    found = heads.by_kind(x, rng, 10)
+    assert found is not None
+    assert found.regular.score == pytest.approx(1)
+    assert found.regular.mean < 0.5
+    chance = found.non_regular.mean + 5 * found.non_regular.std
+    assert found.non_regular.score < chance < 0.5
+    assert heads.by_kind(x[:30, :30], rng, 2) is None
+
+
+def test_random_directions_are_the_mean_count_over_random_sets():
+    weights, rng = weights_of(Run(15, 1)), np.random.default_rng(7)
+    random = heads.random_spans(weights["W_E"][:15], 15, MANY)
+    for h in range(3):
+        found = heads.alignment(h, weights, 15, random, MANY)
+        W_OV = subspaces.W_OV(weights["W_V"][h], weights["W_O"][h])
+        for J in classes(15):
+            for side in ("read", "write"):
+                own = subspaces.alignment(W_OV, weights["W_E"][J.elements], side, 3)
+                assert getattr(found[J.d], side) == pytest.approx(own)
+                assert getattr(found[J.d], f"{side}_above") == (own >= 0.5).sum()
+                sets = [rng.choice(15, len(J), replace=False) for _ in range(400)]
+                cosines = [subspaces.alignment(W_OV, weights["W_E"][x], side, 3) for x in sets]
+                counts = [(x >= 0.5).sum() for x in cosines]
+                error = float(4 * (np.std(counts) + 0.05) / 20)
+                mean = getattr(found[J.d], f"{side}_random")
+                assert mean == pytest.approx(np.mean(counts), abs=error)
+
+
+def test_where_all_residues_lie_in_what_a_head_reads_every_set_does():
+    weights, rng = weights_of(Run(15, 1)), np.random.default_rng(0)
+    read, _ = np.linalg.qr(rng.normal(size=(12, 3)))
+    weights["W_E"] = (rng.normal(size=(16, 3)) @ read.T).astype(np.float32)
+    weights["W_V"] = np.stack([read @ rng.normal(size=(3, 4)) for _ in range(3)])
+    strict = MANY.model_copy(update={"aligned_cosine": 0.999})
+    random = heads.random_spans(weights["W_E"][:15], 15, strict)
+    for h in range(3):
+        found = heads.alignment(h, weights, 15, random, strict)
+        assert [found[J.d].read_random for J in classes(15)] == [3, 3, 1, 0]
+
+
+def test_the_mlp_only_model_has_no_head():
+    none = np.zeros((15 * 15, 0, 3), np.float32)
+    assert heads.measure(weights_of(Run(15, 1, "mlp")), none, 15, PARAMS) == ()

@@ -1,0 +1,65 @@
+"""What neurons follow is found by brute force, and in activations that were made to follow it."""
+
+import numpy as np
+import pytest
+from small import TRAIN, kind_of
+
+from strata.measure import all_pairs, neurons
+from strata.measure.activations import blocks
+from strata.run import Run
+from strata.train import network
+
+
+def moments_of(x: np.ndarray, n: int, parts: int = 1) -> neurons.Moments:
+    found = neurons.Moments(neurons.labels(n), x.shape[1])
+    for rows in np.array_split(np.arange(n * n), parts):
+        found.add(*np.divmod(rows, n), x[rows])
+    return found
+
+
+@pytest.mark.parametrize("n", [6, 12, 15])
+def test_shares_are_those_between_cells_by_brute_force(n):
+    x = np.random.default_rng(n).normal(size=(n * n, 4)) + 3
+    _, variance, between = moments_of(x, n, parts=3).explained()
+    assert variance == pytest.approx(n * n * x.var(axis=0))
+    for name, labels in neurons.labels(n).items():
+        cells: dict[tuple[int, int], list[np.ndarray]] = {}
+        for a in range(n):
+            for b in range(n):
+                cells.setdefault((labels[a], labels[b]), []).append(x[a * n + b])
+        expected = sum(len(v) * (np.mean(v, axis=0) - x.mean(axis=0)) ** 2 for v in cells.values())
+        assert between[name] == pytest.approx(expected)
+
+
+def test_neurons_made_of_one_prime_power_are_put_to_it():
+    n, rng = 60, np.random.default_rng(0)
+    a, b = np.divmod(np.arange(n * n), n)
+    made = {4: 3, 3: 1, 5: 2}  # neurons of each
+    x = [rng.random((q, q))[a % q, b % q] for q, count in made.items() for _ in range(count)]
+    _, variance, between = moments_of(np.stack(x, axis=1), n).explained()
+    for i, q in enumerate([4, 4, 4, 3, 5, 5]):
+        shares = {name: found[i] / variance[i] for name, found in between.items()}
+        assert shares[str(q)] == pytest.approx(1)
+        assert all(value < 0.7 for name, value in shares.items() if name != str(q))
+
+
+@pytest.mark.parametrize("run", [Run(2, 1), Run(12, 1), Run(13, 1), Run(15, 1, "mlp")], ids=str)
+def test_any_model_is_measured(run):
+    weights = {name: x.numpy() for name, x in network.initial(run, kind_of(run, TRAIN)).items()}
+    found, n = neurons.measure(all_pairs.forward(weights, run.n).neurons), run.n
+    mlp = np.concatenate([x.mlp for *_, x in blocks(weights, n)])
+    assert found.varying == int((mlp.std(axis=0) > 0).sum()) == sum(found.neurons.values())
+    modulo = [share for share in found.modulo.values() if share is not None]
+    assert found.classes is not None and found.one_power is not None
+    assert all(0 <= share <= 1 + 1e-9 for share in [found.classes, found.one_power, *modulo])
+    assert found.one_power >= max(modulo) and len(modulo) == len(found.modulo)
+    if n in (2, 13):  # a residue modulo n is the residue
+        assert found.modulo == {n: pytest.approx(1)}
+
+
+def test_neurons_that_never_vary_follow_nothing():
+    weights = {name: x.numpy() for name, x in network.initial(Run(6, 1), TRAIN).items()}
+    weights |= {"W_in": np.zeros_like(weights["W_in"])}
+    found = neurons.measure(all_pairs.forward(weights, 6).neurons)
+    assert (found.varying, found.classes, found.one_power) == (0, None, None)
+    assert found.neurons == {2: 0, 3: 0}

@@ -1,0 +1,228 @@
+"""The readout: its closed form against least squares over explicit rows, and planted logits."""
+
+import json
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strata.measure import readout
+from strata.monoid import JClass, axes, classes, frequencies, jclass, position, unit
+
+PRINTED = json.loads((Path(__file__).parents[2] / "paper" / "printed_values.json").read_text())
+# regular and not, cyclic and not, with and without axes of order 2
+CASES = [(165, 3), (165, 15), (165, 55), (35, 1), (12, 2), (36, 3), (40, 2), (24, 1), (72, 6)]
+
+
+def fit(logits: np.ndarray, product: np.ndarray, orders: tuple, key: np.ndarray) -> readout.Fit:
+    """The fit of these prompts, in one go."""
+    return readout.fit(readout.sums(logits, product, orders), orders, key)
+
+
+def prompts(J: JClass, count: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    """Some pairs (a, b) with ab in the class, from all of them."""
+    a, b = np.divmod(np.arange(J.n**2), J.n)
+    inside = np.flatnonzero(np.gcd(a * b, J.n) == J.d)
+    chosen = np.random.default_rng(J.n).choice(inside, count)
+    return a[chosen], b[chosen]
+
+
+def feature(k: tuple[int, ...], J: JClass, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """2 cos θ_k(u(ab) u(c)^−1), prompts by candidates, residue by residue from the definition."""
+    cosine = {}
+    for t in frequencies(J.orders).tolist():
+        x = prod(pow(g, i, J.m) for (_, g), i in zip(axes(J.m), t, strict=True)) % J.m
+        turns = sum(i * j / q for i, j, q in zip(k, t, J.orders, strict=True))
+        cosine[x] = 2 * np.cos(2 * np.pi * turns)
+    inverses = [pow(unit(c, J.n), -1, J.m) for c in J.elements.tolist()]
+    products = [unit(x, J.n) for x in (a * b % J.n).tolist()]
+    return np.array([[cosine[u * v % J.m] for v in inverses] for u in products])
+
+
+def some_key(J: JClass, seed: int) -> np.ndarray:
+    """A random set of frequencies, never empty, each with its negative."""
+    key = np.random.default_rng(seed).random(len(J)) < 0.4
+    key[:2] = False, True
+    minus = np.ravel_multi_index(tuple((-frequencies(J.orders) % J.orders).T), J.orders)
+    return key | key[minus]
+
+
+@pytest.mark.parametrize(("n", "d"), CASES)
+def test_the_closed_form_is_least_squares_with_intercept_over_all_rows(n, d):
+    J = jclass(d, n)
+    a, b = prompts(J)
+    logits = np.random.default_rng(d).normal(size=(len(a), len(J))) + 3
+    found = fit(logits, position(n)[a * b % n], J.orders, some_key(J, n))
+    columns = [feature(k, J, a, b) for k in found.frequencies]
+    columns = [(x - x.mean(axis=1, keepdims=True)).ravel() for x in columns]
+    y = (logits - logits.mean(axis=1, keepdims=True)).ravel()
+    X = np.stack([*columns, np.ones(y.size)], axis=1)
+    beta = np.linalg.lstsq(X, y)[0]
+    assert np.allclose(beta, [*found.coefficients, 0])
+    r2 = 1 - ((y - X @ beta) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    assert np.isclose(found.r2, r2)
+    assert found.prompts == len(a)
+    assert np.allclose(readout.predicted(found, position(n)[a * b % n], J.orders).ravel(), X @ beta)
+
+
+@pytest.mark.parametrize(("n", "d"), CASES)
+def test_r2_is_what_the_predicted_logits_leave_of_all_of_them(n, d):
+    J = jclass(d, n)
+    a, b = prompts(J)
+    logits = np.random.default_rng(d).normal(size=(len(a), len(J))).astype(np.float32)
+    product = position(n)[a * b % n]
+    found = fit(logits, product, J.orders, some_key(J, n))
+    y = readout.centred(logits)
+    rest = y - readout.predicted(found, product, J.orders)
+    assert abs(found.r2 - (1 - (rest**2).sum() / (y**2).sum())) < 1e-12
+
+
+@pytest.mark.parametrize(("n", "d"), CASES)
+def test_sums_of_blocks_add_up_to_the_sums_of_all_prompts(n, d):
+    J = jclass(d, n)
+    a, b = prompts(J)
+    logits, product = np.random.default_rng(d).normal(size=(len(a), len(J))), position(n)[a * b % n]
+    total = readout.no_sums(len(J))
+    for rows in np.array_split(np.arange(len(a)), 7):
+        total = total + readout.sums(logits[rows], product[rows], J.orders)
+    whole = readout.sums(logits, product, J.orders)
+    assert np.allclose(total.total, whole.total, atol=1e-12)
+    assert np.isclose(total.squares, whole.squares)
+    assert (total.largest, total.prompts) == (whole.largest, len(a))
+    assert np.allclose(total.by_product, whole.by_product, atol=1e-12)
+    assert np.array_equal(total.prompts_of, np.bincount(product, minlength=len(J)))
+
+
+@pytest.mark.parametrize(("n", "d"), CASES)
+def test_sums_by_product_and_candidate_are_those_of_the_centred_logits_and_give_the_others(n, d):
+    J = jclass(d, n)
+    a, b = prompts(J)
+    logits, product = np.random.default_rng(d).normal(size=(len(a), len(J))), position(n)[a * b % n]
+    found, y = readout.sums(logits, product, J.orders), readout.centred(logits)
+    expected, total = np.zeros((len(J), len(J))), np.zeros(len(J))
+    for row, place in zip(y, product, strict=True):
+        expected[place] += row
+    np.add.at(total, readout.quotients(J.orders), expected)
+    assert np.allclose(found.by_product, expected, atol=1e-12)
+    assert np.allclose(found.total, total, atol=1e-12)
+    means = np.where(found.prompts_of[:, None] > 0, found.profiles, 0)[product]
+    assert found.r2_product == pytest.approx(1 - ((y - means) ** 2).sum() / (y**2).sum())
+
+
+@pytest.mark.parametrize(("n", "d"), CASES)
+def test_column_q_holds_the_candidate_whose_quotient_is_q(n, d):
+    J = jclass(d, n)
+    a, b = prompts(J)
+    logits = np.random.default_rng(d).normal(size=(len(a), len(J)))
+    found = readout.by_quotient(logits, position(n)[a * b % n], J.orders)
+    units = [unit(c, n) for c in J.elements.tolist()]  # u is 1 at the first element
+    first = pow(units[0], -1, J.m) if J.m > 1 else 0
+    for row, y, x in zip(found, readout.centred(logits), (a * b % n).tolist(), strict=True):
+        for c, v in enumerate(units):
+            quotient = unit(x, n) * pow(v, -1, J.m) % J.m
+            q = [u * first % J.m for u in units].index(quotient)
+            assert row[q] == y[c]
+
+
+@pytest.mark.parametrize(("n", "d"), CASES)
+def test_planted_coefficients_come_back_with_an_r2_of_one(n, d):
+    J = jclass(d, n)
+    a, b = prompts(J)
+    product, key = position(n)[a * b % n], some_key(J, n + 1)
+    k = [tuple(i) for i in frequencies(J.orders)[readout.half(key, J.orders)].tolist()]
+    beta = np.random.default_rng(d).uniform(1, 2, len(k))
+    offsets = np.random.default_rng(d).normal(size=(len(a), 1))
+    logits = offsets + np.stack([feature(i, J, a, b) for i in k], axis=-1) @ beta
+    found = fit(logits, product, J.orders, key)
+    assert found.frequencies == tuple(k)
+    assert np.allclose(found.coefficients, beta)
+    assert np.isclose(found.r2, 1, atol=1e-12)
+    assert np.allclose(readout.predicted(found, product, J.orders), readout.centred(logits))
+
+
+def test_the_correct_candidate_has_the_largest_predicted_logit():
+    J = jclass(3, 165)
+    a, b = prompts(J)
+    product = position(165)[a * b % 165]
+    key = np.arange(len(J)) > 0
+    found = fit(np.eye(len(J))[product], product, J.orders, key)
+    assert np.isclose(found.r2, 1)
+    assert np.array_equal(readout.predicted(found, product, J.orders).argmax(axis=1), product)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.sampled_from(CASES), st.integers(0, 99))
+def test_one_of_a_pair_of_frequencies_says_as_much_as_both(case, seed):
+    J = jclass(case[1], case[0])
+    rng = np.random.default_rng(seed)
+    logits, product = rng.normal(size=(20, len(J))), rng.integers(len(J), size=20)
+    key = some_key(J, seed)
+    both = fit(logits, product, J.orders, key)
+    assert both == fit(logits, product, J.orders, readout.half(key, J.orders))
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.sampled_from(CASES), st.integers(0, 99), st.floats(0.01, 100))
+def test_r2_ignores_scale_and_offsets_and_grows_with_the_frequencies(case, seed, scale):
+    J = jclass(case[1], case[0])
+    rng = np.random.default_rng(seed)
+    logits, product = rng.normal(size=(20, len(J))), rng.integers(len(J), size=20)
+    key = some_key(J, seed)
+    r2 = fit(logits, product, J.orders, key).r2
+    moved = scale * logits + rng.normal(size=(20, 1))
+    assert np.isclose(fit(moved, product, J.orders, key).r2, r2)
+    most = fit(logits, product, J.orders, key | True).r2
+    assert -1e-9 <= r2 <= most + 1e-9 <= 1 + 2e-9
+
+
+@pytest.mark.parametrize(("n", "d"), CASES)
+def test_half_keeps_the_smaller_of_each_pair_and_never_the_constant(n, d):
+    orders = jclass(d, n).orders
+    key = some_key(jclass(d, n), 5)
+    pairs = {
+        min(tuple(k), tuple(-i % q for i, q in zip(k, orders, strict=True)))
+        for k in frequencies(orders)[key].tolist()
+    }
+    kept = readout.half(key, orders)
+    assert {tuple(k) for k in frequencies(orders)[kept].tolist()} == pairs
+    assert not readout.half(key | True, orders)[0]
+
+
+def test_no_key_frequency_explains_nothing():
+    logits = np.random.default_rng(0).normal(size=(5, 4))
+    found = fit(logits, np.arange(5) % 4, (4,), np.zeros(4, dtype=bool))
+    assert found == readout.Fit(0.0, 5, (), ())
+    assert not readout.predicted(found, np.arange(5) % 4, (4,)).any()
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (0, 4), (3, 4)])
+def test_logits_that_do_not_vary_are_refused(shape):
+    product, key = np.zeros(shape[0], dtype=int), np.ones(shape[1], dtype=bool)
+    for logits in (np.full(shape, 0.1), np.full(shape, np.inf)):
+        with pytest.raises(ValueError, match="nothing to fit"):
+            fit(logits, product, (shape[1],), key)
+
+
+def test_every_product_of_the_default_pair_lies_in_its_class():
+    for n in range(2, 201):
+        for J in classes(n):
+            d1, d2 = readout.default_pair(J.d, n)
+            products = np.multiply.outer(jclass(d1, n).elements, jclass(d2, n).elements)
+            assert (np.gcd(products, n) == J.d).all(), J
+            assert d1 * d2 == J.d, J
+            assert np.gcd(d1, d2) == 1, J
+
+
+def test_the_default_pairs_of_165_are_those_of_the_paper():
+    for d, row in PRINTED["table_character_fit_n165_seed1"].items():
+        assert list(readout.default_pair(int(d), 165)) == row["pairs"]
+
+
+def test_the_default_pair_starts_with_the_smallest_prime_power():
+    expected = {1: (1, 1), 8: (1, 8), 72: (8, 9), 40: (5, 8), 360: (5, 72)}
+    assert {d: readout.default_pair(d, 360) for d in expected} == expected
+    with pytest.raises(ValueError, match="divisors"):
+        readout.default_pair(7, 360)

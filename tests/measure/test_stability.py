@@ -1,0 +1,136 @@
+"""What is measured over seeds: by brute force, and on maps and points whose answer is known."""
+
+from itertools import combinations
+from math import gcd
+
+import numpy as np
+import pytest
+import torch
+
+from strata import monoid
+from strata.measure import stability, variance
+from strata.run import Run, TrainParams
+from strata.train import network
+
+TRAIN = TrainParams(
+    d_model=12, n_heads=3, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
+    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
+)  # fmt: skip
+
+
+def born(n: int) -> dict[str, np.ndarray]:
+    return {name: x.numpy() for name, x in network.initial(Run(n, 1), TRAIN).items()}
+
+
+def planted(n: int, rng: np.random.Generator) -> np.ndarray:
+    """A map that is constant on every block, and not the same on all."""
+    order = monoid.algebraic_order(n)
+    labels = np.unique(np.gcd(order, n), return_inverse=True)[1]
+    return rng.normal(size=(labels.max() + 1,) * 2)[labels][:, labels]
+
+
+@pytest.mark.parametrize("n", [2, 7, 12])
+def test_maps_are_the_forward_pass_pair_by_pair_in_algebraic_order(n):
+    weights, order = born(n), monoid.algebraic_order(n)
+    attention, neurons = stability.attention(weights, n), stability.neurons(weights, n)
+    assert attention.shape == (3, n, n) and neurons.shape == (20, n, n)
+    tensors = {name: torch.from_numpy(x) for name, x in weights.items()}
+    for i, a in enumerate(order):
+        for j, b in enumerate(order):
+            seen = network.forward(tensors, torch.tensor([a]), torch.tensor([b]))
+            assert np.allclose(attention[:, i, j], seen.attention[0, :, 0], atol=1e-6)
+            assert np.allclose(neurons[:, i, j], seen.mlp[0], atol=1e-6)
+
+
+def test_a_head_that_asks_for_one_residue_alone_shows_its_row():
+    n, weights = 12, born(12)
+    weights = {name: np.zeros_like(x) for name, x in weights.items()}
+    weights["W_E"][5, 0], weights["W_E"][n, 1] = 1, 1
+    weights["W_Q"][0, 1, 0], weights["W_K"][0, 0, 0] = 50, 1
+    shown = stability.attention(weights, n)[0]
+    row = monoid.algebraic_order(n).tolist().index(5)
+    others = np.delete(np.arange(n), row)
+    assert np.allclose(shown[row, others], 1) and np.allclose(shown[others, row], 0)
+    assert np.allclose(shown[np.ix_(others, others)], 1 / 3)
+
+
+def test_the_same_seed_draws_the_same_active_neurons():
+    maps = np.zeros((30, 4, 4))
+    maps[5:25, 1, 2] = 1
+    once, again = (stability.drawn(maps, 3, [0, 165, 2]) for _ in range(2))
+    assert once.tolist() == again.tolist() == sorted({*once.tolist()})
+    assert set(once) <= set(range(5, 25)) == set(stability.active(maps))
+    draws = {tuple(stability.drawn(maps, 3, [0, 165, seed]).tolist()) for seed in range(20)}
+    assert len(draws) > 10
+    counts = np.bincount(
+        np.concatenate([stability.drawn(maps, 3, [s]) for s in range(400)]), minlength=30
+    )
+    assert (counts[5:25] > 25).all() and counts.sum() == 1200
+
+
+def test_where_too_few_neurons_are_active_all_may_be_drawn():
+    maps = np.zeros((4, 2, 2))
+    maps[1] = 1
+    assert len(stability.drawn(maps, 3, [0])) == 3
+    assert stability.drawn(maps, 9, [0]).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("n", [12, 15])
+def test_a_map_made_of_blocks_scores_one_and_shuffled_labels_find_little(n):
+    rng = np.random.default_rng(n)
+    maps = np.stack([planted(n, rng), rng.normal(size=(n, n))])
+    own, shuffled = stability.block_scores(maps, [0])
+    assert own[0] == pytest.approx(1) and own[1] < 0.7
+    assert (shuffled < 0.9).all()
+    assert np.allclose(stability.block_means(maps[0]), maps[0])
+
+
+@pytest.mark.parametrize("n", [2, 12, 15])
+def test_block_means_are_those_of_brute_force_and_hold_the_block_score(n):
+    order, x = monoid.algebraic_order(n), np.random.default_rng(n).normal(size=(n, n))
+    means = stability.block_means(x)
+    for i, a in enumerate(order):
+        for j, b in enumerate(order):
+            block = [
+                x[k, m]
+                for k, c in enumerate(order)
+                for m, d in enumerate(order)
+                if gcd(c, n) == gcd(a, n) and gcd(d, n) == gcd(b, n)
+            ]
+            assert means[i, j] == pytest.approx(np.mean(block))
+    score = variance.block_eta_squared(x, np.gcd(order, n))
+    assert score == pytest.approx(means.var() / x.var())
+    assert stability.block_scores(x[None], [0])[0][0] == pytest.approx(score)
+
+
+def test_correlations_are_pearsons_of_every_pair():
+    rng = np.random.default_rng(0)
+    maps = [rng.random((5, 5)) for _ in range(4)]
+    expected = [np.corrcoef(x.ravel(), y.ravel())[0, 1] for x, y in combinations(maps, 2)]
+    assert np.allclose(stability.correlations(maps), expected)
+    x = maps[0]
+    assert np.allclose(stability.correlations([x, 3 * x + 1, -x]), [1, -1, -1])
+    assert stability.correlations([x, np.ones((5, 5))]).tolist() == [0]
+
+
+def test_what_key_frequencies_have_in_common():
+    one, other = {(1,), (4,)}, {(2,), (3,)}
+    assert stability.common([one, one], (5,)) == (1, 0.5, 0.5)
+    assert stability.common([one, other], (5,)) == (0, 0.5, 0.5)
+    assert stability.common([one, set()], (5,)) == (0, 0, 0)
+    assert stability.common([one], (5,)) == (0, 0, 0)
+
+
+def test_frequencies_on_the_same_axis_are_in_common_by_chance():
+    one, other = {(0, 1), (0, 4)}, {(0, 2), (0, 3)}
+    even, same_axes = 2 / 14, 2 / 4
+    assert stability.common([one, other], (3, 5)) == pytest.approx((0, even, same_axes))
+    assert stability.common([one, {(1, 0), (2, 0)}], (3, 5)) == pytest.approx((0, even, 0))
+
+
+def test_random_key_frequencies_have_in_common_what_chance_says():
+    rng = np.random.default_rng(0)
+    keys = [{(k,) for k in rng.choice(range(1, 51), 10, replace=False).tolist()} for _ in range(60)]
+    found = stability.common(keys, (51,))
+    assert (found.even, found.same_axes) == pytest.approx((0.2, 0.2))
+    assert found.shared == pytest.approx(0.2, abs=0.02)

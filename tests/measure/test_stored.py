@@ -1,0 +1,136 @@
+"""What is written of a forward pass reads back, bit for bit; a file of anything else is refused."""
+
+import dataclasses
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from small import weights_of
+
+from strata import store
+from strata.measure import all_pairs, stored
+from strata.run import InputError, Run
+
+RUNS = [Run(2, 1), Run(12, 1), Run(13, 2), Run(15, 1), Run(15, 1, "mlp")]
+
+
+def same(one: all_pairs.AllPairs, other: all_pairs.AllPairs) -> bool:
+    """Whether two passes agree in every bit."""
+    names = [[*x.readouts, *x.neurons.between] for x in (one, other)]
+    pairs = zip(leaves(one), leaves(other), strict=True)
+    return names[0] == names[1] and all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
+
+
+def leaves(found: all_pairs.AllPairs) -> list:
+    sums = [s for prompts in found.readouts.values() for s in prompts]
+    return [
+        found.finite, found.prediction, found.attention,
+        found.neurons.squares, found.neurons.variance, *found.neurons.between.values(),
+        *(getattr(s, field.name) for s in sums for field in dataclasses.fields(s)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_what_measures_need_of_a_pass_comes_back_as_it_was(run, tmp_path):
+    weights = weights_of(run)
+    found = all_pairs.forward(weights, run.n)
+    stored.write_all_pairs(tmp_path / "x", found, run.n)
+    assert same(stored.read_all_pairs(tmp_path / "x", run.n, weights), found)
+    row = pd.read_parquet(tmp_path / "x")
+    assert row["finite"].tolist() == [True]
+    assert len(row["prediction"][0]) == run.n * (run.n + 1) // 2
+
+
+@pytest.mark.filterwarnings("ignore:.*(invalid value|overflow).*:RuntimeWarning")
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_a_pass_of_a_run_that_diverged_comes_back_as_it_was(run, tmp_path):
+    weights = {name: np.full_like(x, np.nan) for name, x in weights_of(run).items()}
+    found = all_pairs.forward(weights, run.n)
+    stored.write_all_pairs(tmp_path / "x", found, run.n)
+    back = stored.read_all_pairs(tmp_path / "x", run.n, weights)
+    assert not back.finite and same(back, found)
+
+
+@pytest.mark.parametrize("run", [Run(9, 1), Run(15, 1)], ids=str)
+def test_attention_of_a_mirrored_pair_is_the_mirror_bit_for_bit(run):
+    found = all_pairs.forward(weights_of(run), run.n).attention.reshape(run.n, run.n, -1, 3)
+    assert np.array_equal(found, found.swapaxes(0, 1)[..., [1, 0, 2]])
+
+
+@pytest.mark.parametrize("other", [Run(14, 1), Run(16, 1), Run(15, 1, "mlp")], ids=str)
+def test_a_pass_of_another_model_is_refused(other, tmp_path):
+    stored.write_all_pairs(tmp_path / "x", all_pairs.forward(weights_of(other), other.n), other.n)
+    with pytest.raises(InputError, match="x: its columns must be finite, prediction, "):
+        stored.read_all_pairs(tmp_path / "x", 15, weights_of(Run(15, 1)))
+
+
+def test_what_measures_need_of_a_run_of_the_paper_is_small(tmp_path):
+    run, rng = Run(165, 1), np.random.default_rng(0)
+    found = all_pairs.forward(weights_of(run), run.n)
+    attention = rng.random((run.n**2, 4, 3), np.float32)  # nothing that could be compressed
+    stored.write_all_pairs(tmp_path / "x", dataclasses.replace(found, attention=attention), run.n)
+    assert (tmp_path / "x").stat().st_size < 1.2e6
+
+
+def test_metrics_import_no_torch():
+    code = "import sys, strata.measure.metrics, strata.measure.stored; print([*sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "'strata.measure.metrics'" in found.stdout
+    assert "'torch'" not in found.stdout
+
+
+@pytest.fixture
+def forward(tmp_path):
+    """All activations of a run of n = 7 in row groups of 20 pairs."""
+    path = tmp_path / "forward.parquet"
+    stored.write_forward(path, weights_of(Run(7, 1)), 7, block=20)
+    return path
+
+
+@pytest.mark.parametrize("columns", [["a"], ["mlp"], ["b", "logits"], ["product", "attention"]])
+def test_blocks_of_all_activations_are_what_the_whole_table_holds(forward, columns):
+    parts = list(stored.read_forward(forward, 7, columns))
+    whole = pd.read_parquet(forward)
+    assert [len(part[columns[0]]) for part in parts] == [20, 20, 9]
+    for name in columns:
+        read = np.concatenate([part[name] for part in parts])
+        assert np.array_equal(read, np.stack(list(whole[name])))
+
+
+@pytest.mark.parametrize("n", [6, 8])
+def test_activations_of_another_modulus_are_refused(forward, n):
+    with pytest.raises(InputError, match=r"forward\.parquet: its columns must be a, b, .+"):
+        next(stored.read_forward(forward, n, ["a"]))
+
+
+def test_activations_with_rows_missing_are_refused(forward):
+    with store.parquet(forward) as file:
+        schema, rows = file.schema_arrow, file.read_row_group(0)
+    with store.table_writer(f"{forward}.short", schema) as writer:
+        writer.write_table(rows)
+    with pytest.raises(InputError, match="20 rows, must be 49"):
+        next(stored.read_forward(f"{forward}.short", 7, ["a"]))
+
+
+def test_a_truncated_or_missing_file_gives_one_line(forward, tmp_path):
+    forward.write_bytes(forward.read_bytes()[:-20])
+    for bad in (forward, tmp_path / "none"):
+        with pytest.raises(InputError) as refused:
+            next(stored.read_forward(bad, 7, ["a"]))
+        assert "\n" not in str(refused.value)
+
+
+def test_activations_of_a_model_made_by_hand_are_written_as_they_are(tmp_path):
+    n = 3
+    weights = {
+        "W_E": np.ones((n, 2), np.float32), "W_in": np.ones((4, 2), np.float32),
+        "b_in": np.zeros(2, np.float32), "W_out": np.ones((2, 2), np.float32),
+        "b_out": np.zeros(2, np.float32), "W_U": np.ones((2, n), np.float32),
+        "b_U": np.arange(n, dtype=np.float32),
+    }  # fmt: skip
+    stored.write_forward(tmp_path / "x", weights, n)
+    (part,) = stored.read_forward(tmp_path / "x", n, ["mlp", "logits"])
+    assert (part["mlp"] == 4).all()
+    assert (part["logits"] == 16 + np.arange(n)).all()

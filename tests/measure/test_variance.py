@@ -1,0 +1,69 @@
+"""η²: by brute force, of planted groups, of random ones."""
+
+import numpy as np
+import pytest
+
+from strata.measure.variance import block_eta_squared, eta_squared
+
+
+def test_a_matrix_of_blocks_scores_one_and_shuffled_labels_less():
+    rng, labels = np.random.default_rng(0), np.gcd(np.arange(30), 30)
+    blocks = rng.normal(size=(31, 31))[np.ix_(labels, labels)]
+    assert block_eta_squared(blocks, labels) == pytest.approx(1)
+    assert block_eta_squared(blocks, rng.permutation(labels)) < 0.6
+    assert block_eta_squared(np.full((30, 30), 0.1), labels) == 0
+    assert block_eta_squared(rng.normal(size=(30, 30)), labels) < 0.2
+
+
+@pytest.mark.parametrize("n", [2, 5, 12])
+def test_the_block_score_is_the_share_between_blocks_by_brute_force(n):
+    rng, labels = np.random.default_rng(n), np.gcd(np.arange(n), n)
+    x = rng.normal(size=(n, n)) + labels[:, None]
+    within = 0.0
+    for d1 in set(labels.tolist()):
+        for d2 in set(labels.tolist()):
+            block = x[np.ix_(labels == d1, labels == d2)]
+            within += ((block - block.mean()) ** 2).sum()
+    expected = 1 - within / ((x - x.mean()) ** 2).sum()
+    assert block_eta_squared(x, labels) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n", [4, 8, 12, 49])
+def test_the_score_of_some_rows_is_the_share_between_blocks_by_brute_force(n):
+    rng, labels = np.random.default_rng(n), np.gcd(np.arange(n), n)
+    rows = np.flatnonzero(np.gcd(labels, n // labels) > 1)
+    x = rng.normal(size=(n, n))[rows] + labels[rows][:, None]
+    block: dict[tuple[int, int], list[float]] = {}
+    for i, row in enumerate(rows):
+        for j in range(n):
+            block.setdefault((labels[row], labels[j]), []).append(x[i, j])
+    between = sum(len(v) * (np.mean(v) - x.mean()) ** 2 for v in block.values())
+    share = between / ((x - x.mean()) ** 2).sum()
+    assert block_eta_squared(x, labels[rows], labels) == pytest.approx(share)
+
+
+def test_points_at_the_means_of_their_labels_are_explained_whole_and_centred_ones_not_at_all():
+    n, rng = 15, np.random.default_rng(0)
+    labels = np.gcd(np.arange(n), n)
+    means = {d: rng.normal(size=3) for d in (1, 3, 5, 15)}
+    apart = np.stack([means[d] for d in labels.tolist()])
+    assert eta_squared(apart, labels) == pytest.approx(1)
+    mixed = rng.normal(size=(n, 3))
+    for d in means:
+        mixed[labels == d] -= mixed[labels == d].mean(axis=0)
+    assert eta_squared(mixed, labels) == pytest.approx(0, abs=1e-12)
+    assert eta_squared(np.ones((n, 3)), labels) == 0
+
+
+def test_of_random_points_labels_explain_what_the_docstring_says():
+    rng, labels = np.random.default_rng(0), np.gcd(np.arange(12), 12)
+    shares = [eta_squared(rng.normal(size=(12, 3)), labels) for _ in range(400)]
+    assert np.mean(shares) == pytest.approx(5 / 11, abs=0.02)
+
+
+@pytest.mark.parametrize("n", [6, 12])
+def test_both_are_one_share_where_each_entry_is_a_row_with_the_label_of_its_block(n):
+    rng, labels = np.random.default_rng(n), np.gcd(np.arange(n), n)
+    x = rng.normal(size=(n, n)) + labels
+    blocks = np.add.outer(1000 * labels, labels).ravel()
+    assert eta_squared(x.reshape(-1, 1), blocks) == pytest.approx(block_eta_squared(x, labels))

@@ -1,0 +1,316 @@
+"""Keys for code: what a stage does changes its key, how it is written does not."""
+
+import ast
+import random
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tiny import ROOT
+
+from ops import code, syntax
+from ops.code import Code
+from strata.run import InputError
+
+Keys = dict[str, list[str]]
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch) -> Callable[..., Path]:
+    """Writes a package and a script beside it; the script's path."""
+    monkeypatch.setattr(code, "TOP", tmp_path)
+
+    def written(script: str, **modules: str) -> Path:
+        for name, text in {"__init__": "", **modules}.items():
+            path = tmp_path / "src" / "strata" / f"{name.replace('__in__', '/')}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        path = tmp_path / "script.py"
+        path.write_text(script)
+        return path
+
+    return written
+
+
+def names(script: Path) -> set[str]:
+    """The definitions in the script's key, but for its own."""
+    found = {line.split("  ")[1].strip() for line in Code().lines(script)}
+    return {x.removeprefix("strata.") for x in found if x.startswith("strata.")}
+
+
+ONE = """
+import math
+from strata.two import limit as bound
+SCALE = 3
+OTHER = 4
+def f(x, by=SCALE): return math.exp(x) + by
+def g(x): return f(x)
+def h(x) -> "Box": return bound(x)
+class Box:
+    size = OTHER
+def unused(): return 1
+"""
+TWO = "def limit(x): return x\ndef unused(): return 2\n"
+F, G, H = {"one.f", "one.SCALE"}, {"one.g"}, {"one.h", "two.limit", "one.Box", "one.OTHER"}
+
+
+@pytest.mark.parametrize(
+    ("script", "reached"),
+    [
+        ("from strata.one import f\nf(1)", F),
+        ("from strata.one import g as other\nother(1)", F | G),
+        ("from strata import one\none.h(1)", H),
+        ("from strata import one as x\nx.Box.size", {"one.Box", "one.OTHER"}),
+        ("import strata.one\nstrata.one.f(1)", F),
+        ("import strata.one as y\ny.g", F | G),
+        ("def main():\n    from strata.one import f\n    f(1)", F),
+        ("from strata import one", set()),
+        ("from strata.one import bound\nbound(1)", {"two.limit"}),  # through another module
+        ("from strata import one\nprint(one.bound.name)", {"two.limit"}),
+        ("from strata.one import f as deco\n@deco\ndef main(): pass", F),
+        ("from strata.one import SCALE\ndef main(x=SCALE): pass", {"one.SCALE"}),
+        ("from strata.one import Box\nclass Mine(Box): pass", {"one.Box", "one.OTHER"}),
+        ("from strata.one import Box\ndef main(x: 'Box | None'): pass", {"one.Box", "one.OTHER"}),
+        ("from strata import one\nmain(one)", F | G | H | {"one.unused"}),
+        ("from strata.one import *\nf(1)", F | G | H | {"one.unused"}),
+        ("from strata import one\none.no_such", F | G | H | {"one.unused"}),
+    ],
+)
+def test_a_script_reaches_the_definitions_that_it_uses_by_any_import(script, reached, package):
+    assert names(package(script, one=ONE, two=TWO)) == reached
+
+
+def test_imports_inside_a_package_are_followed(package):
+    inner = "from . import b\nfrom .b import y\nfrom ..top import z\nx = b.y() + z() + y\n"
+    script = package(
+        "from strata.wing import a\na.x",
+        wing__in____init__="", wing__in__a=inner, wing__in__b="def y(): return 1\n",
+        top="def z(): return 2\ndef w(): return 3\n",
+    )  # fmt: skip
+    assert names(script) == {"wing.a.x", "wing.b.y", "top.z"}
+
+
+def test_what_runs_on_import_counts_and_what_it_uses(package):
+    script = package(
+        "from strata.one import f\nf()",
+        one="from strata.two import register\ndef f(): pass\n@register\ndef g(): return f()\n",
+        two="if 1 > 2:\n    start()\ndef start(): pass\ndef register(x): return x\n",
+    )
+    found = {x.replace("strata.", "") for x in map(str, Code().reached(script))}
+    assert {"one.f", "one.register", "two.start", "two.register"} - found == {"one.register"}
+    before = Code().lines(script)
+    path = script.parent / "src" / "strata" / "one.py"
+    path.write_text(path.read_text().replace("return f()", "return f"))
+    assert Code().lines(script) != before
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def f(): return 1", "def f(): return 2"),
+        ("def f(): return 1", "def f(): return 1.0"),
+        ("def f(): return 0.0", "def f(): return -0.0"),
+        ("def f(): return True", "def f(): return 1"),
+        ("from math import sin as s\nf = s", "from math import cos as s\nf = s"),
+        ("from strata.two import a, b\ndef f(): return a(b())",
+         "from strata.two import a as b, b as a\ndef f(): return a(b())"),
+        ("def f(x: int): return x", "def f(x: float): return x"),
+        ("def f(x=1): return x", "def f(x=2): return x"),
+        ("def f(x, *, y=None): return y", "def f(x, *, y): return y"),
+        ("f = lambda x: x", "f = lambda x, /: x"),
+        ("def f(): return f'{1:.3f}'", "def f(): return f'{1:.4f}'"),
+        ("def f(): yield 1", "def f(): return 1"),
+        ("x = 1\ndef f(): return x", "x = 2\ndef f(): return x"),
+        ("x = 1\nx += 1\ndef f(): return x", "x = 1\nx += 2\ndef f(): return x"),
+        ("x = {}\nx['a'] = 1\ndef f(): return x", "x = {}\nx['a'] = 2\ndef f(): return x"),
+    ],
+)  # fmt: skip
+def test_what_does_something_else_has_another_key(before, after, package):
+    two = "def a(x=0): return x\ndef b(x=0): return x\n"
+    script = package("from strata.one import f\nf()", one=before, two=two)
+    first = code.key(script)
+    package(script.read_text(), one=after, two=two)
+    assert code.key(script) != first
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def f(): return 1", "def f():\n    # why\n    '''What.'''\n    return (\n  1)"),
+        ("def f(x): return x[1, 2]", "def f(x): return x[(1, 2,)]"),
+        ("def f(): return 'ab'", "def f(): return ('a'\n    'b')"),
+        ("class f:\n    x = 1", "class f:\n    'What.'\n    x = 1  # one"),
+        ("import math\nf = math", "'''Doc.'''\nimport os\nimport math\nf = math"),
+        ("def f(): return 1", "def g(): return 2\ndef f(): return 1"),
+    ],
+)  # fmt: skip
+def test_what_is_written_otherwise_has_the_same_key(before, after, package):
+    script = package("from strata.one import f\nf()", one=before)
+    first = code.key(script)
+    package(script.read_text(), one=after)
+    assert code.key(script) == first
+
+
+COPIED = ("src", "stages", "notebooks", "ops", "studies")
+COPIED += tuple(f"report/{name}" for name in ("code", "stages", "notebooks"))
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory) -> Path:
+    """The code of this project, to be spoilt."""
+    folder = tmp_path_factory.mktemp("code")
+    for name in COPIED:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.fixture
+def keys(copy, monkeypatch) -> Callable[[], Keys]:
+    """Gives the lines of every stage and notebook of the copy, as it is then."""
+    monkeypatch.setattr(code, "TOP", copy)
+
+    def now() -> Keys:
+        found, figure = Code(), copy / "stages" / "figure.py"
+        every = [(x,) for x in copy.rglob("stages/*.py")]
+        every += [(figure, x) for x in copy.rglob("notebooks/*.ipynb")]
+        return {str(files[-1]): found.lines(*files) for files in every}
+
+    return now
+
+
+def redocumented(text: str) -> str:
+    """The source with another docstring wherever there is one with something after it."""
+    lines = text.split("\n")
+    nodes = [x for x in ast.walk(ast.parse(text)) if isinstance(x, syntax.DOCUMENTED)]
+    said = [x.body[0] for x in nodes if ast.get_docstring(x) and len(x.body) > 1]
+    for node in sorted(said, key=lambda x: -x.lineno):
+        assert node.end_lineno
+        lines[node.lineno - 1 : node.end_lineno] = [" " * node.col_offset + '"""Other."""']
+    return "\n".join(lines)
+
+
+def test_comments_docstrings_and_layout_change_no_key(copy, keys):
+    before, modules = keys(), [*copy.rglob("*.py")]
+    kept = {path: path.read_text() for path in modules}
+    for path, text in kept.items():
+        path.write_text(f"# a remark\n{redocumented(text)}\n\n# another\n")
+    words = ["ruff", "format", "--quiet", "--isolated", "--line-length", "60"]
+    words += [str(copy / name) for name in COPIED if not name.endswith("notebooks")]
+    words += ["--exclude", "*.ipynb"]
+    subprocess.run([sys.executable, "-m", *words], check=True)
+    assert all(path.read_text() != text for path, text in kept.items() if text.strip())
+    assert keys() == before
+    for path, text in kept.items():
+        path.write_text(text)
+
+
+def numbered(path: Path) -> list[tuple[str, ast.Constant]]:
+    """The functions and classes at the top of a module that have a number, and one of theirs."""
+    found = []
+    for node in ast.parse(path.read_text()).body:
+        constants = [x for x in ast.walk(node) if isinstance(x, ast.Constant)]
+        numbers = [x for x in constants if type(x.value) is int]
+        if isinstance(node, syntax.NAMED) and numbers:
+            found.append((node.name, numbers[-1]))
+    return found
+
+
+def test_a_changed_number_changes_the_keys_that_name_its_definition_and_no_other(copy, keys):
+    before, draw = keys(), random.Random(1)
+    modules = [
+        *(copy / "src").rglob("*.py"),
+        *copy.rglob("code/*.py"),
+        *(copy / "ops").glob("*.py"),
+    ]
+    every = [(x, one) for x in sorted(modules) for one in numbered(x)]
+    for path, (name, number) in draw.sample(every, 4):
+        text = path.read_text()
+        lines = text.split("\n")
+        line = lines[number.lineno - 1].encode()
+        spoilt = line[: number.col_offset] + b"77777" + line[number.end_col_offset :]
+        lines[number.lineno - 1] = spoilt.decode()
+        path.write_text("\n".join(lines))
+        module = ".".join(path.relative_to(copy).with_suffix("").parts).removeprefix("src.")
+        after = keys()
+        path.write_text(text)
+        changed = {x for x in before if before[x] != after[x]}
+        assert changed == {x for x in before if any(f"  {module}.{name}\n" in y for y in before[x])}
+        for x in changed:
+            other = set(after[x]) ^ set(before[x])
+            assert {y.split("  ")[1] for y in other} == {f"{module}.{name}\n"}
+
+
+PROFILER = """
+import json, os, re, runpy, sys
+called, out, words, top = set(), sys.argv[1], sys.argv[2:], os.getcwd() + "/"
+MODULE = re.escape(top) + r"(?:src/)?((?:strata|(?:studies/[^/]+|report)/code|ops)/.+)[.]py"
+FUNCTION = 1  # the flag of code that is no module and no body of a class
+def importing(frame):
+    while frame := frame.f_back:
+        if frame.f_code.co_name == "<module>" and re.fullmatch(MODULE, frame.f_code.co_filename):
+            return True
+def seen(frame, event, _):
+    found = re.fullmatch(MODULE, frame.f_code.co_filename)
+    if event == "call" and found and frame.f_code.co_flags & FUNCTION and not importing(frame):
+        name = frame.f_code.co_qualname.split(".")[0]
+        called.add(found[1].replace("/__init__", "").replace("/", ".") + "." + name)
+sys.argv = words
+sys.setprofile(seen)
+runpy.run_path(words[0], run_name="__main__")
+sys.setprofile(None)
+json.dump(sorted(x for x in called if "<" not in x), open(out, "w"))
+"""
+
+
+def test_a_script_and_a_notebook_of_one_name_would_share_a_key_and_are_refused(
+    tmp_path, monkeypatch
+):
+    main = runpy.run_path(str(ROOT / "stages" / "code.py"))["main"]
+    for name in ("stages/one.py", "notebooks/two.ipynb", "notebooks/one.ipynb"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text('{"cells": []}')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"notebooks/one\.ipynb: stages/one\.py has that name too"):
+        main("data/code")
+    assert not (tmp_path / "data").exists()
+
+
+def test_every_function_that_a_stage_calls_is_in_its_key(made, tmp_path):
+    """The oracle is a run: what a profiler sees called, but for what importing does."""
+    from tiny import called, copied
+
+    from ops import files
+    from strata.store import read_json
+
+    project = copied(made, tmp_path)
+    seen = 0
+    for name, stage in files.locked(project.folder).items():
+        _, words = called(stage["cmd"])
+        script = re.sub(r"stages/(\w+)\.py", r"\1", words[0])
+        if script in {"figure", "code"}:
+            continue
+        out = tmp_path / f"{seen}.json"
+        project.do(sys.executable, "-c", PROFILER, str(out), *words)
+        listed = (project.folder / "data" / "code" / f"{script}.txt").read_text()
+        own = {line.split("  ")[1] for line in listed.splitlines()}
+        # Public names are resolved at their first use, by what the name stands for.
+        assert {*read_json(out)} - {"strata.__getattr__"} <= own, name
+        seen += 1
+    assert seen > 5
+
+
+def test_a_name_that_is_imported_at_its_first_use_is_what_the_stub_says(package):
+    script = package("import strata\nstrata.f(1)\n", one=ONE, two=TWO)
+    (script.parent / "src" / "strata" / "__init__.pyi").write_text(
+        "from strata.one import f as f\n"
+    )
+    assert names(script) == F
+    script.write_text("from strata import f\nf(1)\n")
+    assert names(script) == F
+    script.write_text("from strata.two import limit\nlimit(1)\n")
+    assert names(script) == {"two.limit"}

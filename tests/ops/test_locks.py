@@ -1,0 +1,137 @@
+"""The lock files: whole, as pyproject.toml asks, and kept to by what installs from them."""
+
+import base64
+import hashlib
+import os
+import re
+import runpy
+import subprocess
+import sys
+import tomllib
+import zipfile
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+INSTALL = ROOT / "ops" / "scripts" / "install.py"
+LOCKS = {path.stem.removeprefix("requirements"): path for path in ROOT.glob("requirements*.lock")}
+PIN = re.compile(r"([a-z0-9-]+)==(\S+?)(?: ; [^\\]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n")
+
+# What ops/scripts/install.py does in an environment without uv.
+WITHOUT_UV = f"""
+import sys
+sys.path.insert(0, {str(INSTALL.parent)!r})
+import install
+install.UV = install.Path("none")
+install.main()
+"""
+
+
+def pins(name: str) -> dict[str, str]:
+    """The version of each package of a lock."""
+    return {package: version for package, version, _ in PIN.findall(LOCKS[name].read_text())}
+
+
+def test_every_line_of_a_lock_is_a_version_with_hashes():
+    assert set(LOCKS) == {"", "-cpu", "-remotes", "-torch", "-uv", "-validator"}
+    for path in LOCKS.values():
+        text = path.read_text()
+        assert PIN.search(text)
+        head = PIN.sub("", text).splitlines()
+        assert "ops/scripts/lock" in " ".join(head)
+        assert all(line.startswith("# ") for line in head)
+
+
+def test_a_package_is_in_one_lock_of_an_environment():
+    names = [name for lock in LOCKS if lock != "-validator" for name in pins(lock)]
+    assert sorted(names) == sorted([*{*names}, "torch"])  # torch for the CPU, and for CUDA
+
+
+def test_the_locks_have_what_pyproject_asks_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = dict(project["optional-dependencies"])
+    assert extras.pop("lens")  # who uses it has it already, in a version of their own
+    (validator,) = map(Requirement, extras.pop("validator"))  # in an environment of its own
+    assert validator.specifier.contains(pins("-validator")[validator.name])
+    locked = pins("-uv") | pins("-torch") | pins("") | pins("-remotes")
+    for text in chain(project["dependencies"], *extras.values()):
+        wanted = Requirement(text)
+        if wanted.name != project["name"]:
+            assert wanted.specifier.contains(locked[canonicalize_name(wanted.name)]), text
+    for text in [*project["dependencies"], *extras["dev"]]:
+        assert {canonicalize_name(Requirement(text).name)} <= {*pins(""), "torch"}
+    assert pins("-cpu") == {"torch": f"{locked['torch']}+cpu"}
+
+
+def wheel(folder: Path) -> str:
+    """The hash of a wheel with one module, written to that folder."""
+    path, info = folder / "tiny_strata-1.0-py3-none-any.whl", "tiny_strata-1.0.dist-info"
+    files = {
+        "tiny_strata.py": "",
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: tiny-strata\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = [f"{info}/RECORD,,"]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest())
+            record.append(f"{name},sha256={digest.decode().rstrip('=')},{len(text)}")
+        archive.writestr(f"{info}/RECORD", "\n".join(record))
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_a_file_whose_hash_is_not_in_the_lock_is_refused(tmp_path, installer):
+    """Where pip is set to look, no index and one folder, uv looks too."""
+    if installer == "uv" and not Path(sys.executable).with_name("uv").exists():
+        pytest.skip("uv is not in this environment")
+    digest, lock, target = wheel(tmp_path), tmp_path / "lock", tmp_path / "target"
+    start = [INSTALL] if installer == "uv" else ["-c", WITHOUT_UV]
+    command = [sys.executable, *start, "--no-deps", "--require-hashes", "--target", target]
+    environment = os.environ | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)}
+    environment |= {"UV_CACHE_DIR": str(tmp_path / "cache")}
+    for given, code in (("0" * 64, 1), (digest, 0)):
+        lock.write_text(f"tiny-strata==1.0 --hash=sha256:{given}\n")
+        done = subprocess.run(
+            [*command, "--requirement", lock], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == code, done.stderr
+        assert (target / "tiny_strata.py").exists() == (code == 0)
+        assert ("0" * 64 in done.stderr and digest in done.stderr) == (code == 1)
+
+
+def test_uv_is_set_as_pip_is():
+    listed = """\
+:env:.find-links='/environment'
+global.cert='/certificates'
+global.extra-index-url='\\nhttps://one.example/simple\\nhttps://two.example/simple'
+global.find-links='/one /two'
+global.index-url='https://global.example/simple'
+global.timeout='9'
+install.index-url='https://mirror.example/simple'
+"""
+    assert runpy.run_path(str(INSTALL))["settings"](listed) == {
+        "SSL_CERT_FILE": "/certificates",
+        "UV_DEFAULT_INDEX": "https://mirror.example/simple",
+        "UV_FIND_LINKS": "/environment",
+        "UV_INDEX": "https://one.example/simple https://two.example/simple",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["/no/python"], "/no/python does not run: make PYTHON=/path/to/python3.11 …\n"),
+        ([sys.executable, "gpu"], "TORCH = gpu: must be cpu or cuda: make TORCH=cuda …\n"),
+    ],
+)
+def test_what_no_environment_can_be_built_with_is_named_in_one_line(tmp_path, words, said):
+    command = [ROOT / "ops" / "scripts" / "environment", *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,369 @@
+"""Every notebook is a clean template, draws its figure for any n, and the same bytes twice."""
+
+import ast
+import re
+import runpy
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from IPython import display
+from matplotlib.figure import Figure
+from nbformat import v4
+
+from strata import params, store, task
+from strata.architecture import architecture
+from strata.measure import all_pairs, metrics, stored
+from strata.plots import base
+from strata.render import notebook
+from strata.run import InputError, Run, Settings
+from strata.schema import Embedding, Metrics
+from studies.dynamics.code import order, table, trajectory
+from studies.dynamics.code import tables as dynamics
+from studies.interventions.code import suite
+from studies.mechanism.code import logits
+from studies.mechanism.code import tables_accounts as accounts
+from studies.mechanism.code.study import Case, Choice
+from studies.moduli.code import moduli
+from studies.seeds.code.beside_seeds import Studied, tables
+
+ROOT = Path(__file__).parents[2]
+TEMPLATES = sorted(ROOT.glob("notebooks/*.ipynb")) + sorted(
+    ROOT.glob("studies/*/notebooks/*.ipynb")
+)
+PARAMS = params.load(ROOT / "params.yaml")
+TRAIN = PARAMS.train.model_copy(update={"d_model": 12, "n_heads": 3, "d_mlp": 5, "epochs": 1})
+every_template = pytest.mark.parametrize("template", TEMPLATES, ids=[t.stem for t in TEMPLATES])
+
+
+def code(template: Path) -> list[nbformat.NotebookNode]:
+    return [c for c in nbformat.read(template, as_version=4).cells if c.cell_type == "code"]
+
+
+def declared(template: Path) -> dict[str, object]:
+    """The parameters of a template and their defaults."""
+    scope: dict[str, object] = {}
+    exec(
+        next(c.source for c in code(template) if "parameters" in c.metadata.get("tags", ())), scope
+    )
+    return {name: value for name, value in scope.items() if name != "__builtins__"}
+
+
+OVER_SEEDS = [t.stem for t in TEMPLATES if "runs" in declared(t)]
+
+
+def paths(template: Path) -> set[str]:
+    """The parameters that name an input file."""
+    return {k for k, v in declared(template).items() if isinstance(v, str)} - {"run", "stem"}
+
+
+def born(run: Run, path: Path) -> dict[str, np.ndarray]:
+    """Random weights for the run, which are written there."""
+    rng = np.random.default_rng([run.n, run.seed])
+    weights = {
+        name: rng.normal(size=shape).astype(np.float32)
+        for name, shape in architecture(TRAIN).shapes(run.n, TRAIN).items()
+    }
+    config = Settings(split=PARAMS.split, train=TRAIN).record(run)
+    store.write_bytes(path, store.tensors_bytes(weights, config))
+    return weights
+
+
+def dealt(n: int) -> dict[str, np.ndarray]:
+    """The pair table with a split."""
+    split = task.split(n, 1, 0.3, 0.3)
+    return task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
+
+
+def measured(run: Run, weights: dict[str, np.ndarray], history: pd.DataFrame) -> Metrics:
+    """The metrics of the run."""
+    small = PARAMS.metrics.model_copy(update={"random_subsets": 5, "shuffles": 2})
+    forward = all_pairs.forward(weights, run.n)
+    return metrics.measure(run, weights, dealt(run.n), history, forward, small)
+
+
+def over_seeds(n: int, folder: Path) -> dict[str, object]:
+    """Three runs of modulus n in folders by run: none has generalised, and the second diverged."""
+    runs = [Run(n, seed) for seed in (2, 3, 7)]
+    history = pd.DataFrame({name: [0.5] for name in store.HISTORY.names})
+    for run in runs:
+        weights = born(run, folder / "train" / str(run) / "weights.safetensors")
+        broken = {"loss": [np.nan if run.seed == 3 else 0.5]}
+        numbers = measured(run, weights, history.assign(**broken))
+        store.write_json(folder / "metrics" / f"{run}.json", numbers)
+    return {
+        "runs": [str(run) for run in runs],
+        "train": str(folder / "train"),
+        "metrics": str(folder / "metrics"),
+    }
+
+
+def untrained(run: Run, folder: Path) -> dict[str, Path]:
+    """A run that has just been born, with all that a notebook may read of it."""
+    n = run.n
+    names = ("weights", "history", "metrics", "activations", "interventions", "classes")
+    names += ("measured", "times", "decisions", "accounts", "heads")
+    made = {name: folder / name for name in names}
+    weights = born(run, made["weights"])
+    history = {name: np.array([0.5]) for name in store.HISTORY.names}
+    history |= {"epoch": np.array([1], np.int32), "loss": np.array([5.0], np.float32)}
+    store.write_history(made["history"], history)
+    numbers = measured(run, weights, store.read_history(made["history"]))
+    store.write_json(made["metrics"], numbers)
+    rows = moduli.classes([numbers])
+    if rows.empty:  # a study of several moduli has some
+        rows.loc[0] = [4] * len(rows.columns)
+    store.write_text(made["classes"], rows.to_csv(index=False))
+    final = trajectory.keys(weights, n, PARAMS.dynamics)
+    observed = trajectory.observe(weights, dealt(n), n, final, PARAMS.dynamics)
+    observed.append(table.Row("class_share", "", 0.5))
+    table.write(made["measured"], {0: observed, 1: observed})
+    times = {n: order.times(table.read(made["measured"]), n)}
+    store.write_text(made["times"], dynamics.of_times(times).to_csv(index=False))
+    few = PARAMS.interventions.model_copy(update={"draws": 2, "swaps": 1})
+    changed = suite.intervene(run, weights, few, 0.5)
+    store.write_json(made["interventions"], changed)
+    stored.write_forward(made["activations"], weights, n)
+    choice = Choice(PARAMS.accounts.levels, 0.0)
+    found = case(run, weights, numbers)
+    store.write_text(made["decisions"], accounts.runs([found], choice).to_csv(index=False))
+    one = Studied(found, changed)
+    for name, beside in zip(
+        ("accounts", "heads"), tables(one, [one], choice, PARAMS), strict=False
+    ):
+        store.write_text(made[name], beside.frame.to_csv(index=False))
+    return made
+
+
+def case(run: Run, weights: dict[str, np.ndarray], numbers: Metrics) -> Case:
+    """What decides between the accounts, of a run that has none of the embedding's measures."""
+    found = logits.measure(run, weights, PARAMS.accounts.logits, 0.5)
+    about = {"run": str(run), "n": run.n, "seed": run.seed, "architecture": found.architecture}
+    return Case(found, Embedding(**about, finite=True), numbers)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+
+def coarse(fig: Figure, stem: str) -> Path:
+    """plots.save in a hurry."""
+    fig.savefig(f"{stem}.png", dpi=40)
+    return Path(f"{stem}.png")
+
+
+@pytest.fixture(scope="module", params=[Run(2, 1), Run(12, 1), Run(12, 1, "mlp")], ids=str)
+def run(request, tmp_path_factory):
+    return request.param, untrained(request.param, tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory):
+    """A folder to run the stage in, with inputs of the headline n and no outputs yet."""
+    folder = tmp_path_factory.mktemp("work")
+    (folder / "params.yaml").write_text(
+        re.sub(r"(?m)^n: .*", "n: 12", (ROOT / "params.yaml").read_text())
+    )
+    (folder / "notebooks").symlink_to(ROOT / "notebooks")
+    (folder / "data").mkdir()
+    untrained(Run(12, PARAMS.seed), folder / "data")
+    return folder
+
+
+@pytest.fixture
+def stage(workplace, monkeypatch):
+    """The stage as a function of its arguments, called inside this process."""
+    monkeypatch.chdir(workplace)
+
+    def call(*arguments: str) -> None:
+        monkeypatch.setattr(sys, "argv", ["stages/figure.py", *arguments])
+        runpy.run_path(str(ROOT / "stages" / "figure.py"), run_name="__main__")
+
+    return call
+
+
+@every_template
+def test_a_template_is_stripped_and_has_one_parameters_cell(template):
+    cells = nbformat.read(template, as_version=4).cells
+    assert not any(c.outputs or c.execution_count for c in code(template))
+    assert [c.metadata.get("tags") for c in code(template)].count(["parameters"]) == 1
+    assert cells[0].cell_type == "markdown" and cells[0].source.startswith("# ")
+    assert "stem" in declared(template)
+    assert not {"n", "seed"} & set(declared(template)), "a run is one parameter"
+
+
+@every_template
+def test_a_template_defines_nothing_asserts_something_and_leaves_matplotlib_to_plots(template):
+    tree = ast.parse("\n".join(c.source for c in code(template)))
+    kinds = [type(node) for node in ast.walk(tree)]
+    assert not {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda} & set(kinds)
+    assert ast.Assert in kinds
+    imported = {
+        a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names
+    }
+    imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    known = {"numpy", "IPython", "strata"} | ({"studies"} & {*template.parts})
+    assert {name.split(".")[0] for name in imported} <= known
+
+
+@every_template
+def test_every_parameter_is_an_input_or_a_key_of_params_yaml(template):
+    section = getattr(PARAMS.figures, template.stem.replace("-", "_"), None)
+    own = section.model_dump() if section else {}
+    shared = {*PARAMS.metrics.model_dump(exclude={"seed"})}
+    shared |= {*PARAMS.figures.stability.model_dump()} if "runs" in declared(template) else set()
+    rest = set(declared(template)) - {"run", "runs", "stem"} - paths(template)
+    assert set(own) <= rest <= {*own, *shared}
+
+
+def drawn(template: Path, given: dict[str, object], out: Path) -> Path:
+    """The figure that the template draws with these parameters."""
+    scope: dict[str, object] = {}
+    for cell in code(template):
+        exec(cell.source, scope)
+        if "parameters" in cell.metadata.get("tags", ()):
+            scope |= given | {"stem": str(out / "x")}
+    return out / "x.png"
+
+
+@every_template
+def test_every_figure_is_drawn_for_any_run_even_untrained(template, run, tmp_path, monkeypatch):
+    of, inputs = run
+    given: dict[str, object] = {"run": str(of)}
+    given |= {name: str(inputs[name]) for name in paths(template) - {"train"}}
+    if template.stem in OVER_SEEDS:
+        given |= over_seeds(of.n, tmp_path)
+    monkeypatch.setattr(base, "save", coarse)
+    said: list[str] = []
+    monkeypatch.setattr(display, "Image", lambda path, *, retina, alt: said.append(alt))
+    assert drawn(template, given, tmp_path).stat().st_size > 500
+    assert len(said) == 1 and re.fullmatch(r"[A-Z0-9].{40,400}\.", said[0]), "what is seen"
+    assert "nan" not in said[0] and not re.search(r"[$_{}]", said[0])
+
+
+@pytest.mark.parametrize("name", OVER_SEEDS)
+def test_runs_that_all_diverged_still_make_a_figure_that_says_so(name, tmp_path, monkeypatch):
+    given = over_seeds(12, tmp_path)
+    figures: list[Figure] = []
+    monkeypatch.setattr(base, "save", lambda fig, stem: figures.append(fig) or coarse(fig, stem))
+    template = ROOT / "notebooks" / f"{name}.ipynb"
+    drawn(template, given | {"runs": ["n12-s3"]}, tmp_path)
+    said = [text.get_text() for ax in figures[0].axes for text in (*ax.texts, ax.title)]
+    assert "diverged" in said and "$n$ = 12, seed 3" in said
+
+
+def test_metrics_of_another_run_are_refused(tmp_path):
+    given = over_seeds(12, tmp_path)
+    given["runs"] = ["n12-s2", "n12-s7"]
+    (tmp_path / "metrics" / "n12-s2.json").write_bytes(
+        (tmp_path / "metrics" / "n12-s7.json").read_bytes()
+    )
+    for name in OVER_SEEDS:
+        with pytest.raises(AssertionError, match="metrics of other runs"):
+            drawn(ROOT / "notebooks" / f"{name}.ipynb", given, tmp_path)
+
+
+def test_the_same_inputs_give_the_same_bytes_and_a_page_that_needs_no_network(stage, workplace):
+    arguments = ["hierarchy", "--input", "weights=data/weights"]
+    stage(*arguments)
+    once = contents(workplace / "figures")
+    command = [sys.executable, str(ROOT / "stages" / "figure.py"), *arguments]
+    again = subprocess.run(command, cwd=workplace, capture_output=True, text=True, check=False)
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+    assert contents(workplace / "figures") == once
+    assert list(once) == ["hierarchy.html", "hierarchy.pdf", "hierarchy.png"]
+    html = once["hierarchy.html"].decode()
+    assert "figures/hierarchy" in html and "data:image/png;base64" in html
+    assert not re.search(r"<script|<link|@import|(src|href)=.(?!data:|#)|url\(", html)
+
+
+def test_a_notebook_that_fails_gives_one_line_and_leaves_no_file(stage, workplace):
+    with pytest.raises(SystemExit) as stop:
+        stage("jclass-ordered-embedding", "--input", "weights=params.yaml", "--out", "none")
+    assert re.fullmatch(
+        r"figure: jclass-ordered-embedding\.ipynb: InputError: params\.yaml: .+", str(stop.value)
+    )
+    assert contents(workplace / "none") == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["nothing"], "notebooks/nothing.ipynb"),
+        (["attn_165", "--template", "nothing"], "notebooks/nothing.ipynb"),
+        (["hierarchy", "--notebooks", "studies"], "studies/hierarchy.ipynb"),
+        (["jclass-ordered-embedding"], "weights"),
+        (
+            ["jclass-ordered-embedding", "--input", "weights=x", "--input", "wieghts=y"],
+            "wieghts",
+        ),
+        (["attention-seeds", "--input", "train=x", "--input", "metrics=y"], "runs"),
+        (["attention-seeds", "--runs", "n165-s2", "n165"], "run = 'n165': must look like n165-s1"),
+    ],
+)
+def test_a_wrong_command_is_refused_before_anything_runs(stage, workplace, arguments, named):
+    with pytest.raises(SystemExit) as stop:
+        stage(*arguments, "--out", "refused")
+    assert named in str(stop.value) and "\n" not in str(stop.value)
+    assert not (workplace / "refused").exists()
+
+
+def test_a_figure_of_a_family_compares_the_runs_it_is_given_under_its_own_name(stage, workplace):
+    over_seeds(12, workplace / "over")
+    inputs = ("--input", "train=over/train", "--input", "metrics=over/metrics")
+    stage(
+        "attn_165",
+        "--template",
+        "attention-seeds",
+        *inputs,
+        "--runs",
+        "n12-s2",
+        "n12-s7",
+        "--out",
+        "out",
+    )
+    html = (workplace / "out" / "attn_165.html").read_text("utf-8")
+    assert "seed 2: block score of head 0" in html and "seed 7: block score" in html
+    assert "seed 3" not in html
+    assert sorted(contents(workplace / "out")) == [f"attn_165.{x}" for x in ("html", "pdf", "png")]
+
+
+@pytest.fixture
+def connected(tmp_path):
+    """A template that prints how its kernel is spoken to."""
+    cell = "from ipykernel.connect import get_connection_info\nprint(get_connection_info())"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = [v4.new_code_cell("", metadata={"tags": ["parameters"]}), v4.new_code_cell(cell)]
+    template = tmp_path / "connected.ipynb"
+    nbformat.write(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), template)
+    return template
+
+
+def test_kernels_share_no_port_with_other_processes(connected):
+    for made in notebook.executed([(connected, {})] * 2):
+        assert '"transport": "ipc"' in made.cells[-1].outputs[0].text
+
+
+def test_a_folder_too_deep_for_sockets_is_refused(connected, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("deep" * 30)))
+    with pytest.raises(InputError, match=r"TMPDIR = .* at most 80 bytes"):
+        next(notebook.executed([(connected, {})]))
+
+
+def test_cleaning_drops_what_differs_between_runs_and_passes_warnings_on(capsys):
+    streams = [v4.new_output("stream", name="stdout", text=text) for text in ("one\n", "two\n")]
+    streams.insert(1, v4.new_output("stream", name="stderr", text="careful\n"))
+    result = v4.new_output("execute_result", {"text/plain": "<Figure at 0x7f00ab>"})
+    cells = [v4.new_markdown_cell("# T"), v4.new_code_cell("n = 1"), v4.new_code_cell("f()")]
+    cells[1].metadata["tags"] = ["parameters"]
+    cells[2].outputs = [*streams, result]
+    cleaned = notebook.clean(v4.new_notebook(cells=cells)).cells
+    assert [(c.id, c.source, c.metadata) for c in cleaned] == [("0", "# T", {}), ("1", "f()", {})]
+    assert [x.get("text") for x in cleaned[1].outputs] == ["one\ntwo\n", None]
+    assert cleaned[1].outputs[1].data == {"text/plain": "<Figure>"}
+    assert capsys.readouterr().err == "careful\n"

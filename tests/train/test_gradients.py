@@ -1,0 +1,153 @@
+"""Hand-written gradients against autograd of the plain step, in float64 to 1e-6."""
+
+import numpy as np
+import plain
+import pytest
+import torch
+from small import kind_of
+
+from strata import task
+from strata.run import Run, TrainParams
+from strata.train import gradients, trainer
+
+PARAMS = TrainParams(
+    d_model=12, n_heads=3, d_mlp=20, epochs=3, lr=1e-3, weight_decay=1.0,
+    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
+)  # fmt: skip
+
+
+@pytest.fixture
+def double():
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+def trainer_of(run: Run, params: TrainParams = PARAMS) -> trainer.Trainer:
+    return trainer.Trainer(run, kind_of(run, params), task.split(run.n, run.seed, 0.3, 0.3))
+
+
+def loss_and_gradients(trainer: trainer.Trainer, n_heads: int):
+    """Ours, after one pass over the batches."""
+    assert trainer.parameter.grad is not None
+    trainer.parameter.grad.zero_()
+    with torch.no_grad():
+        loss, hits = gradients.epoch(trainer.network, trainer.batches)
+    parts = trainer.parameter.grad.split([x.numel() for x in trainer.layers.values()])
+    layers = {
+        name: part.view_as(layer)
+        for part, (name, layer) in zip(parts, trainer.layers.items(), strict=True)
+    }
+    return loss, hits, plain.modules(gradients.unstacked(layers, n_heads))
+
+
+def distance(x: torch.Tensor, y: torch.Tensor) -> float:
+    """Largest difference, relative to the largest entry."""
+    return float((x - y).abs().max() / y.abs().max())
+
+
+@pytest.mark.usefixtures("double")
+@pytest.mark.parametrize("variant", ["", "mlp"])
+@pytest.mark.parametrize("n", [2, 5, 12, 30])
+@pytest.mark.parametrize("rows", [10**6, 7, 1])
+def test_loss_and_gradients_are_those_of_autograd(monkeypatch, variant, n, rows):
+    if rows == 1 and n == 30:
+        rows = 100  # two hundred ragged chunks teach nothing more
+    monkeypatch.setitem(gradients.ROWS, "cpu", rows)
+    run = Run(n, 4, variant)
+    oracle = plain.Plain(run, kind_of(run, PARAMS))
+    oracle.loss().backward()
+    trainer = trainer_of(run)
+    loss, hits, found = loss_and_gradients(trainer, PARAMS.n_heads)
+    assert abs(float(loss) / oracle.loss().item() - 1) < 1e-6
+    with torch.no_grad():
+        right = oracle.model(oracle.a, oracle.b).argmax(dim=1) == oracle.c
+    assert abs(float(hits) - right.double().mean().item()) < 1e-9
+    # b_K moves all scores of a head alike: its gradient, zero, is held against the whole bias.
+    for name, parameter in oracle.model.named_parameters():
+        assert parameter.grad is not None
+        assert distance(found[name], parameter.grad) < 1e-6, name
+
+
+@pytest.mark.usefixtures("double")
+@pytest.mark.parametrize("n_heads", [1, 4, 12])
+def test_gradients_hold_for_any_number_of_heads_and_away_from_the_initial_weights(n_heads):
+    params = PARAMS.model_copy(update={"n_heads": n_heads, "epochs": 40, "lr": 0.01})
+    run = Run(11, 0)
+    trainer, oracle = trainer_of(run, params), plain.Plain(run, params)
+    trainer.advance(40)
+    weights = {name: torch.from_numpy(x) for name, x in trainer.weights().items()}
+    oracle.model.load_state_dict(plain.modules(weights), strict=False)
+    oracle.loss().backward()
+    loss, _, found = loss_and_gradients(trainer, n_heads)
+    assert abs(float(loss) / oracle.loss().item() - 1) < 1e-6
+    for name, parameter in oracle.model.named_parameters():
+        assert parameter.grad is not None
+        assert distance(found[name], parameter.grad) < 1e-6, name
+
+
+@pytest.mark.parametrize("variant", ["", "mlp"])
+def test_chunks_only_change_the_last_bits(monkeypatch, variant):
+    run, found = Run(30, 0, variant), []
+    for rows in (10**6, 100, 37):
+        monkeypatch.setitem(gradients.ROWS, "cpu", rows)
+        found.append(loss_and_gradients(trainer_of(run), PARAMS.n_heads)[2])
+    for name, whole in found[0].items():
+        for other in found[1:]:
+            assert distance(other[name], whole) < 1e-5, name
+
+
+@pytest.mark.parametrize(("total", "rows"), [(10, 10), (10, 9), (10, 3), (10, 1), (2401, 2400)])
+def test_chunks_are_equal_in_size_and_together_are_the_batch(monkeypatch, total, rows):
+    monkeypatch.setitem(gradients.ROWS, "cpu", rows)
+    column = torch.arange(total)
+    parts = gradients.chunks(gradients.Batch(column, column + 1, column[:, None], column[:, None]))
+    sizes = [len(part.a) for part in parts]
+    assert max(sizes) <= rows
+    assert max(sizes) - min(sizes) <= 1
+    assert len(sizes) == -(-total // rows)
+    assert torch.equal(torch.cat([part.a for part in parts]), column)
+    assert torch.equal(torch.cat([part.c for part in parts]), column[:, None])
+
+
+@pytest.mark.parametrize("variant", ["", "mlp"])
+def test_stacked_and_unstacked_are_inverse(variant):
+    run = Run(7, 1, variant)
+    weights = trainer.initial(run, kind_of(run, PARAMS))
+    back = gradients.unstacked(gradients.stacked(weights), PARAMS.n_heads)
+    assert back.keys() == weights.keys()
+    assert all(torch.equal(back[name], weights[name]) for name in weights)
+
+
+def test_sums_by_token_are_the_same_in_every_form():
+    rng = np.random.default_rng(0)
+    tokens = torch.from_numpy(rng.integers(0, 9, 500))
+    values = torch.from_numpy(rng.normal(size=(500, 6)))
+    expected = torch.zeros(12, 6, dtype=torch.float64).index_add_(0, tokens, values)
+    assert torch.allclose(gradients.by_token(tokens, values, 12), expected)
+
+    class OnGPU(torch.Tensor):
+        is_cuda = True  # type: ignore[assignment]
+
+    found = gradients.by_token(tokens, values.as_subclass(OnGPU), 12)
+    assert torch.allclose(found.as_subclass(torch.Tensor), expected)
+    assert (expected[9:] == 0).all()
+
+
+def test_the_weighted_loss_is_cross_entropy_over_the_repeated_rows():
+    rng = np.random.default_rng(1)
+    logits = torch.from_numpy(rng.normal(size=(40, 7))).requires_grad_()
+    c = torch.from_numpy(rng.integers(0, 7, (40, 1)))
+    times = torch.from_numpy(rng.integers(1, 3, 40))
+    repeated = logits.repeat_interleave(times, dim=0), c[:, 0].repeat_interleave(times)
+    expected = torch.nn.functional.cross_entropy(*repeated)
+    expected.backward()
+    weight = (times / times.sum()).double()[:, None]
+    with torch.no_grad():
+        rows = gradients.Batch(c[:, 0], c[:, 0], c, weight)
+        loss, d_logits, correct = gradients.loss_gradient(logits.detach().clone(), rows)
+    assert torch.allclose(loss, expected)
+    assert logits.grad is not None
+    assert torch.allclose(d_logits, logits.grad)
+    right = (repeated[0].argmax(dim=1) == repeated[1]).double().mean()
+    assert torch.allclose(correct, right)

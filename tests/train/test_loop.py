@@ -1,0 +1,71 @@
+"""The loop: it stops where it is told to, saves in between, and ends where the loss does."""
+
+import numpy as np
+import pytest
+
+from strata import task
+from strata.run import Run, TrainParams
+from strata.train import loop
+from strata.train.snapshots import Snapshot
+from strata.train.trainer import Trainer
+
+RUN = Run(6, 1)
+PARAMS = TrainParams(
+    d_model=8, n_heads=2, d_mlp=16, epochs=30, lr=0.01, weight_decay=1.0, beta1=0.9, beta2=0.98,
+    eps=1e-8, validate_every=10,
+)  # fmt: skip
+
+
+class Watched(Trainer):
+    """A training that notes up to which epochs it was asked to go."""
+
+    def __init__(self, params: TrainParams = PARAMS):
+        super().__init__(RUN, params, task.split(6, 1, 0.5, 0.3))
+        self.asked: list[int] = []
+
+    def advance(self, epoch: int) -> None:
+        self.asked.append(epoch)
+        super().advance(epoch)
+
+
+class Noted(Snapshot):
+    """A snapshot that notes at which epochs it was saved, and with what."""
+
+    def save(self, state: dict[str, np.ndarray], **notes: object) -> None:
+        super().save(state, **notes)
+        self.epochs = [*getattr(self, "epochs", []), int(state["row"][0])]
+
+
+def test_every_stop_is_yielded_at_its_epoch_after_few_epochs_at_a_time():
+    trainer = Watched()
+    seen = [(stop, trainer.epoch) for stop in loop.through(trainer, [0, 3, 25, 30], "a run")]
+    assert seen == [(0, 0), (3, 3), (25, 25), (30, 30)]
+    assert trainer.asked == [3, 13, 23, 25, 30]
+
+
+def test_a_training_that_goes_on_starts_from_its_epoch():
+    trainer = Watched()
+    trainer.advance(12)
+    assert list(loop.through(trainer, [12, 14], "a run")) == [12, 14]
+    assert trainer.asked == [12, 14]
+
+
+def test_it_is_saved_when_due_with_its_notes_and_not_where_it_stops(tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "SECONDS_AT_RISK", 0.0)
+    trainer, snapshot = Watched(), Noted(tmp_path, "n6-s1", "key")
+    for _ in loop.through(trainer, [15, 30], "a run", snapshot, lambda: {"at": trainer.epoch}):
+        pass
+    assert snapshot.epochs == [10, 25]
+    assert snapshot.load()[1]["at"] == 25
+    monkeypatch.setattr(loop, "SECONDS_AT_RISK", 1e9)
+    late = Noted(tmp_path, "late", "key")
+    assert list(loop.through(Watched(), [30], "a run", late)) == [30]
+    assert not late.path.exists()
+
+
+@pytest.mark.parametrize("stops", [[30], [10, 20, 30]])
+def test_a_loss_that_is_not_finite_ends_it_before_the_next_stop(stops):
+    trainer = Watched(PARAMS.model_copy(update={"lr": 1e30}))
+    assert list(loop.through(trainer, stops, "a run")) == []
+    assert trainer.epoch == trainer.asked[-1] == 10
+    assert trainer.diverged

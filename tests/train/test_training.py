@@ -1,0 +1,272 @@
+"""The loop: the plain optimizer's course, validation by brute force, bits that nothing changes."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import plain
+import pytest
+import torch
+from small import kind_of
+
+from strata import store, task
+from strata.run import InputError, Run, TrainParams
+from strata.train import gradients, machine
+from strata.train.trainer import Trainer, batch
+
+PAPER = TrainParams(
+    d_model=128, n_heads=4, d_mlp=512, epochs=50, lr=1e-3, weight_decay=1.0,
+    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=100,
+)  # fmt: skip
+SMALL = PAPER.model_copy(
+    update={"d_model": 16, "n_heads": 2, "d_mlp": 24, "validate_every": 7, "epochs": 40}
+)
+RUNS = [Run(12, 3), Run(12, 3, "mlp")]
+
+
+def trainer_of(run: Run, params: TrainParams = SMALL, device: str = "cpu") -> Trainer:
+    return Trainer(run, kind_of(run, params), task.split(run.n, run.seed, 0.3, 0.3), device)
+
+
+def trained(run: Run, params: TrainParams = SMALL) -> Trainer:
+    trainer = trainer_of(run, params)
+    trainer.advance(params.epochs)
+    return trainer
+
+
+def contents(arrays: dict[str, np.ndarray]) -> dict[str, bytes]:
+    """To compare to the bit, NaN included."""
+    return {name: x.tobytes() + str((x.dtype, x.shape)).encode() for name, x in arrays.items()}
+
+
+def plain_logits(run: Run, weights: dict[str, np.ndarray], params: TrainParams) -> torch.Tensor:
+    """Over all n² ordered pairs, by torch's own modules."""
+    model = plain.Plain(run, kind_of(run, params)).model
+    tensors = {name: torch.from_numpy(x) for name, x in weights.items()}
+    model.load_state_dict(plain.modules(tensors), strict=False)
+    pairs = torch.arange(run.n**2)
+    with torch.no_grad():
+        return model(pairs // run.n, pairs % run.n)
+
+
+def test_the_published_losses_of_the_first_epochs():
+    loss = trained(Run(165, 1), PAPER).history()["loss"]
+    assert np.allclose(loss[:5], [5.25421, 5.10865, 5.01245, 4.95484, 4.92535], atol=1e-5, rtol=0)
+    assert abs(loss[49] - 3.0398) < 1e-3
+
+
+@pytest.mark.parametrize("run", [Run(24, 1), Run(24, 1, "mlp"), Run(13, 4), Run(30, 2)], ids=str)
+def test_losses_are_those_of_the_plain_optimizer(run):
+    params = PAPER.model_copy(update={"d_model": 32, "d_mlp": 64})
+    oracle = plain.Plain(run, kind_of(run, params))
+    expected = [oracle.step() for _ in range(50)]
+    assert np.allclose(trained(run, params).history()["loss"], expected, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_accuracies_are_brute_force_over_ordered_pairs(run):
+    n, params = run.n, SMALL.model_copy(update={"lr": 0.01, "validate_every": 1})
+    trainer = trainer_of(run, params)
+    split = task.split(n, run.seed, 0.3, 0.3)
+    pairs = np.arange(n * n)
+    mirror_trains = np.array([split[b * n + a] == task.TRAIN for a in range(n) for b in range(n)])
+    chosen = {
+        "train": split == task.TRAIN,
+        "validation": split == task.VALIDATION,
+        "mirror_free": (split == task.VALIDATION) & ~mirror_trains,
+    }
+    shares = []
+    for epoch in range(params.epochs + 1):
+        trainer.advance(epoch)
+        logits = plain_logits(run, trainer.weights(), params)
+        right = logits.argmax(dim=1).numpy() == pairs // n * (pairs % n) % n
+        shares.append({name: right[which].mean() for name, which in chosen.items()})
+    history = trainer.history()
+    for k in range(params.epochs):  # training accuracy before the step, the others after it
+        assert history["train_accuracy"][k] == shares[k]["train"]
+        assert history["validation_accuracy"][k] == shares[k + 1]["validation"]
+        assert history["mirror_free_accuracy"][k] == shares[k + 1]["mirror_free"]
+    assert len({share["validation"] for share in shares}) > 5
+
+
+@pytest.mark.parametrize("run", [Run(165, 1), Run(165, 1, "mlp"), Run(12, 0)], ids=str)
+def test_rows_stand_for_all_pairs_with_their_weights(run):
+    n = run.n
+    pairs = np.flatnonzero(task.split(n, run.seed, 0.3, 0.3) == task.TRAIN)
+    rows, row_of = batch(pairs, n, run.variant != "mlp", torch.device("cpu"))
+    a, b, c = rows.a.numpy()[row_of], rows.b.numpy()[row_of], rows.c.numpy()[row_of, 0]
+    swapped = (a != pairs // n) | (b != pairs % n)
+    assert np.array_equal(np.where(swapped, b, a), pairs // n)
+    assert np.array_equal(np.where(swapped, a, b), pairs % n)
+    assert np.array_equal(c, a * b % n)
+    weight = np.bincount(row_of, minlength=len(rows.a)) / len(pairs)
+    assert np.allclose(rows.weight[:, 0], weight)
+    if run.variant == "mlp":
+        assert not swapped.any()
+        assert len(rows.a) == len(pairs)
+    elif n == 165:
+        assert (len(pairs), len(rows.a)) == (8167, 6931)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_the_same_run_twice_gives_the_same_bytes(run):
+    first, second = trained(run), trained(run)
+    assert contents(first.weights()) == contents(second.weights())
+    assert contents(first.history()) == contents(second.history())
+    assert contents(first.state()) == contents(second.state())
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_looking_at_a_run_changes_no_bit_of_it(run):
+    whole, looked_at = trained(run), trainer_of(run)
+    seen = {}
+    for epoch in (0, 1, 2, 6, 7, 8, 20, 20, 39, 40, 99):
+        looked_at.advance(epoch)
+        seen[epoch] = looked_at.weights()
+        assert len(looked_at.accuracy()) == 2
+        assert "parameter" in looked_at.state()
+        assert looked_at.epoch == min(epoch, 40)
+        if epoch:
+            assert looked_at.loss == looked_at.history()["loss"][-1]
+    assert contents(looked_at.weights()) == contents(whole.weights())
+    assert contents(looked_at.history()) == contents(whole.history())
+    for epoch in (1, 8, 20):  # what was handed out is what a shorter run ends with
+        shorter = trained(run, SMALL.model_copy(update={"epochs": epoch}))
+        assert contents(seen[epoch]) == contents(shorter.weights())
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+@pytest.mark.parametrize("epoch", [0, 1, 7, 13, 39, 40])
+def test_going_on_from_a_stored_state_changes_no_bit(run, epoch, tmp_path):
+    broken_off = trainer_of(run)
+    broken_off.advance(epoch)
+    store.write_bytes(tmp_path / "state", store.tensors_bytes(broken_off.state(), {}))
+    resumed = trainer_of(run)
+    resumed.advance(3)  # whatever it did before is gone
+    resumed.resume(store.read_tensors(tmp_path / "state")[0])
+    assert resumed.epoch == epoch
+    assert contents(resumed.history()) == contents(broken_off.history())
+    resumed.advance(40)
+    whole = trained(run)
+    assert contents(resumed.weights()) == contents(whole.weights())
+    assert contents(resumed.history()) == contents(whole.history())
+
+
+def test_history_holds_every_epoch_and_validates_now_and_then_and_at_the_end():
+    history = trained(RUNS[0]).history()
+    assert history["epoch"].tolist() == list(range(1, 41))
+    assert np.isfinite(history["loss"]).all()
+    for name in ("validation_accuracy", "mirror_free_accuracy"):
+        validated = np.flatnonzero(~np.isnan(history[name])) + 1
+        assert validated.tolist() == [7, 14, 21, 28, 35, 40]
+
+
+def test_what_progress_shows_is_what_history_holds():
+    trainer = trainer_of(RUNS[0])
+    assert np.isnan(trainer.loss)
+    for epoch in (3, 7, 20, 40):
+        trainer.advance(epoch)
+        latest, history = trainer.latest(), trainer.history()
+        assert latest["train"] == pytest.approx(history["train_accuracy"][-1], abs=1e-6)
+        known = history["validation_accuracy"][~np.isnan(history["validation_accuracy"])]
+        expected = known[-1] if len(known) else np.nan
+        assert np.array_equal(latest["validation"], expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+@pytest.mark.parametrize("lr", [1e2, 1e4, 1e8, 1e30])
+def test_a_run_that_explodes_is_no_error(run, lr):
+    trainer = trained(run, SMALL.model_copy(update={"lr": lr}))
+    history = trainer.history()
+    assert len(history["loss"]) == 40
+    assert not np.isfinite(history["loss"][-1])
+    assert ((history["train_accuracy"] >= 0) & (history["train_accuracy"] <= 1)).all()
+    assert not all(np.isfinite(x).all() for x in trainer.weights().values())
+
+
+def test_a_split_with_nothing_to_train_or_validate_on_is_refused():
+    for train, validation in ((0.1, 0.5), (0.5, 0.1)):
+        with pytest.raises(InputError, match="no pair to train on, or none to validate on"):
+            Trainer(Run(2, 0), SMALL, task.split(2, 0, train, validation))
+
+
+def test_the_smallest_modulus_trains():
+    for run in (Run(2, 1), Run(2, 1, "mlp"), Run(3, 1)):
+        history = trained(run).history()
+        assert history["loss"][-1] < history["loss"][0]
+
+
+def test_memory_does_not_grow_with_the_number_of_chunks(monkeypatch):
+    def held(rows: int) -> int:
+        monkeypatch.setitem(gradients.ROWS, "cpu", rows)
+        network = trainer_of(Run(60, 0)).network
+        head = network.head  # type: ignore[attr-defined]
+        return sum(x.numel() for x in vars(head).values())
+
+    assert held(100) < 0.2 * held(10**6)
+    assert held(50) < held(100)
+
+
+@pytest.mark.parametrize("flush", [True, False])
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_a_record_says_whether_subnormal_numbers_are_taken_as_0(run, flush):
+    trainer = trainer_of(run)
+    trainer.advance(20)
+    trainer.layers["U"] *= 200  # as in a run that has learnt its pairs long ago
+    assert machine.describe(machine.prepare(flush)).flushes is flush
+    rows = trainer.batches[0]
+    trainer.network.begin()
+    logits = trainer.network.forward(rows.a, rows.b)
+    _, gradient, _ = gradients.loss_gradient(logits, rows)
+    torch.set_flush_denormal(False)
+    gradient = gradient.abs()
+    subnormal = (gradient > 0) & (gradient < torch.finfo(torch.float32).tiny)
+    assert subnormal.any() != flush
+
+
+def test_every_thread_takes_subnormal_numbers_as_0():
+    code = (
+        "import torch; from strata.train import machine; machine.prepare();"
+        "numbers = torch.full((10_000_000,), 1e-39) * 1.0;"
+        "print(torch.get_num_threads(), int(numbers.view(torch.int32).count_nonzero()))"
+    )
+    env = os.environ | {"STRATA_THREADS": "2"}
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, env=env, text=True, capture_output=True, check=True)
+    assert done.stdout == "2 0\n"
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "", "9999999"])
+def test_a_bad_thread_count_gets_one_line(monkeypatch, text):
+    monkeypatch.setenv("STRATA_THREADS", text)
+    with pytest.raises(InputError, match=r"^STRATA_THREADS = .*must be an integer from 1 to"):
+        machine.threads()
+
+
+def test_a_device_that_is_not_there_gets_one_line(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for name in ("cuda", "tpu", ""):
+        monkeypatch.setenv("STRATA_DEVICE", name)
+        with pytest.raises(InputError, match=r"^STRATA_DEVICE = .*cpu"):
+            machine.device()
+    monkeypatch.setenv("STRATA_DEVICE", "auto")
+    assert machine.device().type == "cpu"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_on_a_gpu_the_run_is_the_same_and_repeats_to_the_bit(run):
+    machine.prepare()
+    first, second = trainer_of(run, device="cuda"), trainer_of(run, device="cuda")
+    for trainer in (first, second):
+        trainer.advance(20)
+    second.accuracy()
+    resumed = trainer_of(run, device="cuda")
+    resumed.resume(second.state())
+    for trainer in (first, second, resumed):
+        trainer.advance(40)
+        assert contents(trainer.weights()) == contents(first.weights())
+        assert contents(trainer.history()) == contents(first.history())
+    cpu = trained(run).history()
+    assert np.allclose(first.history()["loss"], cpu["loss"], atol=1e-4, rtol=0)
