@@ -19,7 +19,10 @@ from strata.run import Run
 from strata.schema import RunSummary
 
 REPOSITORY = "STRATA_REPOSITORY"  # the variable of the environment that names one
-TRAINED = "data/train", "studies/data/train"  # where the paper's runs are, and where those beyond it
+TRAINED = (
+    "data/train",
+    "studies/data/train",
+)  # where the paper's runs are, and where those beyond it
 SUMMARY = "report/data/runs.json"
 PIPELINE = Path("stages/train.py")
 
@@ -87,9 +90,7 @@ def of_run(
 
 
 @contextmanager
-def fetched(
-    paths: Sequence[str], repository: str | Path | None, rev: str | None
-) -> Iterator[Path]:
+def fetched(paths: Sequence[str], repository: str | Path | None, rev: str | None) -> Iterator[Path]:
     """The first of these files that the repository has: as it lies there, or else as DVC has it."""
     where = place(repository)
     if not Path(where).is_dir():
