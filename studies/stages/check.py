@@ -12,6 +12,8 @@ from strata import store
 from strata.run import Run, command, read_yaml
 from studies.params import StudyParams, load
 
+TOGETHER = {"more", "all"}  # what runs.yaml says again, for pipelines
+
 
 def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
     """What the analysis of a run rests on, by the name of its stage: with a file of it as their
@@ -33,7 +35,8 @@ def main(folder: str, listed: str) -> None:
         store.write_json(f"{folder}/train/{name}.json", settings.model_dump())
     for name, settings in analyses(params).items():
         store.write_json(f"{folder}/{name}.json", settings)
-    store.write_json(f"{folder}/runs.json", [str(Run.parse(name)) for name in runs["all"]])
+    names = [name for part in runs if part not in TOGETHER for name in runs[part]]
+    store.write_json(f"{folder}/runs.json", [str(Run.parse(name)) for name in names])
 
 
 if __name__ == "__main__":

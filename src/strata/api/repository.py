@@ -4,7 +4,7 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,7 +22,7 @@ REPOSITORY = "STRATA_REPOSITORY"  # the variable of the environment that names o
 TRAINED = (
     "data/train",
     "studies/data/train",
-)  # where the paper's runs are, and where those beyond it
+)  # the paper's runs, those beyond it
 SUMMARY = "report/data/runs.json"
 PIPELINE = Path("stages/train.py")
 
@@ -113,10 +113,10 @@ def copy(where: str, rev: str | None, paths: Sequence[str], target: Path) -> Non
 
     try:
         files = DVCFileSystem(where, rev=rev, subrepos=True)
-        found = next(filter(files.exists, paths), None)
-        if found is None:
-            raise InputError(missing(paths[-1], where, rev))
-        files.get_file(found, str(target))
+        for path in paths:
+            with suppress(FileNotFoundError):
+                return files.get_file(path, str(target))
+        raise InputError(missing(paths[0], where, rev))
     except (DvcException, SCMError, OSError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{paths[0]}: cannot be read from {where}: {reason[:200]}") from None
