@@ -1,0 +1,145 @@
+"""Transformers made by hand, whose mechanism is known: what criteria.md asks of each.
+
+All know the residues of a and b modulo some numbers Q one by one: attention is uniform and adds up
+rows, and a neuron for each pair {i, j} of residues modulo Q is ReLU(c_i + c_j − 1), or ReLU(c_i −
+1) for i = j, with c_i how many of a and b are i. So any function of ij mod Q can be written.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from sympy.ntheory import primefactors
+
+from strata.measure.fourier import conjugate
+from strata.monoid import JClass, chi, classes, frequencies
+from strata.patch.projections import Masks, axis_primes
+from strata.store import Arrays
+from studies.mechanism.code.dictionary import Dictionary, dictionary
+
+WEAK, SMALL = 0.02, 0.1  # of characters that are not key, and of all rows, in the embedding
+
+
+class Block(NamedTuple):
+    """Residues modulo Q: their rows in the embedding, and what is written for each product."""
+
+    Q: int
+    rows: Float[np.ndarray, "Q Q"]
+    writes: Float[np.ndarray, "Q k"]
+
+
+def network(
+    n: int, blocks: list[Block], W_U: Float[np.ndarray, "k n"], b_U: Float[np.ndarray, " n"]
+) -> Arrays:
+    """The network of these blocks; the last k dimensions of the stream are what they write."""
+    read = sum(block.Q for block in blocks)
+    width, a = read + len(W_U), np.arange(n)
+    W_E, columns, writes, start = np.zeros((n + 1, width)), [], [], 0
+    for Q, rows, table in blocks:
+        W_E[:n, start : start + Q] = SMALL * rows[a % Q]
+        i, j = np.triu_indices(Q)
+        counts = np.linalg.inv(SMALL * rows)
+        reads = np.zeros((width, len(i)))
+        reads[start : start + Q] = counts[:, i] + np.where(i < j, counts[:, j], 0)
+        product = table[np.outer(np.arange(Q), np.arange(Q)) % Q]
+        own = product[i, j]
+        own[i == j] -= product.sum(axis=1) - product[np.arange(Q), np.arange(Q)]
+        columns.append(reads)
+        writes.append(own)
+        start += Q
+    W_in, read_only = np.concatenate(columns, axis=1), np.eye(width)[:, :read]
+    W_out = np.concatenate([np.zeros((W_in.shape[1], read)), np.concatenate(writes)], axis=1)
+    none = np.zeros((1, width, read))
+    weights = {
+        "W_E": W_E, "W_Q": none, "W_K": none, "W_V": 3 * read_only[None], "W_O": read_only.T[None],
+        "b_Q": none[:, 0], "b_K": none[:, 0], "b_V": none[:, 0], "b_O": np.zeros(width),
+        "W_in": W_in, "b_in": np.full(W_in.shape[1], -1.0), "W_out": W_out,
+        "b_out": np.zeros(width), "W_U": np.concatenate([np.zeros((read, n)), W_U]), "b_U": b_U,
+    }  # fmt: skip
+    return {name: x.astype(np.float32) for name, x in weights.items()}
+
+
+def key_of(n: int, chosen: dict[int, list[tuple[int, int]]]) -> Masks:
+    """The key frequencies of each class from pairs of a prime and a frequency on its axis."""
+    found = {}
+    for J in classes(n):
+        mask = np.zeros(len(J), dtype=bool)
+        for p, k in chosen.get(J.d, []):
+            mask |= (frequencies(J.orders) == [k * (x == p) for x in axis_primes(J)]).all(axis=1)
+        if len(J) > 1:
+            found[J.d] = mask | mask[conjugate(J.orders)]
+    return found
+
+
+def shared(n: int, chosen: dict[int, list[int]]) -> Masks:
+    """The same frequencies of each prime in every class that has it."""
+    return key_of(n, {J.d: [(p, k) for p in axis_primes(J) for k in chosen[p]] for J in classes(n)})
+
+
+def waves(J: JClass, key: np.ndarray) -> Float[np.ndarray, "size size"]:
+    """An invertible table over a class: the constant, and all characters, key ones large."""
+    columns = [np.ones(len(J))]
+    for i, k in enumerate(frequencies(J.orders)):
+        wave, minus = chi(k, J.orders), conjugate(J.orders)[i]
+        if 0 < i <= minus:
+            parts = [np.real(wave)] if i == minus else [np.real(wave), np.imag(wave)]
+            columns += [(1.0 if key[i] else WEAK) * x for x in parts]
+    return np.stack(columns, axis=1)
+
+
+def by_class(n: int, key: Masks) -> Float[np.ndarray, "n n"]:
+    """An invertible embedding of all residues with these key frequencies in each class."""
+    rows, start = np.zeros((n, n)), 0
+    for J in classes(n):
+        rows[J.elements, start : start + len(J)] = waves(J, key.get(J.d, np.zeros(len(J), bool)))
+        start += len(J)
+    return rows
+
+
+def gram(k: int, rng: np.random.Generator, size: float = 30.0) -> Float[np.ndarray, "k k"]:
+    """A Gram matrix that is far from diagonal."""
+    G = np.eye(k) + 0.5 * rng.normal(size=(k, k)) / np.sqrt(k)
+    return size * G.T @ G
+
+
+def nearest_code(
+    n: int, chosen: dict[int, list[int]], rng: np.random.Generator
+) -> tuple[Arrays, Dictionary]:
+    """For square-free n: neurons by prime write φ, and the unembedding is that of a random Gram
+    matrix."""
+    use = dictionary(n, shared(n, chosen))
+    M, blocks = gram(use.count, rng), []
+    for p in primefactors(n):
+        J, rows = JClass(p, 1), np.zeros((p, p))
+        rows[0, 0] = 1
+        mask = shared(p, chosen).get(1, np.zeros(p - 1, dtype=bool))
+        rows[J.elements, 1:] = waves(J, mask)
+        table = use.values[n // p * pow(n // p, -1, p) * np.arange(p) % n].copy()
+        table[:, [x != (p,) for x in use.primes]] = 0
+        blocks.append(Block(p, rows, table))
+    bias = -((use.values @ M) * use.values).sum(axis=1) / 2
+    return network(n, blocks, M @ use.values.T, bias), use
+
+
+def strata(n: int, chosen: dict[int, list[tuple[int, int]]]) -> Arrays:
+    """Each class with a code and characters of its own, and a neuron for each pair of residues."""
+    key, columns = key_of(n, chosen), []
+    for J in classes(n):
+        code = np.zeros((n, 1))
+        code[J.elements] = 4
+        columns.append(code)
+        for i in np.flatnonzero(key.get(J.d, np.zeros(1, dtype=bool))):
+            wave = np.zeros((n, 2))
+            wave[J.elements] = np.stack(
+                [np.real(f := chi(frequencies(J.orders)[i], J.orders)), np.imag(f)], axis=1
+            )
+            columns.append(4 * wave)
+    w = np.concatenate(columns, axis=1)
+    return network(n, [Block(n, by_class(n, key), w)], w.T, -(w**2).sum(axis=1) / 2)
+
+
+def lookup(n: int, chosen: dict[int, list[int]], rng: np.random.Generator) -> Arrays:
+    """A neuron for each pair of residues; random logits with the right answer on top."""
+    table = rng.normal(size=(n, n))
+    table[np.arange(n), np.arange(n)] = table.max() + 1
+    return network(n, [Block(n, by_class(n, shared(n, chosen)), table)], np.eye(n), np.zeros(n))

@@ -1,0 +1,222 @@
+"""The functions that a code of the product is made of, and what they explain of the logits.
+
+For each prime power p^κ ‖ n one function for each p-adic valuation 1 … κ (1 where q has it), and
+the real and imaginary part of each key character of one prime, or of several. Definitions:
+criteria.md.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Complex, Float, Int
+from sympy.ntheory import factorint
+
+from strata.monoid import classes, jclass
+from strata.patch.projections import Masks, others
+from studies.mechanism.code import anova, characters, gating
+from studies.mechanism.code.characters import Characters, Label, local, valuations
+from studies.mechanism.code.descriptions import prime_indicators
+from studies.mechanism.code.pairs import Profile
+
+ZERO = 1e-10  # singular values below this times the largest, and parts of functions, count as 0
+
+
+class Gate(NamedTuple):
+    """The character of these primes where another prime divides q, 0 elsewhere."""
+
+    p: int
+    label: Label
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """Functions of the product, side by side; `primes` are those that each knows, `character` says
+    which character it belongs to, −1 for none."""
+
+    values: Float[np.ndarray, "n k"]
+    primes: tuple[tuple[int, ...], ...]
+    character: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        return self.values.shape[1]
+
+    @property
+    def characters(self) -> int:
+        """How many characters there are."""
+        return 1 + max(self.character, default=-1)
+
+    @property
+    def design(self) -> Float[np.ndarray, "n some"]:
+        """The constant before the functions."""
+        return np.concatenate([np.ones((len(self.values), 1)), self.values], axis=1)
+
+    @property
+    def zeros(self) -> Float[np.ndarray, "n some"]:
+        """The constant and the functions that belong to no character."""
+        return self.design[:, [True, *(i < 0 for i in self.character)]]
+
+    def __add__(self, other: "Dictionary") -> "Dictionary":
+        start = self.characters
+        moved = tuple(i + start if i >= 0 else i for i in other.character)
+        values = np.concatenate([self.values, other.values], axis=1)
+        return Dictionary(values, self.primes + other.primes, self.character + moved)
+
+
+def of_key(n: int, key: Masks) -> Characters:
+    """The key characters of one prime, then those of several."""
+    return characters.of_primes(n, key) + characters.mixed(n, key)
+
+
+def dictionary(n: int, key: Masks) -> Dictionary:
+    """Zeros and key characters."""
+    zeros = [x[:, 1:] for x in prime_indicators(n)]
+    of = zip(sorted(factorint(n)), zeros, strict=True)
+    primes = tuple((p,) for p, x in of for _ in range(x.shape[1]))
+    none = Dictionary(np.concatenate(zeros, axis=1), primes, (-1,) * len(primes))
+    found = of_key(n, key)
+    known = [tuple(part.p for part in x) for x in found.labels]
+    return none + real(found.values, known)
+
+
+def real(values: Complex[np.ndarray, "n count"], primes: list[tuple[int, ...]]) -> Dictionary:
+    """Real and imaginary parts of complex functions, without those that are 0."""
+    columns, of = [np.zeros((len(values), 0))], []
+    for i, f in enumerate(values.T):
+        both = [x for x in (np.real(f), np.imag(f)) if np.abs(x).max(initial=0) > ZERO]
+        columns += [x[:, None] for x in both]
+        of += [i] * len(both)
+    return Dictionary(np.concatenate(columns, axis=1), tuple(primes[i] for i in of), tuple(of))
+
+
+def gated(n: int, gates: list[Gate]) -> Dictionary:
+    """The functions of gated characters."""
+    values = [
+        np.prod([local(n, part) for part in gate.label], axis=0) * (valuations(n, gate.p) > 0)
+        for gate in gates
+    ]
+    known = [tuple(sorted({gate.p, *(part.p for part in gate.label)})) for gate in gates]
+    return real(np.array(values, dtype=np.complex128).reshape(-1, n).T, known)
+
+
+def fitted(
+    design: Float[np.ndarray, "n some"],
+    y: Float[np.ndarray, "n width"],
+    weight: Float[np.ndarray, " n"],
+) -> Float[np.ndarray, "some width"]:
+    """Coefficients of the weighted least squares fit, of least norm."""
+    root = np.sqrt(weight)[:, None]
+    return np.linalg.lstsq(design * root, y * root, rcond=ZERO)[0]
+
+
+def determined(
+    rows: Float[np.ndarray, "n some"], design: Float[np.ndarray, "fitted some"]
+) -> Bool[np.ndarray, " n"]:
+    """Whether a fit to the rows of the design says what it predicts for each other row: whether
+    that is a combination of them."""
+    _, sizes, right = np.linalg.svd(design, full_matrices=False)
+    basis = right[sizes > ZERO * sizes.max(initial=1e-300)]
+    outside = rows - rows @ basis.T @ basis
+    return np.linalg.norm(outside, axis=1) <= 1e-6 * np.maximum(np.linalg.norm(rows, axis=1), 1)
+
+
+def held_out(
+    design: Float[np.ndarray, "n some"], of: Profile, group: Int[np.ndarray, " n"]
+) -> tuple[Float[np.ndarray, "n n"], Bool[np.ndarray, " n"]]:
+    """The products of each group predicted by the fit to all others, and which of them that fit
+    determines. Those of group −1 are always fitted."""
+    predicted, known = np.zeros_like(of.y), np.zeros(len(of.y), dtype=bool)
+    for i in range(int(group.max()) + 1):
+        here = group == i
+        predicted[here] = design[here] @ fitted(design, of.y, np.where(here, 0, of.N))
+        known[here] = determined(design[here], design[~here])
+    return predicted, known
+
+
+def by_class(n: int) -> Int[np.ndarray, " n"]:
+    """The number of the class of each residue among those of two elements or more, else −1."""
+    found = np.full(n, -1)
+    for i, J in enumerate(J for J in classes(n) if len(J) > 1):
+        found[J.elements] = i
+    return found
+
+
+def rest(of: Profile, use: Dictionary, group: Int[np.ndarray, " n"] | None = None) -> float:
+    """What all functions explain of what the constant and zeros leave, fitted to all products or
+    to all but each group; over the products that the fit determines, NaN where there are none."""
+    if group is None:
+        every = (explained(of, x) for x in (use.design, use.zeros))
+        whole, zeros = (of.error(x) for x in every)
+        return 1 - whole / zeros
+    predicted, known = held_out(use.design, of, group)
+    if not known.any():
+        return float("nan")
+    return 1 - of.error(predicted, known) / of.error(held_out(use.zeros, of, group)[0], known)
+
+
+def other_characters(key: Masks, n: int, rng: np.random.Generator) -> Masks:
+    """In each class as many characters that are not key, or as many as there are."""
+    return {d: others(mask, jclass(d, n).orders, rng) for d, mask in key.items()}
+
+
+def gates(of: Profile, key: Masks, enough: float, most: int) -> list[Gate]:
+    """Gated key characters, each the one that explains most beside all before it, until the fit
+    answers enough pairs rightly or there are `most` of them."""
+    n, chosen = len(of.y), list[Gate]()
+    every, use = sorted(factorint(n)), dictionary(n, key)
+    free = [
+        Gate(p, x) for x in of_key(n, key).labels for p in every if p not in {part.p for part in x}
+    ]
+    while free and len(chosen) < most:
+        if of.right(explained(of, use.design)) >= enough:
+            break
+        wider = [use + gated(n, [gate]) for gate in free]
+        best = free[np.argmax([of.share(explained(of, x.design)) for x in wider])]
+        free.remove(best)
+        chosen.append(best)
+        use += gated(n, [best])
+    return chosen
+
+
+def explained(of: Profile, design: Float[np.ndarray, "n some"]) -> Float[np.ndarray, "n n"]:
+    """What functions of q predict of y, each with any function of c."""
+    return design @ fitted(design, of.y, of.N)
+
+
+def many_explained(of: Profile, use: Dictionary) -> float:
+    """How much they explain of the part of y that depends on several prime powers of q."""
+    many, predicted = (anova.parts(x).many for x in (of.y, explained(of, use.design)))
+    total = of.energy(many)
+    return 1 - of.energy(many - predicted) / total if total else 0.0
+
+
+def other_gates(n: int, key: Masks, chosen: list[Gate], rng: np.random.Generator) -> list[Gate]:
+    """As many gates by the same primes of random characters of the same primes that are not key."""
+    known, found = {*of_key(n, key).labels}, list[Gate]()
+    full = {J.d: np.arange(len(J)) > 0 for J in classes(n)}
+    for gate in chosen:
+        where = [(part.p, part.v) for part in gate.label]
+        free = [
+            x
+            for x in of_key(n, full).labels
+            if x not in known and [(part.p, part.v) for part in x] == where
+        ]
+        if free:
+            found.append(Gate(gate.p, free[rng.integers(len(free))]))
+    return found
+
+
+def own_gating(of: Profile, key: Masks, smallest: float) -> dict[Label, tuple[float, float]]:
+    """Of each key character that explains enough of what all do: its coefficient where product and
+    candidate lie in different classes over that where they lie in one, and what it explains."""
+    shared = gating.shared(of.y, of_key(len(of.y), key), of.squares)
+    least = smallest * sum(x.explained for x in shared)
+    return {
+        tuple(characters.Part(part.p, part.v, tuple(part.k)) for part in x.parts): (
+            x.different / x.same,
+            x.explained,
+        )
+        for x in shared
+        if x.explained >= least and x.same
+    }
