@@ -19,7 +19,7 @@ from strata.run import InputError, Run, command
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("labels", nargs="+", metavar="LABEL")
-    parser.add_argument("--template", help="such as attention-seeds, where it is not LABEL")
+    parser.add_argument("--template", help="such as fig14-attn-seeds, where it is not LABEL")
     parser.add_argument("--notebooks", default="notebooks", metavar="FOLDER")
     parser.add_argument("--input", action="append", default=[], metavar="NAME=PATH")
     parser.add_argument("--run", type=Run.parse, help="such as n165-s1")

@@ -32,7 +32,7 @@ TINY = {
     "moduli": "[6]",
 }  # fmt: skip
 # The stages that draw figures from the weights, the metrics and the activations.
-FIGURES = {"hierarchy", "metrics-figures"}
+FIGURES = {"fig01-hierarchy", "metrics-figures"}
 EVERY = {"check@runs", f"split@{RUN}", f"train@{RUN}", "forward", "hero", f"metrics@{RUN}"}
 EVERY |= {
     "tables",

@@ -20,7 +20,7 @@ RESULTS = {
     "logits": "data/logits.json",
     "embedding": "data/embedding.json",
     "interventions": "data/interventions.json",
-    "figures": "figures/attn-scores.pdf",
+    "figures": "figures/fig03-attn-scores.pdf",
 }
 STEPS = ("convert", "activations", "metrics", "logits", "embedding", "interventions")
 

@@ -24,25 +24,25 @@ SECTIONS = (
         "group with the idempotent as identity; the generators set its axes, and with them the "
         "algebraic order of every figure.",
     ),
-    Section("model", "Setup"),
-    Section("hierarchy", "Embeddings"),
+    Section("fig06-model", "Setup"),
+    Section("fig01-hierarchy", "Embeddings"),
     Section(
         "key-freqs", "Embeddings", "Table 2", "Key frequencies and the energy they hold",
         "A frequency is *key* when it holds at least a set part of what even energy would give it. "
         "*FVE* is the share of energy on the key frequencies, *uniform* what even energy would put "
         "there, *enrichment* their ratio. *Atomic*: the share on frequencies of one cyclic factor.",
     ),
-    Section("pca-dim", "Embeddings", claims="principal components for"),
-    Section("raw-naive-fft", "Embeddings", claims="plain Fourier transform"),
-    Section("jclass-ordered-embedding", "Embeddings"),
-    Section("fft-jclass-embedding", "Embeddings", view="spectra"),
-    Section("embed-pca-3d", "Embeddings", view="pca", claims="first three principal"),
+    Section("fig02-pca-dim", "Embeddings", claims="principal components for"),
+    Section("fig07-token-fft", "Embeddings", claims="plain Fourier transform"),
+    Section("fig08-class-order", "Embeddings"),
+    Section("fig09-class-spectra", "Embeddings", view="spectra"),
+    Section("fig10-embed-pca", "Embeddings", view="pca", claims="first three principal"),
     Section(
-        "attn-scores", "Attention", view="attention",
+        "fig03-attn-scores", "Attention", view="attention",
         claims="attention of ‘=’|attention to a that class blocks",
     ),
-    Section("cosine-align", "Attention", claims="singular values of OV|directions of J"),
-    Section("mlp-neurons", "Neurons", view="neurons", claims="MLP’s activations"),
+    Section("fig04-cosine-align", "Attention", claims="singular values of OV|directions of J"),
+    Section("fig11-neurons", "Neurons", view="neurons", claims="MLP’s activations"),
     Section(
         "character-fit", "Logits", "Table 3", "How much of the logits characters explain",
         "Least squares of the centred logits of each class on the characters of its key "
@@ -52,7 +52,7 @@ SECTIONS = (
     ),
     Section("logits", "Logits", view="logits"),
     Section(
-        "TranformerTrainingPlots", "Training", view="training",
+        "fig05-training", "Training", view="training",
         claims="accuracy|wrong answers|validation pairs with",
     ),
     Section("progress-measures", "Training", view="epochs"),
@@ -179,22 +179,22 @@ SECTIONS = (
         "Every run of the grid that did not generalise.",
     ),
     *STUDIES,
-    Section("fft_stability_clean", "Over seeds"),
-    Section("pca_stability_clean", "Over seeds"),
+    Section("fig12-spectra-seeds", "Over seeds"),
+    Section("fig13-pca-seeds", "Over seeds"),
     *(
         Section(
-            f"attn_{n}", "Over seeds", f"Figure {number}",
-            f"Attention to the first operand over seeds, n = {n}", template="attention-seeds",
+            f"fig{number}-attn-seeds", "Over seeds", f"Figure {number}",
+            f"Attention to the first operand over seeds, n = {n}", template="fig14-attn-seeds",
         )
         for number, n in enumerate((113, 143, 154, 165), 14)
     ),
     Section(
-        "mlp_stability_165", "Over seeds", "Figure 18",
-        "Neurons of the MLP over seeds, n = 165", template="neurons-seeds",
+        "fig18-neurons-seeds", "Over seeds", "Figure 18",
+        "Neurons of the MLP over seeds, n = 165", template="fig18-neurons-seeds",
     ),
     Section(
-        "mlp_stability_jclasses", "Over seeds", "Figure 19",
-        "Neurons of the MLP over seeds, n = 113, 143, 154", template="neurons-seeds",
+        "fig19-neurons-seeds", "Over seeds", "Figure 19",
+        "Neurons of the MLP over seeds, n = 113, 143, 154", template="fig18-neurons-seeds",
     ),
     Section(
         "extension", "Every modulus", "", "Regular classes and the others",

@@ -181,8 +181,8 @@ STEPS = (
                 "What does a network do instead?"
             ),
         ),
-        "hierarchy",
-        ("moduli", "hierarchy"),
+        "fig01-hierarchy",
+        ("moduli", "fig01-hierarchy"),
         "every-modulus",
     ),
     Step(
@@ -196,8 +196,8 @@ STEPS = (
                 "[[group]] that it is."
             ),
         ),
-        "jclass-ordered-embedding",
-        ("jclasses", "hierarchy"),
+        "fig08-class-order",
+        ("jclasses", "fig01-hierarchy"),
         "every-modulus#one-definition-for-both-kinds",
     ),
     Step(
@@ -211,8 +211,8 @@ STEPS = (
             sparse,
             as_printed,
         ),
-        "fft-jclass-embedding",
-        ("fft-jclass-embedding", "key-freqs", "classes-verdict"),
+        "fig09-class-spectra",
+        ("fig09-class-spectra", "key-freqs", "classes-verdict"),
         "results#table-2",
     ),
     Step(
@@ -227,8 +227,8 @@ STEPS = (
             components,
             lambda _: "Colour the map by class, then by the residue modulo each prime.",
         ),
-        "embed-pca-3d",
-        ("embed-pca-3d", "raw-naive-fft", "verdict"),
+        "fig10-embed-pca",
+        ("fig10-embed-pca", "fig07-token-fft", "verdict"),
         "differences",
     ),
     Step(

@@ -87,7 +87,7 @@ class GridParams(Section):
 
 
 class Hierarchy(Section):
-    """Figure hierarchy: which entries of a spectrum get a star."""
+    """Figure 1: which entries of a spectrum get a star."""
 
     star: Share  # share of the panel's maximum
     star_small: Share  # the same in small classes
@@ -95,27 +95,27 @@ class Hierarchy(Section):
 
 
 class CosineAlign(Section):
-    """Figure cosine-align: which head is shown."""
+    """Figure 4: which head is shown."""
 
     head: Head
 
 
 class FftJclassEmbedding(Section):
-    """Figure fft-jclass-embedding: where its scales begin."""
+    """Figure 9: where its scales begin."""
 
     amplitude_floor: Number  # log10
     energy_floor: Fraction
 
 
 class EmbedPca3d(Section):
-    """Figure embed-pca-3d: the oblique view, in degrees."""
+    """Figure 10: the oblique view, in degrees."""
 
     elevation: Number
     azimuth: Number
 
 
 class MlpNeurons(Section):
-    """Figure mlp-neurons: how many neurons are drawn, with which seed."""
+    """Figure 11: how many neurons are drawn, with which seed."""
 
     neurons: Positive
     draw_seed: Seed
@@ -135,11 +135,11 @@ class Stability(Section):
 class FiguresParams(Section):
     """One section for each notebook with numbers of its own, and one for those over seeds."""
 
-    hierarchy: Hierarchy
-    cosine_align: CosineAlign
-    fft_jclass_embedding: FftJclassEmbedding
-    embed_pca_3d: EmbedPca3d
-    mlp_neurons: MlpNeurons
+    fig01_hierarchy: Hierarchy
+    fig04_cosine_align: CosineAlign
+    fig09_class_spectra: FftJclassEmbedding
+    fig10_embed_pca: EmbedPca3d
+    fig11_neurons: MlpNeurons
     stability: Stability
 
 
@@ -189,7 +189,7 @@ class Params(Section):
     def _head_exists(self) -> "Params":
         figures, n_heads = self.figures, self.train.n_heads
         for name, head in {
-            "cosine_align": figures.cosine_align.head,
+            "fig04_cosine_align": figures.fig04_cosine_align.head,
             "stability": figures.stability.head,
         }.items():
             if head >= n_heads:

@@ -374,7 +374,7 @@ def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(
         "paper", "published weights", "ours", "runs", "mean", "interval from", "to",
         "paper’s number",
     ]  # fmt: skip
-    page = (folder / "figures/TranformerTrainingPlots.html").read_text()
+    page = (folder / "figures/fig05-training.html").read_text()
     assert "n = 6, seed 1: 7 epochs" in page and "mirror-free accuracy" not in page
     assert "published" not in project.run(sys.executable, "-m", "dvc", "status").stdout
     assert project.do("git", "status", "--porcelain") == "?? published/dvc.lock\n"

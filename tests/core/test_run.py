@@ -121,7 +121,8 @@ def test_a_width_that_the_heads_do_not_divide_is_refused_with_both_values(tmp_pa
 
 @pytest.mark.parametrize(
     ("section_name", "key", "value", "said"),
-    [("cosine_align", "head", 4, "figures.cosine_align.head = 4: must be below n_heads = 4"),
+    [("fig04_cosine_align", "head", 4,
+      "figures.fig04_cosine_align.head = 4: must be below n_heads = 4"),
      ("stability", "head", 4, "figures.stability.head = 4: must be below n_heads = 4"),
      ("stability", "head", -1, "figures.stability.head = -1: must be an integer of at least 0"),
      ("stability", "neurons", 0, "figures.stability.neurons = 0: must be an integer of at least 1"),

@@ -207,7 +207,7 @@ def test_a_notebook_gets_a_path_as_text_and_refuses_what_is_in_it(tmp_path):
     evil.write_text("{}")
     values = {"weights": str(evil), "run": "n6-s1", "stem": str(tmp_path / "x")}
     with pytest.raises(InputError, match=r"model\.ipynb: InputError: .*not a safetensors file"):
-        list(notebook.executed([(ROOT / "notebooks" / "model.ipynb", values)]))
+        list(notebook.executed([(ROOT / "notebooks" / "fig06-model.ipynb", values)]))
     assert not (tmp_path / "x.png").exists()
 
 

@@ -85,11 +85,11 @@ def test_a_finished_experiment_is_taken_back_and_other_files_stay(project):
 
 
 def test_an_output_that_is_recorded_nowhere_is_named_and_nothing_is_done(project):
-    path = project.folder / "figures" / "hierarchy.png"
+    path = project.folder / "figures" / "fig01-hierarchy.png"
     path.write_bytes(b"mine")
     project.set("star", 0.3)
     before = project.outputs()
-    assert "figures/hierarchy.png" in refused(project)
+    assert "figures/fig01-hierarchy.png" in refused(project)
     assert project.outputs() == before
     assert "params.yaml" in project.do("git", "status", "--porcelain")
     path.unlink()

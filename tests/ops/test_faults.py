@@ -156,7 +156,7 @@ def kernels(process: subprocess.Popen) -> list[psutil.Process]:
 
 @pytest.mark.parametrize("victim", ["figure", "kernel"])
 def test_a_figure_or_its_kernel_is_killed_and_no_figure_is_half_drawn(project, victim):
-    rng, lock = random.Random(SEED), locked(project)["hierarchy"]
+    rng, lock = random.Random(SEED), locked(project)["fig01-hierarchy"]
     (switches, words), paths = called(lock["cmd"]), [out["path"] for out in lock["outs"]]
     project.environment |= switches
     expected = results(project)
@@ -178,11 +178,11 @@ def test_a_figure_or_its_kernel_is_killed_and_no_figure_is_half_drawn(project, v
         kills += 1
         if victim == "kernel":
             assert process.returncode == 1
-            assert said.splitlines()[-1].startswith("figure: hierarchy.ipynb: "), said
+            assert said.splitlines()[-1].startswith("figure: fig01-hierarchy.ipynb: "), said
         # A kernel whose stage is gone ends by itself.
         assert not psutil.wait_procs(kernel, timeout=60)[1]
         assert not [path for path in paths if (project.folder / path).exists()]
-    project.dvc("repro", "--force", "--single-item", "hierarchy")  # else DVC takes its cache
+    project.dvc("repro", "--force", "--single-item", "fig01-hierarchy")  # else DVC takes its cache
     assert results(project) == expected
 
 
@@ -201,8 +201,8 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def killed_at_a_rename(project: Project, number: int) -> tuple[list[str], list[Path]]:
-    """The outputs of the hierarchy stage that are there after the kill, and what it left."""
-    lock = locked(project)["hierarchy"]
+    """The outputs of the fig01-hierarchy stage that are there after the kill, and what it left."""
+    lock = locked(project)["fig01-hierarchy"]
     paths = [out["path"] for out in lock["outs"]]
     for path in paths:  # as DVC does
         (project.folder / path).unlink(missing_ok=True)
@@ -219,10 +219,10 @@ def test_what_a_figure_stage_killed_in_its_renames_leaves_is_deleted_by_the_next
     there, left = killed_at_a_rename(project, 0)
     assert not there
     assert len(left) == 1
-    assert len(list(left[0].iterdir())) == len(locked(project)["hierarchy"]["outs"])
+    assert len(list(left[0].iterdir())) == len(locked(project)["fig01-hierarchy"]["outs"])
     there, left = killed_at_a_rename(project, 1)
     assert len(there) == len(left) == 1  # the first one's folder is gone
-    project.dvc("repro", "--force", "--single-item", "hierarchy")  # else DVC takes its cache
+    project.dvc("repro", "--force", "--single-item", "fig01-hierarchy")  # else DVC takes its cache
     assert results(project) == expected
 
 
@@ -369,7 +369,7 @@ def mounted(project: Project, mount: str, folder: str, *words: str) -> tuple[int
 
 @pytest.mark.parametrize(
     ("folder", "stage"),
-    [("data/metrics", f"metrics@{RUN}"), ("figures", "hierarchy"), (".dvc/cache", "tables")],
+    [("data/metrics", f"metrics@{RUN}"), ("figures", "fig01-hierarchy"), (".dvc/cache", "tables")],
 )
 def test_a_full_disk_ends_the_stage_and_nothing_half_written_stays(project, folder, stage):
     before, lock = results(project), locked(project)
@@ -457,13 +457,13 @@ def damage(project: Project, path: str, how: str) -> None:
         at.write_bytes(content if how == "flipped" else content[: len(content) // 2])
 
 
-SWAPPED = ("figures/logits.png", "figures/pca-dim.png")
+SWAPPED = ("figures/logits.png", "figures/fig02-pca-dim.png")
 
 
 def test_damaged_objects_of_the_remote_are_not_pulled_and_make_paper_makes_them_anew(made, clone):
     harmed = {
         METRICS: "truncated",
-        "figures/hierarchy.png": "flipped",
+        "figures/fig01-hierarchy.png": "flipped",
         "tables/claims.csv": "missing",
     }
     for path, how in harmed.items():

@@ -269,24 +269,24 @@ def test_metrics_of_another_run_are_refused(tmp_path):
 
 
 def test_the_same_inputs_give_the_same_bytes_and_a_page_that_needs_no_network(stage, workplace):
-    arguments = ["hierarchy", "--input", "weights=data/weights"]
+    arguments = ["fig01-hierarchy", "--input", "weights=data/weights"]
     stage(*arguments)
     once = contents(workplace / "figures")
     command = [sys.executable, str(ROOT / "stages" / "figure.py"), *arguments]
     again = subprocess.run(command, cwd=workplace, capture_output=True, text=True, check=False)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
     assert contents(workplace / "figures") == once
-    assert list(once) == ["hierarchy.html", "hierarchy.pdf", "hierarchy.png"]
-    html = once["hierarchy.html"].decode()
-    assert "figures/hierarchy" in html and "data:image/png;base64" in html
+    assert list(once) == ["fig01-hierarchy.html", "fig01-hierarchy.pdf", "fig01-hierarchy.png"]
+    html = once["fig01-hierarchy.html"].decode()
+    assert "figures/fig01-hierarchy" in html and "data:image/png;base64" in html
     assert not re.search(r"<script|<link|@import|(src|href)=.(?!data:|#)|url\(", html)
 
 
 def test_a_notebook_that_fails_gives_one_line_and_leaves_no_file(stage, workplace):
     with pytest.raises(SystemExit) as stop:
-        stage("jclass-ordered-embedding", "--input", "weights=params.yaml", "--out", "none")
+        stage("fig08-class-order", "--input", "weights=params.yaml", "--out", "none")
     assert re.fullmatch(
-        r"figure: jclass-ordered-embedding\.ipynb: InputError: params\.yaml: .+", str(stop.value)
+        r"figure: fig08-class-order\.ipynb: InputError: params\.yaml: .+", str(stop.value)
     )
     assert contents(workplace / "none") == {}
 
@@ -295,15 +295,15 @@ def test_a_notebook_that_fails_gives_one_line_and_leaves_no_file(stage, workplac
     ("arguments", "named"),
     [
         (["nothing"], "notebooks/nothing.ipynb"),
-        (["attn_165", "--template", "nothing"], "notebooks/nothing.ipynb"),
-        (["hierarchy", "--notebooks", "studies"], "studies/hierarchy.ipynb"),
-        (["jclass-ordered-embedding"], "weights"),
+        (["fig17-attn-seeds", "--template", "nothing"], "notebooks/nothing.ipynb"),
+        (["fig01-hierarchy", "--notebooks", "studies"], "studies/fig01-hierarchy.ipynb"),
+        (["fig08-class-order"], "weights"),
         (
-            ["jclass-ordered-embedding", "--input", "weights=x", "--input", "wieghts=y"],
+            ["fig08-class-order", "--input", "weights=x", "--input", "wieghts=y"],
             "wieghts",
         ),
-        (["attention-seeds", "--input", "train=x", "--input", "metrics=y"], "runs"),
-        (["attention-seeds", "--runs", "n165-s2", "n165"], "run = 'n165': must look like n165-s1"),
+        (["fig14-attn-seeds", "--input", "train=x", "--input", "metrics=y"], "runs"),
+        (["fig14-attn-seeds", "--runs", "n165-s2", "n165"], "run = 'n165': must look like n165-s1"),
     ],
 )
 def test_a_wrong_command_is_refused_before_anything_runs(stage, workplace, arguments, named):
@@ -317,9 +317,9 @@ def test_a_figure_of_a_family_compares_the_runs_it_is_given_under_its_own_name(s
     over_seeds(12, workplace / "over")
     inputs = ("--input", "train=over/train", "--input", "metrics=over/metrics")
     stage(
-        "attn_165",
+        "fig17-attn-seeds",
         "--template",
-        "attention-seeds",
+        "fig14-attn-seeds",
         *inputs,
         "--runs",
         "n12-s2",
@@ -327,10 +327,12 @@ def test_a_figure_of_a_family_compares_the_runs_it_is_given_under_its_own_name(s
         "--out",
         "out",
     )
-    html = (workplace / "out" / "attn_165.html").read_text("utf-8")
+    html = (workplace / "out" / "fig17-attn-seeds.html").read_text("utf-8")
     assert "seed 2: block score of head 0" in html and "seed 7: block score" in html
     assert "seed 3" not in html
-    assert sorted(contents(workplace / "out")) == [f"attn_165.{x}" for x in ("html", "pdf", "png")]
+    assert sorted(contents(workplace / "out")) == [
+        f"fig17-attn-seeds.{x}" for x in ("html", "pdf", "png")
+    ]
 
 
 @pytest.fixture

@@ -26,8 +26,8 @@ def test_nothing_runs_when_nothing_changed(project):
 
 def test_a_figure_parameter_reruns_one_notebook(restored):
     restored.set("star", 0.3)
-    assert restored.planned() == {"check@runs", "hierarchy", "report"}
-    assert restored.dvc("repro") == {"check@runs", "hierarchy", "report"}
+    assert restored.planned() == {"check@runs", "fig01-hierarchy", "report"}
+    assert restored.dvc("repro") == {"check@runs", "fig01-hierarchy", "report"}
 
 
 def test_a_metrics_parameter_reruns_metrics_tables_and_the_figures_that_read_them(restored):
@@ -137,7 +137,9 @@ def test_a_clone_pulls_everything_and_makes_the_activations_alone(project, tmp_p
 def test_forced_figures_and_tables_have_the_same_bytes(project):
     project.dvc("repro", "forward")  # no cache keeps them, so no checkout brings them back
     before = project.outputs()
-    project.dvc("repro", "--force", "--single-item", "tables", "hierarchy", f"page@{RUN}", "report")
+    project.dvc(
+        "repro", "--force", "--single-item", "tables", "fig01-hierarchy", f"page@{RUN}", "report"
+    )
     assert project.outputs() == before
 
 

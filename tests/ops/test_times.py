@@ -19,7 +19,7 @@ def times(monkeypatch) -> Times:
 
 
 def test_a_stage_takes_what_was_recorded_for_the_modulus_of_the_record(times):
-    assert times.stage("hierarchy") == times.known["hierarchy"]
+    assert times.stage("fig01-hierarchy") == times.known["fig01-hierarchy"]
     assert times.stage(f"interventions@n{times.n}-s3") == times.known["interventions"]
     assert times.stage("metrics@n330-s1") > times.known["metrics"] > times.stage("metrics@n35-s1")
 

@@ -76,7 +76,7 @@ def test_what_was_made_passes_and_the_project_is_only_read(project):
     for line in (
         f"{RUN}: first {EPOCHS} epochs, trained again: the same bytes",
         f"metrics@{RUN}: made again: the same bytes",
-        "hierarchy: made again: the same bytes",
+        "fig01-hierarchy: made again: the same bytes",
     ):
         assert f"pass  {line}" in report
     after = {p: p.read_bytes() for p in project.folder.rglob("*") if p.is_file()}
@@ -104,7 +104,7 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project, tmp_p
     cells = shipped(project, "tables/jclasses.csv").read_text()
     make_up(project, "tables/jclasses.csv", cells[::-1].replace("1", "2", 1)[::-1].encode())
     other = shipped(project, "figures/logits.png").read_bytes()
-    make_up(project, "figures/hierarchy.png", other)
+    make_up(project, "figures/fig01-hierarchy.png", other)
     numbers = json.loads(shipped(project, INTERVENTIONS).read_bytes())
     make_up(project, INTERVENTIONS, json.dumps(numbers | {"accuracy": 1.0}).encode())
     table = shipped(project, "tables/claims.csv")
@@ -125,7 +125,7 @@ def test_what_was_made_up_fails_by_name_even_where_every_md5_fits(project, tmp_p
         ("against dvc.yaml, code and params.yaml", "code, check@runs"),
         (f"{RUN}: first {EPOCHS} epochs", "other bytes from epoch 1 on"),
         ("tables: made again", "other bytes: tables/jclasses.csv"),
-        ("hierarchy: made again", "other bytes: figures/hierarchy.png"),
+        ("fig01-hierarchy: made again", "other bytes: figures/fig01-hierarchy.png"),
         (f"interventions@{RUN}: made again", f"other bytes: {INTERVENTIONS}"),
     ):
         assert any(what in line and named in line for line in lines), (what, report)

@@ -39,7 +39,7 @@ RUNS = [RUN, TORSOR, MLP, "${variant}n${n}-s${seed}"]
 # All that have an interactive panel; no checkpoint of a tiny run is measured.
 VIEWED = {section.name for section in SECTIONS if section.view} - {"progress-measures"}
 FILE = {section.name: PARTS[section.part] for section in SECTIONS}
-FIGURES = {"hierarchy"}
+FIGURES = {"fig01-hierarchy"}
 FIGURES |= {f"{made_from}-figures" for made_from in ("weights", "metrics", "interventions")}
 
 
@@ -211,7 +211,7 @@ class Reader:
         # Of more than fifty steps Chrome forgets some.
         self.chrome.execute_cdp_cmd("Page.resetNavigationHistory", {})
         name = re.split("[?]", hash.partition("#")[2])[0]
-        page = self.site / "appendix" / FILE.get(name, FILE["attn-scores"])
+        page = self.site / "appendix" / FILE.get(name, FILE["fig03-attn-scores"])
         self.chrome.get(f"{page.as_uri()}{hash}")
         self.until("return document.documentElement.dataset.run")
         return self
@@ -320,19 +320,19 @@ def test_the_chosen_run_is_drawn_and_kept_in_the_address(reader):
     reader.open()
     options = reader.js("return [...document.querySelectorAll('#run option')].map(x => x.value)")
     assert options == [RUN, TORSOR, MLP]
-    reader.see("attn-scores")
-    reader.choose("#attn-scores select", "2")
+    reader.see("fig03-attn-scores")
+    reader.choose("#fig03-attn-scores select", "2")
     reader.choose("#run", TORSOR)
-    assert reader.see("attn-scores", TORSOR)
+    assert reader.see("fig03-attn-scores", TORSOR)
     assert f"run={TORSOR}" in reader.chrome.current_url and "head=2" in reader.chrome.current_url
     reader.open(reader.js("return location.hash"))
     assert reader.js("return document.getElementById('run').value") == TORSOR
-    reader.see("attn-scores", TORSOR)
-    assert reader.js("return document.querySelector('#attn-scores select').value") == "2"
+    reader.see("fig03-attn-scores", TORSOR)
+    assert reader.js("return document.querySelector('#fig03-attn-scores select').value") == "2"
     reader.choose("#run", MLP)
-    assert "no attention" in reader.see("attn-scores", MLP)
-    reader.open(f"#TranformerTrainingPlots?run={MLP}")
-    assert "of 3 runs" in reader.see("TranformerTrainingPlots", MLP)
+    assert "no attention" in reader.see("fig03-attn-scores", MLP)
+    reader.open(f"#fig05-training?run={MLP}")
+    assert "of 3 runs" in reader.see("fig05-training", MLP)
 
 
 @pytest.mark.parametrize("run", [RUN, MLP, TORSOR])
@@ -357,9 +357,9 @@ def test_what_a_removal_costs_is_what_the_interventions_say(run, project, reader
 
 
 def test_an_address_with_no_such_run_head_or_element_shows_the_headline(reader):
-    reader.open("#attn-scores?run=n999-s1&head=77&a=5000")
-    reader.see("attn-scores")
-    assert reader.js("return document.querySelector('#attn-scores select').value") == "0"
+    reader.open("#fig03-attn-scores?run=n999-s1&head=77&a=5000")
+    reader.see("fig03-attn-scores")
+    assert reader.js("return document.querySelector('#fig03-attn-scores select').value") == "0"
     assert reader.js("return document.getElementById('found').hidden")
 
 
@@ -367,10 +367,10 @@ CODE = quote("<img src=x onerror=ran=1><script>ran=1</script>")
 KEYS = ("run", "a", "b", "head", "neuron", "removed", "damage", "class", "target", "axes", "curve")
 KEYS += ("beside", "find", "turn", "colour", "head2", "neuron2", "checkpoint", "measure")
 ADDRESSES = {
-    "code in every choice": "#attn-scores?" + "&".join(f"{key}={CODE}" for key in KEYS),
+    "code in every choice": "#fig03-attn-scores?" + "&".join(f"{key}={CODE}" for key in KEYS),
     "code as a section": f"#{CODE}",
-    "code as a commit": f"?commit={CODE}#attn-scores",
-    "a path as a run": "#attn-scores?run=../../x&a=1e9&b=-1",
+    "code as a commit": f"?commit={CODE}#fig03-attn-scores",
+    "a path as a run": "#fig03-attn-scores?run=../../x&a=1e9&b=-1",
     "no valid escape": "#%?run=%E0%A4%A&head=%",
     "another scheme": "#javascript:ran=1",
 }
@@ -379,7 +379,7 @@ ADDRESSES = {
 @pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
 def test_no_address_runs_code_or_keeps_the_page_from_showing(address, reader):
     reader.open(address)
-    reader.see("attn-scores")
+    reader.see("fig03-attn-scores")
     assert reader.js("return [typeof ran, document.querySelectorAll('[onerror]').length]") == [
         "undefined",
         0,
@@ -427,7 +427,7 @@ def test_everything_that_can_be_chosen_has_a_name_and_the_first_key_leads_past_t
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_axe_finds_nothing_above_minor(width, dark, reader, site):
-    reader.open("#attn-scores", width, dark)
+    reader.open("#fig03-attn-scores", width, dark)
     for page in ("index.html", "appendix/attention.html", "appendix/interventions.html"):
         reader.chrome.get((site / page).as_uri())
         reader.until("const { run, drawn } = document.documentElement.dataset; return run || drawn")
@@ -457,15 +457,17 @@ def marks(reader: Reader, name: str) -> list[str]:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_chosen_cell_sets_a_and_b_and_every_panel_marks_them(width, reader):
     order = monoid.algebraic_order(6).tolist()
-    reader.open("#attn-scores", width)
-    reader.see("attn-scores")
-    pressed(reader, "attn-scores", Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER)
+    reader.open("#fig03-attn-scores", width)
+    reader.see("fig03-attn-scores")
+    pressed(
+        reader, "fig03-attn-scores", Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER
+    )
     a, b = order[1], order[1]
     reader.until("return location.hash.includes('b=')")
     assert f"a={a}&b={b}" in reader.chrome.current_url
-    assert {"a", "b"} <= set(", ".join(marks(reader, "attn-scores")).split(", "))
-    click = """const svg = document.querySelector('#attn-scores svg');
-        const canvas = document.querySelector('#attn-scores canvas');
+    assert {"a", "b"} <= set(", ".join(marks(reader, "fig03-attn-scores")).split(", "))
+    click = """const svg = document.querySelector('#fig03-attn-scores svg');
+        const canvas = document.querySelector('#fig03-attn-scores canvas');
         const { left, top, width } = canvas.getBoundingClientRect();
         const [clientX, clientY] = [left + width * 5.5 / 6, top + width * 0.5 / 6];
         svg.dispatchEvent(new MouseEvent('click', { clientX, clientY, bubbles: true }))"""
@@ -475,54 +477,54 @@ def test_a_chosen_cell_sets_a_and_b_and_every_panel_marks_them(width, reader):
     panel = "document.getElementById('found').offsetHeight"
     assert width > 500 or 0 < reader.js(f"return {panel} / innerHeight") <= 0.2
     b = a  # a unit: of the product 0 there are no characters to show
-    for name in sorted(VIEWED - {"TranformerTrainingPlots"}):
+    for name in sorted(VIEWED - {"fig05-training"}):
         reader.open(f"#{name}?a={a}&b={b}", width)
         reader.see(name)
         assert marks(reader, name), name
-    reader.open(f"#embed-pca-3d?a={a}&b={b}", width)
-    reader.see("embed-pca-3d")
+    reader.open(f"#fig10-embed-pca?a={a}&b={b}", width)
+    reader.see("fig10-embed-pca")
     reader.js("document.querySelector('.contents [href=\"neurons.html\"]').click()")
-    reader.see("mlp-neurons")
-    assert marks(reader, "mlp-neurons")
+    reader.see("fig11-neurons")
+    assert marks(reader, "fig11-neurons")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_second_run_stands_beside_the_first_and_back_takes_it_away(width, reader):
-    reader.open(f"#attn-scores?a=5&b=2&beside={TORSOR}", width)
-    reader.see("attn-scores", f"{RUN} {TORSOR}")
+    reader.open(f"#fig03-attn-scores?a=5&b=2&beside={TORSOR}", width)
+    reader.see("fig03-attn-scores", f"{RUN} {TORSOR}")
     said = reader.js(
-        "return [...document.querySelectorAll('#attn-scores .of')].map(x => x.textContent)"
+        "return [...document.querySelectorAll('#fig03-attn-scores .of')].map(x => x.textContent)"
     )
     assert said == [RUN, TORSOR]
-    assert len(marks(reader, "attn-scores")) > 4
-    reader.js("document.querySelectorAll('#attn-scores [name]')[1].focus()")
+    assert len(marks(reader, "fig03-attn-scores")) > 4
+    reader.js("document.querySelectorAll('#fig03-attn-scores [name]')[1].focus()")
     Select(reader.chrome.find_element(By.NAME, "head2")).select_by_value("3")
     assert "head2=3" in reader.chrome.current_url
     assert reader.js("return document.querySelector('[name=head]').value") == "0"
     reader.choose("#beside", "")
-    reader.see("attn-scores")
+    reader.see("fig03-attn-scores")
     assert "beside" not in reader.chrome.current_url
-    assert len(reader.chrome.find_elements(By.CSS_SELECTOR, "#attn-scores .slot")) == 1
+    assert len(reader.chrome.find_elements(By.CSS_SELECTOR, "#fig03-attn-scores .slot")) == 1
     reader.chrome.back()
-    reader.see("attn-scores", f"{RUN} {TORSOR}")
+    reader.see("fig03-attn-scores", f"{RUN} {TORSOR}")
     reader.chrome.back()
     reader.until("return document.querySelector('[name=head2]')?.value === '0'")
 
 
 def test_cells_are_whole_pixels_and_points_of_three_components_are_all_there(reader):
     for width in (1280, 390):
-        reader.open(f"#attn-scores?run={TORSOR}", width)
-        reader.see("attn-scores", TORSOR)
+        reader.open(f"#fig03-attn-scores?run={TORSOR}", width)
+        reader.see("fig03-attn-scores", TORSOR)
         size = reader.js("const x = document.querySelector('canvas'); return [x.width, x.height]")
         assert size[0] == size[1] and size[0] % 12 == 0
-    reader.open(f"#embed-pca-3d?run={TORSOR}")
-    reader.see("embed-pca-3d", TORSOR)
-    filled = "return document.querySelectorAll('#embed-pca-3d .plot > svg path[stroke]').length"
+    reader.open(f"#fig10-embed-pca?run={TORSOR}")
+    reader.see("fig10-embed-pca", TORSOR)
+    filled = "return document.querySelectorAll('#fig10-embed-pca .plot > svg path[stroke]').length"
     assert reader.js(filled) == 12
-    before = reader.js("return document.querySelector('#embed-pca-3d svg').innerHTML")
+    before = reader.js("return document.querySelector('#fig10-embed-pca svg').innerHTML")
     reader.chrome.find_element(By.NAME, "turn").send_keys(Keys.ARROW_RIGHT)
     assert "turn=41" in reader.chrome.current_url
-    assert reader.js("return document.querySelector('#embed-pca-3d svg').innerHTML") != before
+    assert reader.js("return document.querySelector('#fig10-embed-pca svg').innerHTML") != before
 
 
 def test_the_logits_panel_follows_the_product_and_its_crosses_are_the_models(project, reader):
@@ -540,13 +542,13 @@ def test_the_slider_goes_through_the_checkpoints(reader):
     shown = epochs.shown(RUN, frame)
     assert shown["epochs"] == [0, 10, 50]
     assert [x["of"] for x in shown["measures"]] == [{"J1": [0, 0.1, 0.5], "J2": [0, 0.1, 0.5]}]
-    reader.open("#attn-scores")
-    reader.see("attn-scores")
+    reader.open("#fig03-attn-scores")
+    reader.see("fig03-attn-scores")
     add = """strata.checkpoints(arguments[0]);
-        const box = document.querySelector('#attn-scores .view').cloneNode(true);
+        const box = document.querySelector('#fig03-attn-scores .view').cloneNode(true);
         box.dataset.view = 'epochs'; box.id = 'epochs';
         box.querySelector('.controls').replaceChildren();
-        document.querySelector('#attn-scores .view').before(box);
+        document.querySelector('#fig03-attn-scores .view').before(box);
         const view = strata.panel(box);
         return strata.load(arguments[0].run).then(run => {
             view.show([run]); strata.listen(() => view.draw()); })"""
@@ -569,7 +571,7 @@ def test_spectra_and_components_go_through_the_training(project, reader, tmp_pat
     measured = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
     give = """strata.list(strata.runs().map(r => ({ ...r, checkpoints: [0, 40] })));
         strata.through(arguments[0]); strata.set({ checkpoint: 0 })"""
-    for name in ("fft-jclass-embedding", "embed-pca-3d"):
+    for name in ("fig09-class-spectra", "fig10-embed-pca"):
         reader.open(f"#{name}")
         assert "Epoch" not in reader.see(name)
         reader.js(give, epochs.embedding(RUN, grokking.read(path), measured))
@@ -598,7 +600,7 @@ def test_words_are_found(reader):
     reader.until("return document.querySelector('#found a') !== null")
     assert "find=attention" in reader.chrome.current_url
     found = reader.js("return [...document.querySelectorAll('#found a')].map(x => x.href)")
-    assert any(x.endswith("attention.html#attn-scores") for x in found)
+    assert any(x.endswith("attention.html#fig03-attn-scores") for x in found)
     reader.chrome.get(f"{(reader.site / 'appendix' / 'index.html').as_uri()}?find=class")
     reader.until("return document.querySelector('#found a') !== null")
 
@@ -611,7 +613,7 @@ def test_the_contents_say_where_the_reader_is(reader):
 
 
 def test_without_scripts_pages_are_pictures_and_text(reader):
-    reader.open("#attn-scores")
+    reader.open("#fig03-attn-scores")
     page = (reader.site / "appendix" / "interventions.html").as_uri()
     reader.chrome.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
@@ -628,7 +630,7 @@ def test_without_scripts_pages_are_pictures_and_text(reader):
 
 
 def test_on_paper_nothing_is_folded_or_clipped(reader):
-    for name in ("attn-scores", "specificity", "key-freqs"):
+    for name in ("fig03-attn-scores", "specificity", "key-freqs"):
         reader.open(f"#{name}", 690)
         reader.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
         reader.js("dispatchEvent(new Event('beforeprint'))")
