@@ -1,7 +1,7 @@
 """All numbers of one run. No network runs: a changed threshold costs a second or two.
 
 In: a run's name, the settings, its split, weights and history, its activations. Out: JSON,
-described in src/strata/schema/metrics.py.
+described in src/strata/measure/metrics.py.
 """
 
 from pathlib import Path

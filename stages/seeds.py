@@ -6,10 +6,11 @@ those of grid.moduli. Out: pca-seeds.csv, pca-seeds.tex and pca-seeds.md.
 
 from strata import store
 from strata.collected import read_collected
+from strata.measure.metrics import Metrics
 from strata.params import load
 from strata.run import command
-from strata.schema import Metrics, Printed
 from strata.tables import format, pca_seeds
+from strata.tables.printed import Printed
 
 
 def main(paper: str, metrics: str, folder: str) -> None:

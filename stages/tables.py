@@ -9,10 +9,11 @@ those of the published weights; the headline run and the seeds stand beside in t
 import pandas as pd
 
 from strata import store
+from strata.measure.metrics import Metrics
 from strata.params import load
 from strata.run import InputError, command
-from strata.schema import Metrics, Printed
 from strata.tables import format, headline, published
+from strata.tables.printed import Printed
 
 
 def main(metrics_path: str, printed_path: str, folder: str, summary: str, *others: str) -> None:

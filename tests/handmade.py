@@ -3,29 +3,15 @@
 from typing import Any, TypeVar
 
 from strata import monoid
-from strata.measure import readout
-from strata.measure.token_fourier import bands
+from strata.measure import character_fit
+from strata.measure.accuracy import Accuracy, Epochs, Pairs, StayingEpochs
+from strata.measure.character_fit import CharacterFit
+from strata.measure.heads import Alignment, HeadMetrics, MeanStd, OvCircuit, SelfAttention
+from strata.measure.metrics import ClassMetrics, ClassPca, EmbeddingPca, Metrics, ShownPca
+from strata.measure.neurons import NeuronMetrics
+from strata.measure.token_fourier import TokenOrder, bands
+from strata.result import Result
 from strata.run import Run
-from strata.schema import (
-    Accuracy,
-    Alignment,
-    ClassMetrics,
-    ClassPca,
-    EmbeddingPca,
-    Epochs,
-    HeadMetrics,
-    Metrics,
-    NeuronMetrics,
-    OvCircuit,
-    Pairs,
-    Readout,
-    SelfAttention,
-    ShownPca,
-    Spread,
-    StayingEpochs,
-    TokenOrder,
-)
-from strata.schema.base import Result
 
 R = TypeVar("R", bound=Result)
 
@@ -45,14 +31,14 @@ def class_metrics(J: monoid.JClass) -> ClassMetrics:
         algebra, key=2, total=len(J) - 1, fve=1 - 1 / (2 * len(J)),
         fve_uniform=min(1.0, 2 / (len(J) - 1)), enrichment=None if J.d == 1 else 4.5,
         atomic_share=0.25, atomic_uniform=0.125, key_frequencies=(), pca=pca,
-        readout=fitted(J, 1 / (1 + J.d)),
+        character_fit=fitted(J, 1 / (1 + J.d)),
     )  # fmt: skip
 
 
-def fitted(J: monoid.JClass, r2: float) -> Readout:
+def fitted(J: monoid.JClass, r2: float) -> CharacterFit:
     d = J.d
-    return Readout(
-        pair=readout.default_pair(d, J.n), prompts=10 * d, largest=1.0, r2=r2, r2_ceiling=r2,
+    return CharacterFit(
+        pair=character_fit.default_pair(d, J.n), prompts=10 * d, largest=1.0, r2=r2, r2_ceiling=r2,
         r2_product=2 / (2 + d), r2_uniform=r2 / 2, frequencies=(), coefficients=(),
         prompts_all=30 * d, r2_all=1 / (2 + d),
     )  # fmt: skip
@@ -67,7 +53,7 @@ def head_metrics(head: int, n: int) -> HeadMetrics:
         ov=OvCircuit(components=5 + head, of=32, top=0.9996, shares=()),
         self_attention=SelfAttention(mean=0.0001 * head, max=0.02),
         block_score=0.1 + 0.01 * head,
-        block_score_shuffled=Spread(mean=0.04 - 0.001 * head, std=0.01),
+        block_score_shuffled=MeanStd(mean=0.04 - 0.001 * head, std=0.01),
         block_score_by_kind=None,
         alignment={J.d: aligned for J in monoid.classes(n)},
     )

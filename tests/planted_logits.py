@@ -5,18 +5,18 @@ from typing import Any
 import numpy as np
 from tiny import ROOT
 
-from strata import params
 from strata.measure import activations
 from strata.measure.fourier import conjugate
 from strata.monoid import chi, classes, frequencies
 from strata.patch.projections import axis_primes
-from strata.schema import Logits
+from studies import params
 from studies.mechanism.code import decision, descriptions, logits
 from studies.mechanism.code.characters import Part, local
 from studies.mechanism.code.descriptions import class_indicators
 from studies.mechanism.code.logits import Profiles
+from studies.mechanism.code.records import Logits
 
-ACCOUNTS = params.load(ROOT / "params.yaml").accounts
+ACCOUNTS = params.load(ROOT).accounts
 BRIEF = ACCOUNTS.logits.model_copy(update={"other_seeds": [], "other_key_thresholds": []})
 PRIMES = {15: (3, 5), 35: (5, 7), 165: (3, 5, 11), 143: (11, 13)}
 SHARED = {

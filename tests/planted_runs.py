@@ -15,10 +15,10 @@ from planted_logits import (
     shared_keys,
 )
 
+from strata.patch.scores import Measures, OperandScores, Scores
 from strata.run import Run
-from strata.schema import Embedding, Interventions, Logits, Measures, OperandScores, Specificity
-from strata.schema.embedding import EmbeddingVerdict
-from strata.schema.scores import Scores
+from studies.interventions.code.records import Interventions, Specificity
+from studies.mechanism.code.records import Embedding, EmbeddingVerdict, Logits
 from studies.mechanism.code.study import Case, Choice
 from studies.seeds.code.beside_seeds import Studied
 

@@ -7,9 +7,9 @@ import pandas as pd
 
 from strata import params, task
 from strata.measure import all_pairs, metrics
+from strata.measure.metrics import Metrics
 from strata.params import MetricsParams
 from strata.run import Run, TrainParams
-from strata.schema import Metrics
 from strata.train import network
 
 PARAMS = params.load(Path(__file__).parents[1] / "params.yaml").metrics.model_copy(

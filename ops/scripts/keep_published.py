@@ -11,7 +11,7 @@ from typing import Any
 
 from strata import store
 from strata.run import command, read_yaml
-from strata.schema import Origin, Step
+from studies.published.code.origin import Origin, Step
 
 KEPT = Path("paper", "published")
 MADE = Path("published")

@@ -12,9 +12,10 @@ import jinja2
 
 from ops.provenance import md5
 from report.code.site import BAR, environment
+from report.code.summary import RunSummary
 from strata import store
+from strata.measure.metrics import Metrics
 from strata.run import Run
-from strata.schema import Metrics, RunSummary
 from strata.tables.format import SUBSCRIPT
 from studies.interventions.code.levels import LEVELS
 

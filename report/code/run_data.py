@@ -13,11 +13,14 @@ from jaxtyping import Float
 
 from strata import store
 from strata.architecture import architecture_of
-from strata.measure import fourier, readout, subspaces
+from strata.measure import character_fit, fourier, subspaces
 from strata.measure.activations import answers, attended, blocks
+from strata.measure.character_fit import CharacterFit
+from strata.measure.metrics import ClassMetrics, Metrics
 from strata.monoid import JClass, algebraic_order, jclass, position
-from strata.schema import ClassMetrics, Interventions, Measures, Metrics, Readout
+from strata.patch.scores import Measures
 from strata.store import Arrays
+from studies.interventions.code.records import Interventions
 
 Json = dict[str, Any]
 # Two of these characters are one number from 1 to 4095; 2048 stands for 0.
@@ -172,7 +175,7 @@ def restored(model: Json, weights: Arrays) -> Arrays:
 def measure(weights: Arrays, model: Json, metrics: Metrics) -> tuple[dict[int, Json], Json]:
     """One pass over all pairs with the run's weights and the page's: logits by class; fidelity."""
     n = metrics.n
-    read = {c.d: Tally(jclass(c.d, n), c.readout) for c in metrics.classes if c.readout}
+    read = {c.d: Tally(jclass(c.d, n), c.character_fit) for c in metrics.classes if c.character_fit}
     same, gap, largest, top = 0, 0.0, 0.0, np.zeros(len(weights["W_out"]), np.float32)
     both = zip(blocks(weights, n), blocks(restored(model, weights), n), strict=True)
     for (a, b, run), (_, _, shown) in both:
@@ -191,7 +194,7 @@ def measure(weights: Arrays, model: Json, metrics: Metrics) -> tuple[dict[int, J
 class Tally:
     """Centred logits of one class by quotient, over the prompts of its default pair of operands."""
 
-    def __init__(self, J: JClass, fitted: Readout):
+    def __init__(self, J: JClass, fitted: CharacterFit):
         self.J, self.fitted = J, fitted
         self.total, self.squares = np.zeros((2, len(J)))
         self.low, self.high, self.prompts = np.full(len(J), np.inf), np.full(len(J), -np.inf), 0
@@ -201,7 +204,7 @@ class Tally:
         n, (d1, d2) = self.J.n, self.fitted.pair
         rows = (np.gcd(a, n) == d1) & (np.gcd(b, n) == d2)
         own = logits[np.ix_(rows, self.J.elements)]
-        y = readout.by_quotient(own, position(n)[a[rows] * b[rows] % n], self.J.orders)
+        y = character_fit.by_quotient(own, position(n)[a[rows] * b[rows] % n], self.J.orders)
         self.total, self.squares = self.total + y.sum(axis=0), self.squares + (y**2).sum(axis=0)
         self.low = np.minimum(self.low, y.min(axis=0, initial=np.inf))
         self.high = np.maximum(self.high, y.max(axis=0, initial=-np.inf))
@@ -212,8 +215,8 @@ class Tally:
         mean = self.total / self.prompts
         std = np.sqrt(np.maximum(self.squares / self.prompts - mean**2, 0))
         f = self.fitted
-        fit = readout.Fit(f.r2, f.prompts, f.frequencies, f.coefficients)
-        columns = {"fitted": readout.profile(fit, self.J.orders), "mean": mean, "std": std}
+        fit = character_fit.Fit(f.r2, f.prompts, f.frequencies, f.coefficients)
+        columns = {"fitted": character_fit.profile(fit, self.J.orders), "mean": mean, "std": std}
         columns |= {"low": self.low, "high": self.high}
         found = {name: digits(x) for name, x in columns.items()}
         return {"readout": found | {"r2": f.r2, "pair": list(f.pair), "prompts": f.prompts}}

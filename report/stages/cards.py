@@ -9,12 +9,14 @@ import shutil
 from pathlib import Path
 
 from report.code import cards
+from report.code.summary import summary
 from strata import store
-from strata.api.summary import summary
 from strata.collected import read_collected
 from strata.inputs import InputError
+from strata.measure.metrics import Metrics
 from strata.run import command
-from strata.schema import Interventions, Logits, Metrics
+from studies.interventions.code.records import Interventions
+from studies.mechanism.code.records import Logits
 
 
 def main(collected: str, trained: str, lines: str, pages: str) -> None:

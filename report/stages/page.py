@@ -10,8 +10,9 @@ from pathlib import Path
 from ops import provenance
 from report.code import run_data
 from strata import store
+from strata.measure.metrics import Metrics
 from strata.run import InputError, Run, command
-from strata.schema import Interventions, Metrics
+from studies.interventions.code.records import Interventions
 
 
 def main(name: str, train: str, metrics_path: str, interventions_path: str, out: str) -> None:

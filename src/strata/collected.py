@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from strata import store
+from strata.result import parsed
 from strata.run import M
-from strata.schema.base import parsed
 
 ROWS = pa.schema([("result", pa.string())])
 

@@ -30,8 +30,8 @@ from strata.run import (
     TrainParams,
     validated,
 )
-from strata.schema import PrintedTraining
 from strata.store import Arrays
+from strata.tables.printed import PrintedTraining
 
 LARGEST = float(np.finfo(np.float32).max)
 MASK = torch.ones(3, 3, dtype=torch.bool).triu(1)  # true where a position may not look

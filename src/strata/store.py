@@ -22,8 +22,8 @@ from safetensors.numpy import save as serialise
 
 from strata.architecture import architecture_of
 from strata.inputs import InputError, no_bomb, regular
+from strata.result import parsed
 from strata.run import M, Run, TrainParams, validated
-from strata.schema.base import parsed
 
 Arrays = dict[str, np.ndarray]
 

@@ -10,9 +10,10 @@ from small import exact_mlp
 from strata.measure import fourier
 from strata.monoid import JClass, chi
 from strata.patch import ablations, hybrids, patching, projections, routing, scores
-from strata.schema import EqualEnergy, Interventions, Scores
+from strata.patch.scores import Scores
 from studies.interventions.code import criteria, energy, head_criteria, interchange
 from studies.interventions.code.levels import LEVELS
+from studies.interventions.code.records import EqualEnergy, Interventions
 
 Weights = dict[str, np.ndarray]
 DRAWS = 3
@@ -165,7 +166,7 @@ def unread() -> Weights:
 
 def two_readers(strength: float = 0.2) -> Weights:
     """Two planted models side by side, the second of three times the frequencies, whose phases are
-    weak: its readout is the same, and it is right alone once they are as strong."""
+    weak: its character fit is the same, and it is right alone once they are as strong."""
     one, two = planted(N), planted(N, frequency=3)
     two["W_E"][:, 1:5] *= strength
     two["W_U"], two["b_U"] = two["W_U"] * 0.2, two["b_U"] * 0.2

@@ -15,13 +15,13 @@ from strata import params, store
 from strata.measure import fourier
 from strata.monoid import JClass, classes, position
 from strata.patch import ablations, hybrids, patching, projections, routing, scores
+from strata.patch.scores import Measures, OperandScores, Range
 from strata.run import Run, TrainParams
-from strata.schema import HeadChange, Interventions, Measures, OperandScores, Range
-from strata.schema.interventions import Kind
 from strata.tables import format
 from strata.train import network
 from studies.interventions.code import criteria, evidence, heads, suite
 from studies.interventions.code import tables as interventions
+from studies.interventions.code.records import HeadChange, Interventions, Kind
 from studies.params import InterventionsParams
 
 ALL = params.load(Path(__file__).parents[2] / "params.yaml")

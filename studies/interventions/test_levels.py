@@ -5,10 +5,11 @@ from pathlib import Path
 from handmade import changed, run_metrics
 
 from strata import params
-from strata.schema import Interchange, Interventions, Measures, OperandScores
+from strata.patch.scores import Measures, OperandScores
 from studies.interventions.code import criteria
 from studies.interventions.code import tables_levels as levels
 from studies.interventions.code.levels import LEVELS
+from studies.interventions.code.records import Interchange, Interventions
 
 PARAMS = params.load(Path(__file__).parents[2] / "params.yaml")
 KIND = "element"

@@ -17,10 +17,11 @@ from planted_logits import (
 from small import history_of, measured, split_of, weights_of
 
 from strata.run import Run
-from strata.schema import Embedding, Interventions
 from strata.statistics import t_interval
+from studies.interventions.code.records import Interventions
 from studies.mechanism.code import exceptions, study
 from studies.mechanism.code import tables_accounts as accounts
+from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.study import Case, Choice
 from studies.params import LevelsParams
 

@@ -12,10 +12,10 @@ from small import weights_of
 from strata import params, store
 from strata.monoid import classes
 from strata.patch import patching
+from strata.patch.scores import Range
 from strata.run import Run
-from strata.schema import Range
-from strata.schema.embedding import Change, Draws, Embedding, KeyKept
 from studies.mechanism.code import embedding, keep, main_effects, transport
+from studies.mechanism.code.records import Change, Draws, Embedding, KeyKept
 
 PARAMS = params.load("params.yaml").accounts.embedding.model_copy(
     update={"draws": 3, "gradients": 20}

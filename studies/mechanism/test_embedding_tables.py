@@ -8,14 +8,13 @@ from small import history_of, measured, split_of, weights_of
 
 from strata import params
 from strata.run import Run
-from strata.schema import Embedding
-from strata.schema.embedding import Change, MainEffects
 from strata.statistics import t_interval
 from strata.tables import format
 from strata.tables.headline import Table
 from studies.mechanism.code import tables_embedding as embedding
 from studies.mechanism.code.embedding import measure
 from studies.mechanism.code.embedding_levels import Choice, Measured
+from studies.mechanism.code.records import Change, Embedding, MainEffects
 
 PARAMS = params.load("params.yaml").accounts.embedding.model_copy(
     update={"draws": 1, "gradients": 2}

@@ -11,8 +11,8 @@ from handmade import changed, run_metrics
 from small import TRAIN, history_of, measured, split_of, weights_of
 
 from strata.collected import write_collected
+from strata.measure.metrics import Metrics
 from strata.run import InputError, Run
-from strata.schema import Metrics
 from strata.tables import format
 from studies.moduli.code import moduli
 
@@ -76,8 +76,8 @@ def test_a_share_above_chance_is_its_way_from_chance_to_all(runs):
 
 def test_fits_of_every_frequency_are_not_held_against_as_many_at_random(runs):
     [units] = [c for c in runs[0].classes if c.d == 1]
-    fit = changed(units.readout, r2=0.75, r2_uniform=0.5)
-    own = tuple(changed(units, readout=fit, key=key, total=8) for key in (4, 8))
+    fit = changed(units.character_fit, r2=0.75, r2_uniform=0.5)
+    own = tuple(changed(units, character_fit=fit, key=key, total=8) for key in (4, 8))
     frame = moduli.classes([changed(runs[0], classes=own)])
     assert frame["r2_above"].tolist() == pytest.approx([0.5, np.nan], nan_ok=True)
 

@@ -7,9 +7,9 @@ import pytest
 from planted_runs import CHOICE, studied
 from scipy.stats import binom
 
-from strata.patch.scores import class_known
-from strata.schema import HeadChange, Measures, OperandScores
+from strata.patch.scores import Measures, OperandScores, class_known
 from strata.tables import format
+from studies.interventions.code.records import HeadChange
 from studies.moduli.code import four_primes
 from studies.seeds.code.beside_seeds import Studied
 

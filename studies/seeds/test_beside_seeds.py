@@ -22,11 +22,15 @@ from planted_logits import (
 
 from ops import files
 from strata import params, store
+from strata.measure.metrics import Metrics
 from strata.run import InputError, read_yaml
-from strata.schema import Embedding, Interventions, Metrics, Origin, Printed
 from strata.statistics import t_interval
 from strata.tables import claims, headline
+from strata.tables.printed import Printed
+from studies.interventions.code.records import Interventions
+from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.study import Case, Choice
+from studies.published.code.origin import Origin
 from studies.seeds.code import beside_seeds
 from studies.seeds.code.beside_seeds import Studied
 

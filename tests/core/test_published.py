@@ -23,10 +23,11 @@ from torch import Tensor, nn
 from strata import interop, store
 from strata.architecture import architecture
 from strata.measure.activations import forward
+from strata.measure.metrics import Metrics
 from strata.params import load
 from strata.run import InputError, Run, Settings, TrainParams
-from strata.schema import Metrics, Printed
 from strata.tables import format, published, seeds
+from strata.tables.printed import Printed
 
 ROOT = Path(__file__).parents[2]
 PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)

@@ -19,7 +19,7 @@ from small import (
 )
 
 from strata import monoid, store
-from strata.measure import activations, all_pairs, metrics, readout, token_fourier
+from strata.measure import activations, all_pairs, character_fit, metrics, token_fourier
 from strata.measure.accuracy import ACCURACIES
 from strata.run import Run
 
@@ -47,17 +47,17 @@ def test_a_model_that_is_right_everywhere_is_measured_so(n, architecture):
     assert (found.epochs, found.final_loss) == (2, 0.5)
     for of in found.classes:  # one-hot rows: the same energy at every frequency
         if of.size == 1:
-            assert of.fve is of.readout is None
+            assert of.fve is of.character_fit is None
             continue
-        assert of.readout is not None
+        assert of.character_fit is not None
         assert of.fve == pytest.approx(1)
         assert of.key == of.total == of.size - 1
         assert of.enrichment == pytest.approx(1)
         # Logits that are the right answer's indicator: all characters together make that up.
         if architecture == "mlp":
-            assert of.readout.r2 == pytest.approx(1)
-            assert of.readout.r2_all == pytest.approx(1)
-        assert of.readout.prompts_all == sum(
+            assert of.character_fit.r2 == pytest.approx(1)
+            assert of.character_fit.r2_all == pytest.approx(1)
+        assert of.character_fit.prompts_all == sum(
             gcd(a * b, n) == of.d for a in range(n) for b in range(n)
         )
     if architecture == "mlp":
@@ -104,7 +104,7 @@ def test_what_is_summed_in_blocks_is_what_all_logits_at_once_give(run, monkeypat
     product = a * b % n
     assert found.accuracy.all == (logits.argmax(axis=1) == product).mean()
     for c in found.classes:
-        r, keys = c.readout, c.key_frequencies
+        r, keys = c.character_fit, c.key_frequencies
         if r is None or keys is None:
             assert c.size == 1
             continue
@@ -114,13 +114,15 @@ def test_what_is_summed_in_blocks_is_what_all_logits_at_once_give(run, monkeypat
         listed = [tuple(k) in keys for k in monoid.frequencies(J.orders).tolist()]
         for rows, r2, prompts in ((pair, r.r2, r.prompts), (every, r.r2_all, r.prompts_all)):
             own, places = logits[rows][:, J.elements], monoid.position(n)[product[rows]]
-            fit = readout.fit(readout.sums(own, places, J.orders), J.orders, np.array(listed))
-            y = readout.centred(own)
-            rest = y - readout.predicted(fit, places, J.orders)
+            fit = character_fit.fit(
+                character_fit.sums(own, places, J.orders), J.orders, np.array(listed)
+            )
+            y = character_fit.centred(own)
+            rest = y - character_fit.predicted(fit, places, J.orders)
             assert r2 == pytest.approx(1 - (rest**2).sum() / (y**2).sum(), abs=1e-9)
             assert prompts == len(own)
         own, places = logits[pair][:, J.elements], monoid.position(n)[product[pair]]
-        y = readout.centred(own)
+        y = character_fit.centred(own)
         told = np.stack([y[places == place].mean(axis=0) for place in places])
         assert r.r2_product == pytest.approx((told**2).sum() / (y**2).sum(), abs=1e-9)
         assert r.r2 <= r.r2_ceiling + 1e-12 <= r.r2_product + 1e-9

@@ -18,13 +18,13 @@ RUNS = [Run(2, 1), Run(12, 1), Run(13, 2), Run(15, 1), Run(15, 1, "mlp")]
 
 def same(one: all_pairs.AllPairs, other: all_pairs.AllPairs) -> bool:
     """Whether two passes agree in every bit."""
-    names = [[*x.readouts, *x.neurons.between] for x in (one, other)]
+    names = [[*x.logit_sums, *x.neurons.between] for x in (one, other)]
     pairs = zip(leaves(one), leaves(other), strict=True)
     return names[0] == names[1] and all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
 
 
 def leaves(found: all_pairs.AllPairs) -> list:
-    sums = [s for prompts in found.readouts.values() for s in prompts]
+    sums = [s for prompts in found.logit_sums.values() for s in prompts]
     return [
         found.finite, found.prediction, found.attention,
         found.neurons.squares, found.neurons.variance, *found.neurons.between.values(),

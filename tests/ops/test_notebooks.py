@@ -19,15 +19,16 @@ from nbformat import v4
 from strata import params, store, task
 from strata.architecture import architecture
 from strata.measure import all_pairs, metrics, stored
+from strata.measure.metrics import Metrics
 from strata.plots import base
 from strata.render import notebook
 from strata.run import InputError, Run, Settings
-from strata.schema import Embedding, Metrics
 from studies.dynamics.code import order, table, trajectory
 from studies.dynamics.code import tables as dynamics
 from studies.interventions.code import suite
 from studies.mechanism.code import logits
 from studies.mechanism.code import tables_accounts as accounts
+from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.study import Case, Choice
 from studies.moduli.code import moduli
 from studies.seeds.code.beside_seeds import Studied, tables

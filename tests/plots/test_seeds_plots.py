@@ -6,9 +6,10 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from strata import monoid
+from strata.measure.accuracy import Accuracy
+from strata.measure.metrics import Metrics
 from strata.plots import base, seeds
 from strata.run import Run
-from strata.schema import Accuracy, Metrics
 
 DONE = Metrics.model_construct(
     finite=True, generalised=True, accuracy=Accuracy.model_construct(validation=1.0)

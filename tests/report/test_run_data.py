@@ -10,11 +10,12 @@ from small import exact_transformer, history_of, measured, split_of, weights_of
 from ops import provenance
 from report.code import run_data
 from strata import monoid
-from strata.measure import readout
+from strata.measure import character_fit
 from strata.measure.activations import blocks
+from strata.measure.metrics import Metrics
 from strata.run import Run
-from strata.schema import Interventions, Metrics
 from studies.interventions.code import suite
+from studies.interventions.code.records import Interventions
 from studies.params import InterventionsParams
 
 NUMBERS = st.floats(-1e6, 1e6, width=32)
@@ -68,7 +69,7 @@ def test_logits_by_quotient_are_those_of_every_prompt(run):
         rows = (np.gcd(a, run.n) == d1) & (np.gcd(b, run.n) == d2)
         own = found.logits[np.ix_(rows, J.elements)]
         product = monoid.position(run.n)[(a * b % run.n)[rows]]
-        y = readout.by_quotient(own, product, J.orders)
+        y = character_fit.by_quotient(own, product, J.orders)
         wanted = {"mean": y.mean(axis=0), "std": y.std(axis=0)}
         wanted |= {"low": y.min(axis=0), "high": y.max(axis=0)}
         for name, values in wanted.items():

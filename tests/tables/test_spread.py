@@ -12,21 +12,14 @@ from scipy import stats
 from small import history_of, measured, split_of, weights_of
 
 from strata import params, store
+from strata.measure.accuracy import Accuracy, Epochs, StayingEpochs
+from strata.measure.heads import MeanStd
+from strata.measure.metrics import Metrics
 from strata.run import InputError, Run, validated
-from strata.schema import (
-    Accuracy,
-    Epochs,
-    Metrics,
-    Printed,
-    PrintedFit,
-    PrintedSeeds,
-    PrintedSpectrum,
-    Spread,
-    StayingEpochs,
-)
 from strata.statistics import t_interval
 from strata.tables import beside, format, measures, pca_seeds, seeds
 from strata.tables.headline import Table
+from strata.tables.printed import Printed, PrintedFit, PrintedSeeds, PrintedSpectrum
 
 ROOT = Path(__file__).parents[2]
 PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
@@ -152,7 +145,7 @@ def planted(n: int, seed: int, **values: object) -> Metrics:
             head,
             ov=changed(head.ov, components=4 + seed % 2),
             block_score=seed / 100,
-            block_score_shuffled=Spread(mean=0.04, std=0.01),
+            block_score_shuffled=MeanStd(mean=0.04, std=0.01),
         )
         for head in run.heads
     )
@@ -257,7 +250,9 @@ def test_a_head_has_blocks_where_its_score_is_above_what_shuffled_classes_give()
 
 def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
     lost = planted(113, 3, **DIVERGED)
-    lost = changed(lost, classes=tuple(changed(c, fve=None, readout=None) for c in lost.classes))
+    lost = changed(
+        lost, classes=tuple(changed(c, fve=None, character_fit=None) for c in lost.classes)
+    )
     three = [planted(113, 1), planted(113, 2), lost]
     assert pca_seeds.pca(three, PRINTED, GRID)[["runs", "of"]].to_numpy().tolist() == [[2, 3]]
     for of, lacking in {
@@ -332,7 +327,7 @@ def test_tables_2_and_3_stand_among_the_seeds_class_by_class(runs):
     assert (fve["paper"], fve["verdict"]) == (0.001, "below every seed")
     assert (fit["paper"], fit["verdict"]) == (1.0, "above every seed")
     assert fve["mean"] == pytest.approx(np.mean([c.fve for c in own]))
-    assert fit["ours"] == own[0].readout.r2
+    assert fit["ours"] == own[0].character_fit.r2
     other = rows["J3: key frequencies"]
     assert np.isnan(other["paper"]) and other["verdict"] == ""
 

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from sympy.ntheory import factorint
 
 from strata import monoid, store
+from strata.measure.metrics import ClassMetrics, Metrics
 from strata.params import MetricsParams, Params, TablesParams
 from strata.run import SplitParams, TrainParams
-from strata.schema import ClassMetrics, Metrics, Printed
 from strata.tables import format, headline
 from strata.tables.claims import of_text, square_free_density
+from strata.tables.printed import Printed
 
 PRINTED = store.read_model(Path(__file__).parents[2] / "paper" / "printed_values.json", Printed)
 METRICS_PARAMS = MetricsParams(
@@ -89,8 +90,8 @@ def test_every_printed_character_fit_stands_beside_ours():
 
 def test_a_fit_of_other_operands_is_not_held_against_the_paper():
     first, *others = run_metrics().classes
-    assert first.readout
-    first = changed(first, readout=changed(first.readout, pair=(1, 3)))
+    assert first.character_fit
+    first = changed(first, character_fit=changed(first.character_fit, pair=(1, 3)))
     frame = headline.character_fit(run_metrics(classes=(first, *others)), PRINTED)
     assert frame["paper_r2"].isna().tolist() == [True] + [False] * 6
 

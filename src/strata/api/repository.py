@@ -16,7 +16,6 @@ from strata import store
 from strata.api.model import MLP, Transformer, model_of
 from strata.inputs import InputError
 from strata.run import Run
-from strata.schema import RunSummary
 
 REPOSITORY = "STRATA_REPOSITORY"  # the variable of the environment that names one
 TRAINED = (
@@ -51,11 +50,14 @@ def load(
 def runs(repository: str | Path | None = None, *, rev: str | None = None) -> pd.DataFrame:
     """A row for each run of the repository: what it is, how well it answers, what it has.
 
-    Columns are the fields of ``strata.schema.RunSummary``; the index is the name for ``load``.
+    The index is the name for ``load``; docs/models.md explains the columns.
     """
     with fetched([SUMMARY], repository, rev) as path:
-        found = store.read_models(path, RunSummary)
-    return pd.DataFrame([x.model_dump() for x in found]).set_index("run")
+        found = store.read_json(path)
+    try:
+        return pd.DataFrame(found).set_index("run")
+    except (KeyError, ValueError, TypeError):
+        raise InputError(f"{path}: must be a list of runs") from None
 
 
 def device_of(name: str) -> torch.device:

@@ -1,15 +1,72 @@
 """What a run answers right, from which epoch on, and what its split gave it to learn from."""
 
 from itertools import product
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool
+from pydantic import BeforeValidator, PlainSerializer
 
 from strata.monoid import classes
-from strata.schema import Accuracy, Epochs, Pairs, StayingEpochs
+from strata.result import Result
 from strata.store import Arrays
 from strata.task import TRAIN, VALIDATION
+
+
+def _pair(text: Any) -> Any:
+    return tuple(map(int, text.split("x"))) if isinstance(text, str) else text
+
+
+# (d, d') of the classes of a and b; in JSON, whose keys are text, "3x5".
+ClassPair = Annotated[
+    tuple[int, int],
+    BeforeValidator(_pair),
+    PlainSerializer(lambda pair: "{}x{}".format(*pair), return_type=str),
+]
+
+
+class Accuracy(Result):
+    """Shares of right answers."""
+
+    all: float
+    """Over all n² ordered pairs."""
+    train: float
+    validation: float
+    mirror_free: float | None
+    """Over the validation pairs (a, b) with (b, a) not in training; None where there is none, and
+    for a model that is not symmetric in its operands."""
+    by_target: dict[int, float]
+    """By the class of ab."""
+    by_operands: dict[ClassPair, float]
+    """By the classes of a and b."""
+
+
+class Epochs(Result):
+    """The epoch at which each accuracy came to the level; None where it never did."""
+
+    train: int | None
+    validation: int | None
+    mirror_free: int | None
+
+
+class StayingEpochs(Epochs):
+    """The epoch from which each accuracy stays at the level."""
+
+    train_relapses: int | None
+    """Epochs below the level in training after it was first reached."""
+
+
+class Pairs(Result):
+    """Sizes of the split, in ordered pairs."""
+
+    train: int
+    train_distinct: int
+    """Unordered pairs in training."""
+    validation: int
+    validation_mirrored_share: float
+    """Share of the validation pairs with their mirror in training."""
+
 
 ACCURACIES = tuple(Epochs.model_fields)
 

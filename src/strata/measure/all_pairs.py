@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Num
 
-from strata.measure import neurons, readout
+from strata.measure import character_fit, neurons
 from strata.measure.activations import answers, blocks
+from strata.measure.character_fit import Sums
 from strata.measure.neurons import Explained, Moments
-from strata.measure.readout import Sums
 from strata.monoid import JClass, classes, position
 from strata.store import Arrays
 
@@ -30,13 +30,13 @@ class Prompts(NamedTuple):
 class AllPairs:
     """Prediction and attention of every pair, a-major, and sums over pairs.
 
-    ``readouts[d]`` are those of J_d, for classes of more than one element. They and ``neurons``
+    ``logit_sums[d]`` are those of J_d, for classes of more than one element. They and ``neurons``
     count where all logits are ``finite`` alone.
     """
 
     prediction: Int[np.ndarray, " pairs"]
     attention: Num[np.ndarray, "pairs n_heads 3"]
-    readouts: dict[int, Prompts]
+    logit_sums: dict[int, Prompts]
     neurons: Explained
     finite: bool
 
@@ -44,7 +44,7 @@ class AllPairs:
 def forward(weights: Arrays, n: int) -> AllPairs:
     """Forward passes over block after block of the pairs."""
     prediction, attention, finite = [], [], True
-    readouts = {J.d: Prompts(*[readout.no_sums(len(J))] * 2) for J in large(n)}
+    logit_sums = {J.d: Prompts(*[character_fit.no_sums(len(J))] * 2) for J in large(n)}
     moments = Moments(neurons.labels(n), len(weights["W_out"]))
     for a, b, found in blocks(weights, n):
         prediction.append(answers(found.logits))
@@ -53,10 +53,10 @@ def forward(weights: Arrays, n: int) -> AllPairs:
         if finite:
             moments.add(a, b, found.mlp)
         for J in large(n) if finite else ():
-            more = zip(readouts[J.d], of_class(J, a, b, found.logits), strict=True)
-            readouts[J.d] = Prompts(*(so_far + x for so_far, x in more))
+            more = zip(logit_sums[J.d], of_class(J, a, b, found.logits), strict=True)
+            logit_sums[J.d] = Prompts(*(so_far + x for so_far, x in more))
     every = np.concatenate(prediction), np.concatenate(attention)
-    return AllPairs(*every, readouts, moments.explained(), finite)
+    return AllPairs(*every, logit_sums, moments.explained(), finite)
 
 
 def large(n: int) -> list[JClass]:
@@ -68,9 +68,9 @@ def of_class(
     J: JClass, a: np.ndarray, b: np.ndarray, logits: Float[np.ndarray, "pairs n"]
 ) -> Prompts:
     """The sums over those of these pairs whose product lies in a class."""
-    n, (d1, d2) = J.n, readout.default_pair(J.d, J.n)
+    n, (d1, d2) = J.n, character_fit.default_pair(J.d, J.n)
     inside = np.flatnonzero(np.gcd(a * b, n) == J.d)
     own, product = logits[np.ix_(inside, J.elements)], position(n)[a * b % n][inside]
     of_pair = (np.gcd(a, n) == d1)[inside] & (np.gcd(b, n) == d2)[inside]
-    pair = readout.sums(own[of_pair], product[of_pair], J.orders)
-    return Prompts(pair, readout.sums(own, product, J.orders))
+    pair = character_fit.sums(own[of_pair], product[of_pair], J.orders)
+    return Prompts(pair, character_fit.sums(own, product, J.orders))

@@ -7,16 +7,79 @@ from strata.measure import subspaces
 from strata.measure.variance import block_eta_squared
 from strata.monoid import classes
 from strata.params import MetricsParams
-from strata.schema import (
-    Alignment,
-    BlockScoreByKind,
-    HeadMetrics,
-    KindScore,
-    OvCircuit,
-    SelfAttention,
-    Spread,
-)
+from strata.result import Result
 from strata.store import Arrays
+
+
+class MeanStd(Result):
+    """Mean and standard deviation over random draws."""
+
+    mean: float
+    std: float
+
+
+class OvCircuit(Result):
+    """Squared singular values of W_OV over their sum."""
+
+    components: int
+    """Singular values for the share of variance asked for."""
+    of: int
+    """Singular values: min(d_model, d_head)."""
+    top: float
+    """Share of the leading ones, metrics.top_singular of them."""
+    shares: tuple[float, ...]
+    """Descending; shape (of)."""
+
+
+class SelfAttention(Result):
+    """Attention of `=` to itself, over all n² pairs."""
+
+    mean: float
+    max: float
+
+
+class KindScore(MeanStd):
+    """Block score over the rows of one kind of class; mean and std over shuffled labels."""
+
+    score: float
+
+
+class BlockScoreByKind(Result):
+    """Block scores over the rows of regular classes and over those of the others."""
+
+    regular: KindScore
+    non_regular: KindScore
+
+
+class Alignment(Result):
+    """Cosines of the principal angles between a head and the rows of a class, descending.
+
+    ``above``: how many are at the level metrics.aligned_cosine. ``random``: the mean number for as
+    many random residues.
+    """
+
+    read: tuple[float, ...]
+    read_above: int
+    read_random: float
+    write: tuple[float, ...]
+    write_above: int
+    write_random: float
+
+
+class HeadMetrics(Result):
+    """The OV circuit of one head and its attention from `=`."""
+
+    head: int
+    ov: OvCircuit
+    self_attention: SelfAttention
+    block_score: float
+    """Share of the variance of the attention to a that blocks (class of a, class of b) explain."""
+    block_score_shuffled: MeanStd
+    block_score_by_kind: BlockScoreByKind | None
+    """None where every class is regular."""
+    alignment: dict[int, Alignment]
+    """By class."""
+
 
 Spans = dict[int, list[Float[np.ndarray, "count d_model"]]]
 
@@ -63,17 +126,17 @@ def of_head(
     )
 
 
-def shuffled(to_a: Float[np.ndarray, "n n"], rng: np.random.Generator, shuffles: int) -> Spread:
+def shuffled(to_a: Float[np.ndarray, "n n"], rng: np.random.Generator, shuffles: int) -> MeanStd:
     """The block score with the labels of the residues shuffled."""
     n = len(to_a)
     labels = np.gcd(np.arange(n), n)
     draws = (rng.permutation(labels) for _ in range(shuffles))
-    return spread([block_eta_squared(to_a, x) for x in draws])
+    return over_draws([block_eta_squared(to_a, x) for x in draws])
 
 
-def spread(draws: list[float]) -> Spread:
+def over_draws(draws: list[float]) -> MeanStd:
     """Mean and standard deviation of a number over random draws."""
-    return Spread(mean=float(np.mean(draws)), std=float(np.std(draws)))
+    return MeanStd(mean=float(np.mean(draws)), std=float(np.std(draws)))
 
 
 def ov_circuit(
@@ -144,7 +207,7 @@ def by_kind(
     for kind, rows in {"regular": regular, "non_regular": ~regular}.items():
         x, own = to_a[rows], labels[rows]
         draws = ((rng.permutation(own), rng.permutation(labels)) for _ in range(shuffles))
-        random = spread([block_eta_squared(x, *draw) for draw in draws])
+        random = over_draws([block_eta_squared(x, *draw) for draw in draws])
         score = block_eta_squared(x, own, labels)
         found[kind] = KindScore(score=score, mean=random.mean, std=random.std)
     return BlockScoreByKind(**found)

@@ -9,17 +9,127 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
+from pydantic import Field
 
 from strata import monoid
 from strata.architecture import architecture_of
-from strata.measure import accuracy, fourier, heads, neurons, readout, subspaces, token_fourier
+from strata.measure import (
+    accuracy,
+    character_fit,
+    fourier,
+    heads,
+    neurons,
+    subspaces,
+    token_fourier,
+)
+from strata.measure.accuracy import Accuracy, Epochs, Pairs, StayingEpochs
 from strata.measure.all_pairs import AllPairs, Prompts
+from strata.measure.character_fit import CharacterFit
+from strata.measure.heads import HeadMetrics
+from strata.measure.neurons import NeuronMetrics
+from strata.measure.token_fourier import TokenOrder
 from strata.measure.variance import eta_squared
 from strata.monoid import JClass, classes
 from strata.params import MetricsParams
+from strata.result import Result
 from strata.run import Run
-from strata.schema import Accuracy, ClassMetrics, ClassPca, EmbeddingPca, Metrics, Readout, ShownPca
 from strata.store import Arrays
+
+
+class ClassPca(Result):
+    """Principal components of the rows of a class for the share of variance asked for."""
+
+    components: int
+    random_mean: float
+    """Of as many random residues: mean over draws."""
+    random_std: float
+
+
+class ClassMetrics(Result):
+    """Algebra of J_d; spectrum, dimension and character fit, None for a class of one element."""
+
+    d: int
+    m: int
+    """n / d."""
+    size: int
+    """Elements."""
+    regular: bool
+    """Whether the class is a group."""
+    orders: tuple[int, ...]
+    """Of its cyclic axes."""
+    key: int | None = None
+    """Key frequencies."""
+    total: int | None = None
+    """Frequencies but the constant."""
+    fve: float | None = None
+    """Share of the Fourier energy of the embedding at key frequencies."""
+    fve_uniform: float | None = None
+    """The same if energy were even: key / total."""
+    enrichment: float | None = None
+    """fve / fve_uniform."""
+    atomic_share: float | None = None
+    """Share of the energy at frequencies on a single axis."""
+    atomic_uniform: float | None = None
+    key_frequencies: tuple[tuple[int, ...], ...] | None = None
+    """Shape (key, axes)."""
+    pca: ClassPca | None = None
+    character_fit: CharacterFit | None = Field(
+        default=None, validation_alias="readout", serialization_alias="readout"
+    )
+    """In JSON `readout`."""
+
+
+class ShownPca(Result):
+    """Share of the variance of the first three components that labels explain."""
+
+    classes: float
+    modulo: dict[int, float]
+    """By a modulo each prime power of n."""
+
+
+class EmbeddingPca(Result):
+    """Principal components of all residues for the share of variance asked for."""
+
+    components: int
+    of: int
+    """min(n, d_model)."""
+    fve: float
+    """The share of variance that they reach."""
+    share: float
+    """components / of."""
+    shown: ShownPca
+
+
+class Metrics(Result):
+    """All numbers of one run."""
+
+    run: str
+    n: int
+    seed: int
+    architecture: str
+    epochs: int
+    """Epochs trained."""
+    finite: bool
+    """Whether weights, logits and loss are finite."""
+    generalised: bool
+    """Whether the validation accuracy ends at the level metrics.accuracy."""
+    accuracy: Accuracy
+    first_099: Epochs
+    epoch_099: StayingEpochs
+    final_loss: float | None
+    """Mean cross-entropy over the training pairs at the last epoch, in nats."""
+    pairs: Pairs
+    classes: tuple[ClassMetrics, ...]
+    """Ascending in d."""
+    pca: EmbeddingPca | None
+    token_order: TokenOrder | None
+    neurons: NeuronMetrics | None
+    heads: tuple[HeadMetrics, ...]
+    """Empty for the MLP-only model."""
+
+    def of_class(self, d: int) -> ClassMetrics:
+        """The measures of J_d. Raises StopIteration where d does not divide n."""
+        return next(c for c in self.classes if c.d == d)
 
 
 def measure(
@@ -72,7 +182,7 @@ def structure(weights: Arrays, forward: AllPairs, n: int, params: MetricsParams)
     """What is measured of the weights and the forward pass of a run."""
     W_E = weights["W_E"][:n]
     return {
-        "classes": [of_class(J, W_E, forward.readouts.get(J.d), params) for J in classes(n)],
+        "classes": [of_class(J, W_E, forward.logit_sums.get(J.d), params) for J in classes(n)],
         "pca": embedding_pca(W_E, params),
         "token_order": token_fourier.share(W_E),
         "neurons": neurons.measure(forward.neurons),
@@ -97,13 +207,13 @@ def of_class(
     prompts: Prompts | None,
     params: MetricsParams,
 ) -> ClassMetrics:
-    """Spectrum, dimension and readout of one class; those of equal rows are None throughout."""
+    """Spectrum, dimension and character fit of a class; None if its rows are equal."""
     rows = W_E[J.elements]
     if prompts is None or (rows == rows[0]).all():
         return algebra(J)
     share = fourier.energy_share(rows, J.orders)
     key = fourier.key_frequencies(share, params.key_threshold)
-    more = {"pca": class_pca(J, W_E, params), "readout": fitted(J, prompts, key)}
+    more = {"pca": class_pca(J, W_E, params), "character_fit": fitted(J, prompts, key)}
     return algebra(J).model_copy(update=spectrum(J, share, key) | more)
 
 
@@ -137,7 +247,7 @@ def class_pca(J: JClass, W_E: Float[np.ndarray, "n d_model"], params: MetricsPar
     )
 
 
-def fitted(J: JClass, prompts: Prompts, key: Bool[np.ndarray, " size"]) -> Readout | None:
+def fitted(J: JClass, prompts: Prompts, key: Bool[np.ndarray, " size"]) -> CharacterFit | None:
     """The character fit over the prompts of one pair of operand classes, and over all prompts.
 
     `r2_ceiling` is R² with every frequency: what depends on the quotient of ab and c alone;
@@ -147,10 +257,10 @@ def fitted(J: JClass, prompts: Prompts, key: Bool[np.ndarray, " size"]) -> Reado
     """
     if not prompts.pair.squares:
         return None
-    pair, every = (readout.fit(sums, J.orders, key) for sums in prompts)
-    ceiling = readout.fit(prompts.pair, J.orders, np.arange(len(J)) > 0)
-    return Readout(
-        pair=readout.default_pair(J.d, J.n),
+    pair, every = (character_fit.fit(sums, J.orders, key) for sums in prompts)
+    ceiling = character_fit.fit(prompts.pair, J.orders, np.arange(len(J)) > 0)
+    return CharacterFit(
+        pair=character_fit.default_pair(J.d, J.n),
         prompts=pair.prompts,
         largest=prompts.pair.largest,
         r2=pair.r2,

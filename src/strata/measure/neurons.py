@@ -13,7 +13,23 @@ from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from strata.measure.token_fourier import bands
-from strata.schema import NeuronMetrics
+from strata.result import Result
+
+
+class NeuronMetrics(Result):
+    """Shares of the variance of the MLP's activations over all n² pairs; None if none varies."""
+
+    varying: int
+    """Neurons that vary."""
+    classes: float | None
+    """Explained by the classes of a and b."""
+    modulo: dict[int, float | None]
+    """Explained by a and b modulo each prime power."""
+    one_power: float | None
+    """Explained where each neuron has the prime power that explains most of it."""
+    neurons: dict[int, int]
+    """How many neurons have which prime power."""
+
 
 Labels = Int[np.ndarray, " n"]  # of each residue: 0, 1, …
 

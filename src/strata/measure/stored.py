@@ -10,8 +10,8 @@ from strata import store
 from strata.measure import neurons
 from strata.measure.activations import BLOCK, Activations, answers, blocks, n_heads
 from strata.measure.all_pairs import AllPairs, Prompts, large
+from strata.measure.character_fit import Sums
 from strata.measure.neurons import Explained
-from strata.measure.readout import Sums
 from strata.store import Arrays
 
 
@@ -56,7 +56,7 @@ def read_forward(path: Path | str, n: int, columns: Iterable[str]) -> Iterator[A
     return store.read_blocks(path, schema, columns, rows=n * n)
 
 
-# The arrays of `readout.Sums`: type, and how many axes of a class's size each has.
+# The arrays of `character_fit.Sums`: type, and how many axes of a class's size each has.
 SUMS = {
     "total": (pa.float64(), 1),
     "by_product": (pa.float64(), 2),
@@ -103,7 +103,7 @@ def write_all_pairs(path: Path | str, found: AllPairs, n: int) -> None:
     }
     for prompts in Prompts._fields if large(n) else ():
         for name in SUMS:
-            parts = [getattr(getattr(x, prompts), name) for x in found.readouts.values()]
+            parts = [getattr(getattr(x, prompts), name) for x in found.logit_sums.values()]
             arrays[f"{prompts}_{name}"] = np.concatenate([np.ravel(x) for x in parts])
     form = all_pairs_schema(n, found.attention.shape[1], len(found.neurons.squares))
     row = {name: [x.ravel()] for name, x in arrays.items()} | {"finite": [found.finite]}

@@ -8,7 +8,15 @@ import numpy as np
 from jaxtyping import Float, Int
 from sympy.ntheory import factorint
 
-from strata.schema import TokenOrder
+from strata.result import Result
+
+
+class TokenOrder(Result):
+    """Energy of the plain Fourier transform over a = 0 … n − 1 with a prime power for a period."""
+
+    share: float
+    uniform: float
+    """If energy were even."""
 
 
 def bands(n: int) -> dict[int, Int[np.ndarray, " frequencies"]]:

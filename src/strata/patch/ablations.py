@@ -15,8 +15,7 @@ from strata.patch import patching, projections
 from strata.patch.patching import Outcome, Rig, State
 from strata.patch.projections import Controls, Masks, Spans
 from strata.patch.scores import measures, ranges, scores
-from strata.schema import Control, KeepRemove
-from strata.schema.interventions import Action, Site, Subspace
+from studies.interventions.code.records import Action, Control, KeepRemove, Site, Subspace
 
 SITES: tuple[Site, ...] = get_args(Site)
 ACTIONS: tuple[Action, Action] = ("keep", "remove")

@@ -14,7 +14,7 @@ from sympy.ntheory import factorint, multiplicity
 
 from strata.measure.fourier import atomic, conjugate, energy_share, key_frequencies
 from strata.monoid import JClass, axes, chi, classes, frequencies
-from strata.schema.interventions import Subspace
+from studies.interventions.code.records import Subspace
 
 Spans = dict[int, Float[np.ndarray, "size size"]]  # by the d of the class
 Controls = Sequence[dict[Subspace, Spans]]  # a draw of each

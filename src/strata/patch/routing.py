@@ -18,8 +18,7 @@ from strata.patch.ablations import Subject
 from strata.patch.patching import Outcome, Rig
 from strata.patch.scores import measures, ranges, scores
 from strata.patch.specificity import key_part, row_space
-from strata.schema import HeadChange
-from strata.schema.interventions import Change, Draw, Side
+from studies.interventions.code.records import Change, Draw, HeadChange, Side
 
 RANKS = (1, 2, 4, 8, 16)
 # Projections onto and off S and, where no head is left as it is, subspaces of equal dimension.

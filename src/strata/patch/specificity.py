@@ -14,8 +14,7 @@ from strata.patch import projections
 from strata.patch.ablations import Subject, with_embedding
 from strata.patch.patching import Outcome, Rig
 from strata.patch.scores import measures, ranges, scores
-from strata.schema import Specificity
-from strata.schema.interventions import Region
+from studies.interventions.code.records import Region, Specificity
 
 # Rows of pairs, and the chance of a right answer for every row.
 Regions = dict[Region, tuple[Bool[np.ndarray, " rows"], Float[np.ndarray, " rows"]]]

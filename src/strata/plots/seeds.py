@@ -5,13 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Float
 
+from strata.measure.metrics import Metrics
 from strata.monoid import classes
 from strata.plots.base import RED, Axes, AxesImage, Number, heat, name, note
 from strata.plots.borders import class_axis
 from strata.plots.embedding import oblique, scatter
 from strata.plots.spectra import places, strip
 from strata.run import Run
-from strata.schema import Metrics
 
 
 def begun(ax: Axes, run: Run, measured: Metrics) -> bool:

@@ -12,9 +12,12 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from strata.measure.heads import HeadMetrics
+from strata.measure.metrics import Metrics
+from strata.measure.neurons import NeuronMetrics
 from strata.params import MetricsParams, Params
-from strata.schema import HeadMetrics, Metrics, NeuronMetrics, Printed
 from strata.tables.measures import by_pairs
+from strata.tables.printed import Printed
 
 # claim, where, unit, relation, paper, ours
 Claim = tuple[str, str, str, str, float | None, float | None]

@@ -13,10 +13,11 @@ import pandas as pd
 from sympy import factorint
 
 from strata import monoid
+from strata.measure.metrics import Metrics
 from strata.params import Params
 from strata.run import Run
-from strata.schema import Metrics, Printed
 from strata.tables.claims import fractions, of_run, of_text
+from strata.tables.printed import Printed
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def key_freqs(metrics: Metrics, printed: Printed) -> pd.DataFrame:
 def character_fit(metrics: Metrics, printed: Printed) -> pd.DataFrame:
     """R² of the character fit for one pair of operand classes, and for all prompts (Table 3)."""
     names = ["d", "regular", "pair", "prompts", "r2", "r2_ceiling", "r2_product", "prompts_all"]
-    fits = [(c, c.readout) for c in metrics.classes if c.readout]
+    fits = [(c, c.character_fit) for c in metrics.classes if c.character_fit]
     rows = [
         (c.d, c.regular, " x ".join(map(str, fit.pair)), fit.prompts, fit.r2, fit.r2_ceiling,
          fit.r2_product, fit.prompts_all, fit.r2_all)
@@ -149,7 +150,7 @@ def summary(metrics: Metrics) -> dict[str, Any]:
         "first_099": metrics.first_099.model_dump(),
         "epoch_099": metrics.epoch_099.model_dump(),
         "fve": {name: c.fve for name, c in named.items()},
-        "r2": {name: c.readout.r2 for name, c in named.items() if c.readout},
+        "r2": {name: c.character_fit.r2 for name, c in named.items() if c.character_fit},
     }  # fmt: skip
     numbers: dict[str, Any] = {
         name: {k: x for k, x in group.items() if x is not None} for name, group in groups.items()

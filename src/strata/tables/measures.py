@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from strata.schema import Epochs, Metrics
+from strata.measure.accuracy import Epochs
+from strata.measure.metrics import Metrics
 
 Value = float | int | None
 # What a row is about, its unit, its value in one run
@@ -25,7 +26,7 @@ def of_classes(run: Metrics) -> Iterator[Measure]:
     Of each class with more than one element.
     """
     for c in (c for c in run.classes if c.size > 1):
-        fit = c.readout
+        fit = c.character_fit
         values = {
             "FVE": c.fve,
             "FVE, uniform": c.fve_uniform,

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from strata.measure.metrics import Metrics
 from strata.params import GridParams, Params
-from strata.schema import Metrics, Printed
 from strata.tables import beside, claims, seeds
 from strata.tables.headline import Table
+from strata.tables.printed import Printed
 
 
 def pca(runs: Sequence[Metrics], printed: Printed, params: GridParams) -> pd.DataFrame:

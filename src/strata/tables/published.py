@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pandas as pd
 
+from strata.measure.metrics import Metrics
 from strata.params import Params
-from strata.schema import Metrics, Printed
 from strata.tables import claims, headline
 from strata.tables.headline import Table
+from strata.tables.printed import Printed
 
 Frames = tuple[pd.DataFrame | None, pd.DataFrame | None]
 

@@ -14,8 +14,8 @@ import pandas as pd
 from jaxtyping import Float
 
 from strata.architecture import TABLE
+from strata.measure.metrics import Metrics
 from strata.params import GridParams, Params
-from strata.schema import Metrics, Printed
 from strata.statistics import t_interval
 from strata.tables import claims, headline
 from strata.tables.headline import Table
@@ -29,6 +29,7 @@ from strata.tables.measures import (
     of_heads,
     of_neurons,
 )
+from strata.tables.printed import Printed
 
 Row = dict[str, Any]
 STATISTICS = ["runs", "mean", "std", "low", "high", "min", "max"]

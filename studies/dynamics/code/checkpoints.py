@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from strata import store
+from strata.result import Result
 from strata.run import InputError, Run, Settings
-from strata.schema.base import Result
 from strata.train import loop, machine
 from strata.train.environment import Environment, read
 from strata.train.snapshots import Snapshot

@@ -9,8 +9,8 @@ from hashlib import md5
 from pathlib import Path
 
 from strata import store
+from strata.result import Result
 from strata.run import Run
-from strata.schema.base import Result
 from strata.store import Arrays
 from strata.train.environment import Environment
 

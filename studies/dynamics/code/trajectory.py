@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Bool, Float
 
-from strata.measure import all_pairs, fourier, readout, subspaces, variance
+from strata.measure import all_pairs, character_fit, fourier, subspaces, variance
 from strata.measure.all_pairs import AllPairs
 from strata.monoid import JClass, classes
 from strata.patch import ablations, projections
@@ -88,7 +88,7 @@ def _means(
 def of_class(
     J: JClass, weights: Arrays, forward: AllPairs, final: Masks, params: DynamicsParams
 ) -> Iterator[Row]:
-    """Spectrum, dimension and readout of one class; nothing where its rows are all equal."""
+    """Spectrum, dimension and character fit of one class; nothing where its rows are all equal."""
     of, rows = f"J{J.d}", weights["W_E"][J.elements]
     if len(J) == 1 or (rows == rows[0]).all() or J.d not in final:
         return
@@ -103,13 +103,13 @@ def of_class(
     yield Row("gini_W_E", of, gini(norms(rows, J.orders)))
     W_L = (weights["W_out"] @ weights["W_U"][:, J.elements]).T
     yield Row("gini_W_L", of, gini(norms(W_L, J.orders)))
-    pair, every = forward.readouts[J.d]
+    pair, every = forward.logit_sums[J.d]
     if pair.squares and every.squares:
         all_frequencies = np.arange(len(J)) > 0
-        yield Row("r2", of, readout.fit(pair, J.orders, final[J.d]).r2)
-        yield Row("r2_current", of, readout.fit(pair, J.orders, current).r2)
-        yield Row("r2_ceiling", of, readout.fit(pair, J.orders, all_frequencies).r2)
-        yield Row("r2_all", of, readout.fit(every, J.orders, final[J.d]).r2)
+        yield Row("r2", of, character_fit.fit(pair, J.orders, final[J.d]).r2)
+        yield Row("r2_current", of, character_fit.fit(pair, J.orders, current).r2)
+        yield Row("r2_ceiling", of, character_fit.fit(pair, J.orders, all_frequencies).r2)
+        yield Row("r2_all", of, character_fit.fit(every, J.orders, final[J.d]).r2)
 
 
 def norms(

@@ -6,10 +6,17 @@ The tests of attention heads are in ``head_criteria``.
 from collections.abc import Callable, Iterable, Iterator
 from typing import get_args
 
-from strata.schema import EqualEnergy, Interventions, KeepRemove, KeyFrequencies, Scores
-from strata.schema.interventions import Kind, Region
+from strata.patch.scores import Scores
 from studies.interventions.code import head_criteria
 from studies.interventions.code.levels import LEVELS, Case, Judged, Levels, judged
+from studies.interventions.code.records import (
+    EqualEnergy,
+    Interventions,
+    KeepRemove,
+    KeyFrequencies,
+    Kind,
+    Region,
+)
 
 
 def judge(run: Interventions, levels: Levels = LEVELS) -> list[Judged]:

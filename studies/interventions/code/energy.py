@@ -24,9 +24,8 @@ from strata.patch.ablations import (
     with_table,
 )
 from strata.patch.projections import Controls, Spans
-from strata.patch.scores import ranges, scores, short, spread
-from strata.schema import EqualEnergy, Scores
-from strata.schema.interventions import Action, Site
+from strata.patch.scores import Scores, ranges, scores, short, spread
+from studies.interventions.code.records import Action, EqualEnergy, Site
 
 Factors = dict[int, float]  # by the d of a class
 ROUNDING = 1e-6  # √ of the share of energy that is none, in float32

@@ -8,12 +8,14 @@ from typing import Any
 
 import pandas as pd
 
+from strata.measure.metrics import Metrics
 from strata.params import Params
-from strata.schema import EqualEnergy, Interventions, Metrics, Range
+from strata.patch.scores import Range
 from strata.tables.headline import Table
 from studies.interventions.code import criteria, heads
 from studies.interventions.code import tables_levels as levels
 from studies.interventions.code.levels import LEVELS, Judged
+from studies.interventions.code.records import EqualEnergy, Interventions
 
 # Two criteria ask that a mean pattern breaks the model.
 BREAKS = ("head 0 routes by class", "all heads route by class")

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
 from strata.patch.scores import always_zero, class_known
-from strata.schema import HeadChange, Interventions
-from strata.schema.interventions import Draw, Side
 from strata.statistics import above_chance
 from studies.interventions.code.levels import Case, Judged, Levels, judged
+from studies.interventions.code.records import Draw, HeadChange, Interventions, Side
 
 SHARE = "share of lost skill"
 PARTLY = 0.1  # by which a share must exceed that of shuffled labels to say anything

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from strata.schema import Interventions
 from strata.statistics import t_interval
 from studies.interventions.code import head_criteria
 from studies.interventions.code.head_criteria import SCALES, Needed, Route
 from studies.interventions.code.levels import LEVELS
+from studies.interventions.code.records import Interventions
 
 Row = dict[str, Any]
 Left = dict[int, dict[int, float]]  # by head, by prime power: skill without the head

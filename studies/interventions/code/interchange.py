@@ -16,8 +16,7 @@ from strata.patch.ablations import Subject
 from strata.patch.hybrids import Hybrids
 from strata.patch.patching import Outcome, Rig
 from strata.patch.scores import short, with_ties
-from strata.schema import ClassTrials, Interchange
-from strata.schema.interventions import Kind
+from studies.interventions.code.records import ClassTrials, Interchange, Kind
 
 CLASS_ONLY: tuple[Kind, ...] = ("class only", "class only, shared coordinates")
 

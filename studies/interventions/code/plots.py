@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from sympy.functions.combinatorial.numbers import totient
 
 from strata.plots.base import COLORS, GREY, RED, Axes, AxesImage, Number, heat
-from strata.schema import ClassTrials
+from studies.interventions.code.records import ClassTrials
 
 Interval = tuple[Number, Number, Number]  # mean, least, largest
 

@@ -15,10 +15,9 @@ from strata.patch import ablations, projections, routing, specificity
 from strata.patch.ablations import Subject
 from strata.patch.scores import measures
 from strata.run import Run
-from strata.schema import Interventions, KeyFrequencies, OtherKeys
-from strata.schema.interventions import Site
 from strata.store import Arrays
 from studies.interventions.code import energy, interchange
+from studies.interventions.code.records import Interventions, KeyFrequencies, OtherKeys, Site
 from studies.params import InterventionsParams
 
 # Thresholds of key frequencies beside that of params.yaml, and the sites at which they are tried:

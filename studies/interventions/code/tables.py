@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from strata.schema import Interventions, Measures, Range
-from strata.schema.interventions import Region, Subspace
+from strata.patch.scores import Measures, Range
 from strata.tables.headline import Table, about
 from studies.interventions.code.evidence import evidence
+from studies.interventions.code.records import Interventions, Region, Subspace
 
 SCORES = ["skill", "accuracy", "loss", "class_accuracy"]
 

@@ -5,11 +5,12 @@ from typing import Any
 
 import pandas as pd
 
+from strata.measure.metrics import Metrics
 from strata.params import Params
 from strata.patch.patching import TIES
-from strata.schema import Interventions, Metrics
 from studies.interventions.code import criteria
 from studies.interventions.code.levels import LEVELS, Levels
+from studies.interventions.code.records import Interventions
 
 Test = tuple[str, str]
 Passed = dict[Test, bool | None]

@@ -7,13 +7,14 @@ with their metrics. Out: NAME.csv, NAME.tex and NAME.md in the folder.
 
 from strata import store
 from strata.collected import read_collected
+from strata.measure.metrics import Metrics
 from strata.params import GridParams, load
 from strata.run import InputError, command
-from strata.schema import Interventions, Metrics
 from strata.tables import format
 from strata.tables.headline import Table
 from studies.interventions.code import evidence
 from studies.interventions.code import tables as interventions
+from studies.interventions.code.records import Interventions
 
 FILES = {"run": 1, "controls": 3, "runs": 2}
 

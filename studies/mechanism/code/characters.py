@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Complex, Float, Int
 from sympy.ntheory import factorint
 
-from strata.measure.readout import half
+from strata.measure.character_fit import half
 from strata.monoid import JClass, axes, chi, classes, frequencies, jclass, position
 from strata.patch.projections import Masks
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import beta
 from sympy.ntheory import primefactors
 
-from strata.schema.logits import HeldOutProducts, Logits, LogitsAtKey, SharedCharacter
+from studies.mechanism.code.records import HeldOutProducts, Logits, LogitsAtKey, SharedCharacter
 from studies.params import LevelsParams
 
 Verdict = Literal["primes", "strata", "between", "disagree", "neither"]

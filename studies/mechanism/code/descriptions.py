@@ -17,9 +17,9 @@ from sympy.ntheory import factorint
 
 from strata.monoid import classes
 from strata.patch.projections import Masks
-from strata.schema.logits import Description as Name
 from studies.mechanism.code import characters
 from studies.mechanism.code.characters import Characters, valuations
+from studies.mechanism.code.records import Description as Name
 
 Indicators = tuple[Float[np.ndarray, "n _"], ...]  # a partition each: 1 in the block, else 0
 ZERO = 1e-10  # singular values below this times the largest count as 0

@@ -8,9 +8,9 @@ from strata.architecture import architecture_of
 from strata.patch import patching, projections
 from strata.patch.patching import Rig
 from strata.run import Run
-from strata.schema.embedding import Change, Embedding, EmbeddingVerdict, KeyKept, MainEffects
 from strata.store import Arrays
 from studies.mechanism.code import keep, literature, simple_neurons, transport
+from studies.mechanism.code.records import Change, Embedding, EmbeddingVerdict, KeyKept, MainEffects
 from studies.params import EmbeddingLevels, EmbeddingParams
 
 

@@ -6,9 +6,10 @@ The ranges are those of docs/strata-or-primes.md, section 5.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from strata.measure.metrics import Metrics
 from strata.patch.patching import TIES
-from strata.schema import Embedding, Metrics
 from studies.mechanism.code.embedding import verdict
+from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.study import name_of, usual
 from studies.params import EmbeddingLevels
 

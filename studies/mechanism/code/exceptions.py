@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from strata.schema import Interventions
 from strata.tables.headline import Table
+from studies.interventions.code.records import Interventions
 from studies.mechanism.code.decision import FEWEST, called
 from studies.mechanism.code.study import (
     Case,

@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Float
 
 from strata.monoid import classes
-from strata.schema.logits import Balance, CharacterPart, InsideClass, SharedCharacter
 from studies.mechanism.code.characters import Characters
 from studies.mechanism.code.descriptions import class_indicators, weights_of
+from studies.mechanism.code.records import Balance, CharacterPart, InsideClass, SharedCharacter
 
 
 class Cells(NamedTuple):

@@ -14,9 +14,16 @@ from strata.patch import projections
 from strata.patch.ablations import key_spans, with_embedding
 from strata.patch.patching import TIES, Outcome, Rig
 from strata.patch.projections import Masks, Spans, control_spans
-from strata.patch.scores import always_zero, class_known, scores, short, spread, with_ties
-from strata.schema import Range, Scores
-from strata.schema.embedding import Draws, Effect, KeyKept, MainEffects
+from strata.patch.scores import (
+    Range,
+    Scores,
+    always_zero,
+    class_known,
+    scores,
+    short,
+    spread,
+    with_ties,
+)
 from strata.statistics import above_chance
 from studies.mechanism.code.main_effects import (
     additive,
@@ -29,6 +36,7 @@ from studies.mechanism.code.main_effects import (
     share,
     shared_directions,
 )
+from studies.mechanism.code.records import Draws, Effect, KeyKept, MainEffects
 
 
 def effect(rig: Rig, outcome: Outcome) -> Effect:

@@ -16,8 +16,8 @@ from strata.monoid import JClass, classes
 from strata.patch.patching import Rig, chunks
 from strata.patch.projections import Masks
 from strata.patch.scores import short
-from strata.schema.embedding import ClassLiterature
 from studies.mechanism.code.gradients import Gradients, gradients
+from studies.mechanism.code.records import ClassLiterature
 
 LEAST = 3  # elements of a class in which a, b and c can differ
 

@@ -10,15 +10,21 @@ from scipy.sparse import csr_array
 from strata.architecture import architecture_of
 from strata.measure.activations import answers, blocks
 from strata.measure.all_pairs import large
-from strata.measure.readout import centred
+from strata.measure.character_fit import centred
 from strata.monoid import classes
 from strata.patch.projections import Masks, keys
 from strata.run import Run
-from strata.schema.logits import Description as Name
-from strata.schema.logits import HeldOutClass, HeldOutProducts, LogitFit, Logits, LogitsAtKey
 from strata.store import Arrays
 from studies.mechanism.code import descriptions, gating
 from studies.mechanism.code.descriptions import Description, fit, held_out, weights_of
+from studies.mechanism.code.records import Description as Name
+from studies.mechanism.code.records import (
+    HeldOutClass,
+    HeldOutProducts,
+    LogitFit,
+    Logits,
+    LogitsAtKey,
+)
 from studies.params import LogitsParams
 
 

@@ -16,9 +16,9 @@ from strata.measure.fourier import conjugate
 from strata.monoid import JClass, chi, frequencies
 from strata.patch.patching import Rig, chunks
 from strata.patch.scores import short
-from strata.schema.embedding import Neurons, Replaced
 from strata.statistics import above_chance
 from studies.mechanism.code.main_effects import effects, functions, prime_powers
+from studies.mechanism.code.records import Neurons, Replaced
 
 PAIRS = 4800  # in a block, of whole rows
 

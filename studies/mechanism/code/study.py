@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from strata.measure.metrics import Metrics
 from strata.run import Run
-from strata.schema import Embedding, Logits, Metrics
 from studies.mechanism.code import decision
 from studies.mechanism.code.decision import FEWEST, Votes, called, votes
+from studies.mechanism.code.records import Embedding, Logits
 from studies.params import LevelsParams
 
 

@@ -10,11 +10,11 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from strata.schema.logits import Description, Logits
 from strata.statistics import t_interval
 from strata.tables.headline import Table
 from strata.tables.seeds import listed
 from studies.mechanism.code.decision import Votes, sides_differ, votes
+from studies.mechanism.code.records import Description, Logits
 from studies.mechanism.code.study import Case, Choice, by_kind, conclusion, name_of, verdicts
 from studies.params import LevelsParams
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from strata.schema import Embedding
 from strata.statistics import t_interval
 from strata.tables.headline import Table
 from studies.mechanism.code.decision import FEWEST, called
 from studies.mechanism.code.embedding_levels import Choice, Measured, by_kind, varied, verdicts
+from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.study import conclusion
 
 Numbers = dict[str, float | None]

@@ -14,9 +14,9 @@ from strata.measure.activations import ROWS, answers, forward
 from strata.patch.hybrids import Hybrids
 from strata.patch.patching import TIES, Rig, tied
 from strata.patch.scores import short
-from strata.schema.embedding import Change, ChangeKind
 from studies.interventions.code.interchange import Predictions, norm_matched, predictions
 from studies.mechanism.code.main_effects import effects, prime_powers
+from studies.mechanism.code.records import Change, ChangeKind
 
 
 class Targets(NamedTuple):

@@ -8,11 +8,13 @@ table.
 
 from strata import store
 from strata.collected import read_collected
+from strata.measure.metrics import Metrics
 from strata.run import command
-from strata.schema import Embedding, Interventions, Logits, Metrics
 from strata.tables import format
+from studies.interventions.code.records import Interventions
 from studies.mechanism.code import exceptions
 from studies.mechanism.code import tables_accounts as accounts
+from studies.mechanism.code.records import Embedding, Logits
 from studies.mechanism.code.study import Case, Choice, usual
 from studies.params import load
 

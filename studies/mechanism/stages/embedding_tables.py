@@ -6,11 +6,12 @@ negative controls, each as NAME=PATH. Out: NAME.csv, NAME.tex and NAME.md for ea
 
 from strata import store
 from strata.collected import read_collected
+from strata.measure.metrics import Metrics
 from strata.run import command
-from strata.schema import Embedding, Metrics
 from strata.tables import format
 from studies.mechanism.code import tables_embedding as embedding
 from studies.mechanism.code.embedding_levels import Choice, Measured
+from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.study import usual
 from studies.params import load
 

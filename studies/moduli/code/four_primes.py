@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pandas as pd
 
 from strata.run import Run
-from strata.schema import Interventions
 from strata.tables.headline import Table
 from studies.interventions.code import heads
+from studies.interventions.code.records import Interventions
 from studies.mechanism.code.study import Choice, counted
 from studies.seeds.code.beside_seeds import Studied
 from studies.seeds.code.planned import SAID, Row, not_called, planned, there

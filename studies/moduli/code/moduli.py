@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from strata.measure.character_fit import CharacterFit
+from strata.measure.metrics import ClassMetrics, Metrics
 from strata.run import InputError
-from strata.schema import ClassMetrics, Metrics, Readout
 from strata.statistics import above_chance
 from strata.tables.headline import Table
 
@@ -56,12 +57,12 @@ def _row(run: Metrics, c: ClassMetrics) -> Row | None:
     if c.fve is None or c.pca is None:
         return None
     # As many random frequencies are the same ones where every frequency is key.
-    some = c.readout if c.key != c.total else None
+    some = c.character_fit if c.key != c.total else None
     return {
         "n": run.n,
         "generalised": run.generalised,
         **_spectrum(c),
-        **(_fit(c.readout) if c.readout else {}),
+        **(_fit(c.character_fit) if c.character_fit else {}),
         "components": c.pca.components,
         "components_random": c.pca.random_mean,
         "pca_ratio": c.pca.components / c.pca.random_mean if c.pca.random_mean else None,
@@ -84,7 +85,7 @@ def _spectrum(c: ClassMetrics) -> Row:
     }
 
 
-def _fit(fit: Readout) -> Row:
+def _fit(fit: CharacterFit) -> Row:
     return {
         "r2": fit.r2,
         "r2_uniform": fit.r2_uniform,

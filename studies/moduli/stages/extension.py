@@ -5,9 +5,9 @@ grid.moduli that have a class that is no group. Out: NAME.csv, NAME.tex and NAME
 """
 
 from strata.collected import read_collected
+from strata.measure.metrics import Metrics
 from strata.params import GridParams
 from strata.run import command, section
-from strata.schema import Metrics
 from strata.tables import format
 from studies.moduli.code import moduli
 

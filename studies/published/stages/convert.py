@@ -9,7 +9,7 @@ from pathlib import Path
 
 from strata import interop, store, task
 from strata.run import command
-from strata.schema import Printed
+from strata.tables.printed import Printed
 
 
 def main(checkpoint: str, printed_path: str, out: str) -> None:

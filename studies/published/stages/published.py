@@ -14,10 +14,11 @@ import pandas as pd
 
 from strata import store
 from strata.run import InputError, command
-from strata.schema import Origin, Printed
 from strata.tables import format
+from strata.tables.printed import Printed
 from studies.mechanism.code.study import Choice, usual
 from studies.params import load
+from studies.published.code.origin import Origin
 from studies.seeds.code import beside_seeds
 from studies.seeds.code.beside_seeds import Studied
 

@@ -16,15 +16,18 @@ import pandas as pd
 
 from strata import store
 from strata.collected import read_collected
+from strata.measure.metrics import Metrics
 from strata.params import GridParams, Params
-from strata.schema import Embedding, Interventions, Logits, Metrics, Printed
 from strata.tables import claims, headline
 from strata.tables.headline import Table
+from strata.tables.printed import Printed
 from strata.tables.seeds import spread, verdict
 from studies.interventions.code import evidence, head_criteria
 from studies.interventions.code.levels import LEVELS
+from studies.interventions.code.records import Interventions
 from studies.mechanism.code import tables_accounts as accounts
 from studies.mechanism.code import tables_embedding as embedding
+from studies.mechanism.code.records import Embedding, Logits
 from studies.mechanism.code.study import Case, Choice, counted
 
 Measure = tuple[str, str, float | str | None]  # name, unit, value

@@ -61,7 +61,7 @@ def _measured(run: Run, found: Studied, choice: Choice) -> Row:
     row: Row = {"run": str(run), "split_seed": run.seed, "weights_seed": run.weights_seed}
     row |= {"generalised": case.generalised(choice.generalised)}
     row |= {"gating": choice.votes(case).gating.median if case.decides else None}
-    fits = [c.readout.r2 for c in metrics.classes if c.readout]
+    fits = [c.character_fit.r2 for c in metrics.classes if c.character_fit]
     energies = [c.fve for c in metrics.classes if c.fve is not None]
     row |= {"r2_classes": _mean(fits), "fve_classes": _mean(energies)}
     if metrics.pca:

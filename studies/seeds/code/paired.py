@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ttest_1samp
 
-from strata.schema import Interventions, Metrics
+from strata.measure.metrics import Metrics
 from strata.statistics import t_interval
 from strata.tables.beside import holm, said
 from strata.tables.measures import Value
 from strata.tables.seeds import listed
 from studies.interventions.code.criteria import specificity
 from studies.interventions.code.levels import LEVELS
+from studies.interventions.code.records import Interventions
 from studies.mechanism.code.study import Case, Choice
 from studies.seeds.code.beside_seeds import Studied
 
@@ -133,7 +134,7 @@ def compared(run: Metrics) -> Iterator[tuple[str, str, str, Value]]:
     """What is compared, of what, with its unit: R² of the character fit, FVE and key frequencies of
     each class of two elements or more, components of all residues."""
     for c in (c for c in run.classes if c.size > 1):
-        yield f"J{c.d}", "R²", "share difference", c.readout.r2 if c.readout else None
+        yield f"J{c.d}", "R²", "share difference", c.character_fit.r2 if c.character_fit else None
         yield f"J{c.d}", "FVE", "share difference", c.fve
         yield f"J{c.d}", "key frequencies", "index", c.key
     yield "all residues", "components", "index", run.pca.components if run.pca else None

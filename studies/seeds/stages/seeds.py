@@ -7,10 +7,11 @@ stages/seeds.py writes.
 
 from strata import store
 from strata.collected import read_collected
+from strata.measure.metrics import Metrics
 from strata.params import load
 from strata.run import command
-from strata.schema import Metrics, Printed
 from strata.tables import format, seeds
+from strata.tables.printed import Printed
 
 
 def main(paper: str, metrics: str, folder: str) -> None:

@@ -21,6 +21,31 @@ from sympy.ntheory import factorint
 
 from strata.measure.fourier import conjugate
 from strata.monoid import chi, frequencies
+from strata.result import Result
+
+
+class CharacterFit(Result):
+    """The fit of centred logits by key characters of a b c^♯, over the prompts of one pair."""
+
+    pair: tuple[int, int]
+    """Classes of a and b whose prompts are used, of all those whose product is in the class."""
+    prompts: int
+    largest: float
+    """The largest centred logit, absolute."""
+    r2: float
+    r2_ceiling: float
+    """With every frequency: all that depends on the quotient of ab and c alone."""
+    r2_product: float
+    """What the mean logits of each product explain."""
+    r2_uniform: float
+    """What as many frequencies drawn at random explain on average."""
+    frequencies: tuple[tuple[int, ...], ...]
+    """One of each pair k, −k; shape (fitted, axes)."""
+    coefficients: tuple[float, ...]
+    """Logit amplitude at each fitted frequency."""
+    prompts_all: int
+    """All prompts whose product is in the class."""
+    r2_all: float
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ of n.
 
 from typing import Literal
 
-from strata.schema.base import Result
-from strata.schema.scores import AtTies, Measures, Range, ScoreRanges, Scores, Tied
+from strata.patch.scores import AtTies, Measures, Range, ScoreRanges, Scores, Tied
+from strata.result import Result
 
 Action = Literal["keep", "remove"]
 Site = Literal["embedding", "mlp", "logits", "candidates"]

@@ -1,4 +1,4 @@
-"""What all results have in common."""
+"""What all results in JSON files have in common."""
 
 from typing import Any
 
@@ -11,15 +11,14 @@ class Result(BaseModel):
     """A part of a JSON file that a stage writes: frozen, no key unknown, every number finite."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
     )
-
-
-class Spread(Result):
-    """Mean and standard deviation over random draws."""
-
-    mean: float
-    std: float
 
 
 def parsed(model: Any, content: bytes, origin: str) -> Any:

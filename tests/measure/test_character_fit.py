@@ -1,4 +1,4 @@
-"""The readout: its closed form against least squares over explicit rows, and planted logits."""
+"""The character fit: the closed form against least squares over rows, and planted logits."""
 
 import json
 from math import prod
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strata.measure import readout
+from strata.measure import character_fit
 from strata.monoid import JClass, axes, classes, frequencies, jclass, position, unit
 
 PRINTED = json.loads((Path(__file__).parents[2] / "paper" / "printed_values.json").read_text())
@@ -17,9 +17,11 @@ PRINTED = json.loads((Path(__file__).parents[2] / "paper" / "printed_values.json
 CASES = [(165, 3), (165, 15), (165, 55), (35, 1), (12, 2), (36, 3), (40, 2), (24, 1), (72, 6)]
 
 
-def fit(logits: np.ndarray, product: np.ndarray, orders: tuple, key: np.ndarray) -> readout.Fit:
+def fit(
+    logits: np.ndarray, product: np.ndarray, orders: tuple, key: np.ndarray
+) -> character_fit.Fit:
     """The fit of these prompts, in one go."""
-    return readout.fit(readout.sums(logits, product, orders), orders, key)
+    return character_fit.fit(character_fit.sums(logits, product, orders), orders, key)
 
 
 def prompts(J: JClass, count: int = 40) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +67,9 @@ def test_the_closed_form_is_least_squares_with_intercept_over_all_rows(n, d):
     r2 = 1 - ((y - X @ beta) ** 2).sum() / ((y - y.mean()) ** 2).sum()
     assert np.isclose(found.r2, r2)
     assert found.prompts == len(a)
-    assert np.allclose(readout.predicted(found, position(n)[a * b % n], J.orders).ravel(), X @ beta)
+    assert np.allclose(
+        character_fit.predicted(found, position(n)[a * b % n], J.orders).ravel(), X @ beta
+    )
 
 
 @pytest.mark.parametrize(("n", "d"), CASES)
@@ -75,8 +79,8 @@ def test_r2_is_what_the_predicted_logits_leave_of_all_of_them(n, d):
     logits = np.random.default_rng(d).normal(size=(len(a), len(J))).astype(np.float32)
     product = position(n)[a * b % n]
     found = fit(logits, product, J.orders, some_key(J, n))
-    y = readout.centred(logits)
-    rest = y - readout.predicted(found, product, J.orders)
+    y = character_fit.centred(logits)
+    rest = y - character_fit.predicted(found, product, J.orders)
     assert abs(found.r2 - (1 - (rest**2).sum() / (y**2).sum())) < 1e-12
 
 
@@ -85,10 +89,10 @@ def test_sums_of_blocks_add_up_to_the_sums_of_all_prompts(n, d):
     J = jclass(d, n)
     a, b = prompts(J)
     logits, product = np.random.default_rng(d).normal(size=(len(a), len(J))), position(n)[a * b % n]
-    total = readout.no_sums(len(J))
+    total = character_fit.no_sums(len(J))
     for rows in np.array_split(np.arange(len(a)), 7):
-        total = total + readout.sums(logits[rows], product[rows], J.orders)
-    whole = readout.sums(logits, product, J.orders)
+        total = total + character_fit.sums(logits[rows], product[rows], J.orders)
+    whole = character_fit.sums(logits, product, J.orders)
     assert np.allclose(total.total, whole.total, atol=1e-12)
     assert np.isclose(total.squares, whole.squares)
     assert (total.largest, total.prompts) == (whole.largest, len(a))
@@ -101,11 +105,11 @@ def test_sums_by_product_and_candidate_are_those_of_the_centred_logits_and_give_
     J = jclass(d, n)
     a, b = prompts(J)
     logits, product = np.random.default_rng(d).normal(size=(len(a), len(J))), position(n)[a * b % n]
-    found, y = readout.sums(logits, product, J.orders), readout.centred(logits)
+    found, y = character_fit.sums(logits, product, J.orders), character_fit.centred(logits)
     expected, total = np.zeros((len(J), len(J))), np.zeros(len(J))
     for row, place in zip(y, product, strict=True):
         expected[place] += row
-    np.add.at(total, readout.quotients(J.orders), expected)
+    np.add.at(total, character_fit.quotients(J.orders), expected)
     assert np.allclose(found.by_product, expected, atol=1e-12)
     assert np.allclose(found.total, total, atol=1e-12)
     means = np.where(found.prompts_of[:, None] > 0, found.profiles, 0)[product]
@@ -117,10 +121,10 @@ def test_column_q_holds_the_candidate_whose_quotient_is_q(n, d):
     J = jclass(d, n)
     a, b = prompts(J)
     logits = np.random.default_rng(d).normal(size=(len(a), len(J)))
-    found = readout.by_quotient(logits, position(n)[a * b % n], J.orders)
+    found = character_fit.by_quotient(logits, position(n)[a * b % n], J.orders)
     units = [unit(c, n) for c in J.elements.tolist()]  # u is 1 at the first element
     first = pow(units[0], -1, J.m) if J.m > 1 else 0
-    for row, y, x in zip(found, readout.centred(logits), (a * b % n).tolist(), strict=True):
+    for row, y, x in zip(found, character_fit.centred(logits), (a * b % n).tolist(), strict=True):
         for c, v in enumerate(units):
             quotient = unit(x, n) * pow(v, -1, J.m) % J.m
             q = [u * first % J.m for u in units].index(quotient)
@@ -132,7 +136,7 @@ def test_planted_coefficients_come_back_with_an_r2_of_one(n, d):
     J = jclass(d, n)
     a, b = prompts(J)
     product, key = position(n)[a * b % n], some_key(J, n + 1)
-    k = [tuple(i) for i in frequencies(J.orders)[readout.half(key, J.orders)].tolist()]
+    k = [tuple(i) for i in frequencies(J.orders)[character_fit.half(key, J.orders)].tolist()]
     beta = np.random.default_rng(d).uniform(1, 2, len(k))
     offsets = np.random.default_rng(d).normal(size=(len(a), 1))
     logits = offsets + np.stack([feature(i, J, a, b) for i in k], axis=-1) @ beta
@@ -140,7 +144,9 @@ def test_planted_coefficients_come_back_with_an_r2_of_one(n, d):
     assert found.frequencies == tuple(k)
     assert np.allclose(found.coefficients, beta)
     assert np.isclose(found.r2, 1, atol=1e-12)
-    assert np.allclose(readout.predicted(found, product, J.orders), readout.centred(logits))
+    assert np.allclose(
+        character_fit.predicted(found, product, J.orders), character_fit.centred(logits)
+    )
 
 
 def test_the_correct_candidate_has_the_largest_predicted_logit():
@@ -150,7 +156,7 @@ def test_the_correct_candidate_has_the_largest_predicted_logit():
     key = np.arange(len(J)) > 0
     found = fit(np.eye(len(J))[product], product, J.orders, key)
     assert np.isclose(found.r2, 1)
-    assert np.array_equal(readout.predicted(found, product, J.orders).argmax(axis=1), product)
+    assert np.array_equal(character_fit.predicted(found, product, J.orders).argmax(axis=1), product)
 
 
 @settings(deadline=None, max_examples=20)
@@ -161,7 +167,7 @@ def test_one_of_a_pair_of_frequencies_says_as_much_as_both(case, seed):
     logits, product = rng.normal(size=(20, len(J))), rng.integers(len(J), size=20)
     key = some_key(J, seed)
     both = fit(logits, product, J.orders, key)
-    assert both == fit(logits, product, J.orders, readout.half(key, J.orders))
+    assert both == fit(logits, product, J.orders, character_fit.half(key, J.orders))
 
 
 @settings(deadline=None, max_examples=20)
@@ -186,16 +192,16 @@ def test_half_keeps_the_smaller_of_each_pair_and_never_the_constant(n, d):
         min(tuple(k), tuple(-i % q for i, q in zip(k, orders, strict=True)))
         for k in frequencies(orders)[key].tolist()
     }
-    kept = readout.half(key, orders)
+    kept = character_fit.half(key, orders)
     assert {tuple(k) for k in frequencies(orders)[kept].tolist()} == pairs
-    assert not readout.half(key | True, orders)[0]
+    assert not character_fit.half(key | True, orders)[0]
 
 
 def test_no_key_frequency_explains_nothing():
     logits = np.random.default_rng(0).normal(size=(5, 4))
     found = fit(logits, np.arange(5) % 4, (4,), np.zeros(4, dtype=bool))
-    assert found == readout.Fit(0.0, 5, (), ())
-    assert not readout.predicted(found, np.arange(5) % 4, (4,)).any()
+    assert found == character_fit.Fit(0.0, 5, (), ())
+    assert not character_fit.predicted(found, np.arange(5) % 4, (4,)).any()
 
 
 @pytest.mark.parametrize("shape", [(3, 1), (0, 4), (3, 4)])
@@ -209,7 +215,7 @@ def test_logits_that_do_not_vary_are_refused(shape):
 def test_every_product_of_the_default_pair_lies_in_its_class():
     for n in range(2, 201):
         for J in classes(n):
-            d1, d2 = readout.default_pair(J.d, n)
+            d1, d2 = character_fit.default_pair(J.d, n)
             products = np.multiply.outer(jclass(d1, n).elements, jclass(d2, n).elements)
             assert (np.gcd(products, n) == J.d).all(), J
             assert d1 * d2 == J.d, J
@@ -218,11 +224,11 @@ def test_every_product_of_the_default_pair_lies_in_its_class():
 
 def test_the_default_pairs_of_165_are_those_of_the_paper():
     for d, row in PRINTED["table_character_fit_n165_seed1"].items():
-        assert list(readout.default_pair(int(d), 165)) == row["pairs"]
+        assert list(character_fit.default_pair(int(d), 165)) == row["pairs"]
 
 
 def test_the_default_pair_starts_with_the_smallest_prime_power():
     expected = {1: (1, 1), 8: (1, 8), 72: (8, 9), 40: (5, 8), 360: (5, 72)}
-    assert {d: readout.default_pair(d, 360) for d in expected} == expected
+    assert {d: character_fit.default_pair(d, 360) for d in expected} == expected
     with pytest.raises(ValueError, match="divisors"):
-        readout.default_pair(7, 360)
+        character_fit.default_pair(7, 360)

@@ -1,9 +1,45 @@
-"""A line for each run, from its results."""
+"""A line for each run, from its results: data/runs.json, which ``strata.runs`` shows."""
 
+from strata.measure.metrics import Metrics
 from strata.monoid import JClass
 from strata.patch.projections import axis_primes
+from strata.result import Result
 from strata.run import Run
-from strata.schema import Interventions, Logits, Metrics, RunSummary
+from studies.interventions.code.records import Interventions
+from studies.mechanism.code.records import Logits
+
+
+class RunSummary(Result):
+    """One run. Shares are fractions; None where a run has not that number."""
+
+    run: str
+    n: int
+    seed: int
+    variant: str
+    """Empty for none."""
+    architecture: str
+    epochs: int
+    """Epochs trained."""
+    generalised: bool
+    """Whether the validation accuracy ends at the level metrics.accuracy."""
+    accuracy: float
+    """Over all n² ordered pairs."""
+    validation: float
+    mirror_free: float | None
+    """Over the validation pairs whose mirror is not in training."""
+    epoch_099: int | None
+    """Epoch from which the validation accuracy stays at the level."""
+    key: int
+    """Key frequencies, over all classes."""
+    frequencies: int
+    """Frequencies but the constants, over all classes."""
+    mixed: int
+    """Key frequencies on the axes of two primes or more."""
+    spared: float | None
+    """Least skill left on pairs without the axis of a prime when its directions are removed."""
+    gating: float | None
+    """How far logits of candidates in another class follow the same coefficients, 0 to 1: γ_b of
+    docs/strata-or-primes.md, 1.4."""
 
 
 def summary(metrics: Metrics, interventions: Interventions, logits: Logits) -> RunSummary:

@@ -5,7 +5,7 @@ Keys of mappings: d of a class J_d, or n. What is printed for one level alone is
 
 from pydantic import Field
 
-from strata.schema.base import Result
+from strata.result import Result
 
 
 class PrintedSpectrum(Result):

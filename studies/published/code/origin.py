@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from strata.schema.base import Result
+from strata.result import Result
 
 
 class Step(Result):
