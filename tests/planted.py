@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from strata.monoid import classes
-from strata.patch.projections import axis_primes
+from strata.monoid import axis_primes, classes
 
 SHARP, CLASS = 30.0, 200.0  # logits for a phase, and for the class, which goes before
 

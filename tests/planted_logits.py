@@ -7,8 +7,7 @@ from tiny import ROOT
 
 from strata.measure import activations
 from strata.measure.fourier import conjugate
-from strata.monoid import chi, classes, frequencies
-from strata.patch.projections import axis_primes
+from strata.monoid import axis_primes, chi, classes, frequencies
 from studies import params
 from studies.mechanism.code import decision, descriptions, logits
 from studies.mechanism.code.characters import Part, local

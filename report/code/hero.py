@@ -14,7 +14,7 @@ from sympy.ntheory import factorint
 from report.code.run_data import digits
 from strata.architecture import architecture_of
 from strata.measure import activations
-from strata.monoid import JClass, axes, frequencies
+from strata.monoid import JClass, axes, axis_primes, frequencies
 from strata.patch import ablations, projections, routing, specificity
 from strata.patch.ablations import Subject
 from strata.patch.patching import Outcome
@@ -130,7 +130,7 @@ def changes(keys: Masks, n: int, heads: int) -> Iterator[Json]:
     """
     yield {"name": "none", "kind": "none"}
     units = JClass(n, 1)
-    for p in sorted({*projections.axis_primes(units)} if 1 in keys else ()):
+    for p in sorted({*axis_primes(units)} if 1 in keys else ()):
         mask = projections.atomic_key(units, keys[1], p)
         if mask.any():
             found = {"name": f"axis-{p}", "kind": "axis", "prime": p}

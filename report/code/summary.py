@@ -1,8 +1,7 @@
 """A line for each run, from its results: data/runs.json, which ``strata.runs`` shows."""
 
 from strata.measure.metrics import Metrics
-from strata.monoid import JClass
-from strata.patch.projections import axis_primes
+from strata.monoid import JClass, axis_primes
 from strata.result import Result
 from strata.run import Run
 from studies.interventions.code.records import Interventions

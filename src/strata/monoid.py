@@ -14,7 +14,7 @@ from typing import cast
 
 import numpy as np
 from jaxtyping import Complex, Int
-from sympy.ntheory import divisors, factorint, primitive_root
+from sympy.ntheory import divisors, factorint, multiplicity, primitive_root
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,24 @@ def axes(m: int) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
+def axis_primes(J: JClass) -> tuple[int, ...]:
+    """The prime of each axis of a class; none for a class of one element.
+
+    >>> axis_primes(JClass(165, 3)), axis_primes(JClass(24, 3)), axis_primes(JClass(6, 3))
+    ((5, 11), (2, 2), ())
+    """
+    return tuple(p for p, k in sorted(factorint(J.m).items()) for _ in axes(p**k))
+
+
+def axis_size(m: int, p: int) -> int:
+    """How many residues the axes of p tell apart in (Z/m)^×: φ of the power of p in m.
+
+    >>> axis_size(45, 3), axis_size(45, 2)
+    (6, 1)
+    """
+    return prod(q for q, _ in axes(p ** multiplicity(p, m)))
+
+
 def _two_power(k: int) -> tuple[tuple[int, int], ...]:
     if k == 1:
         return ()
@@ -177,15 +195,6 @@ def algebraic_order(n: int) -> Int[np.ndarray, " n"]:
     array([1, 5, 4, 2, 3, 0])
     """
     return _frozen(np.concatenate([J.elements for J in classes(n)]))
-
-
-def boundaries(n: int) -> tuple[int, ...]:
-    """Where each class but the first starts in the algebraic order.
-
-    >>> boundaries(6)
-    (2, 4, 5)
-    """
-    return tuple(int(i) for i in np.cumsum([len(J) for J in classes(n)])[:-1])
 
 
 @cache

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from sympy.ntheory import factorint
 
 from strata import params
-from strata.monoid import JClass, classes
-from strata.patch import projections
+from strata.monoid import JClass, axis_primes, classes
 from strata.run import InputError, Run
 from strata.tables import format
 from strata.train.environment import Environment
@@ -176,7 +175,7 @@ def signal(n: int) -> np.ndarray:
     """A sum over the primes of n: one frequency on the axis of each, in dimensions of its own."""
     W_E = np.zeros((n, 64), dtype=np.float32)
     for J in classes(n):
-        for i, (p, q) in enumerate(zip(projections.axis_primes(J), J.orders, strict=False)):
+        for i, (p, q) in enumerate(zip(axis_primes(J), J.orders, strict=False)):
             at = sorted(factorint(n)).index(p) * 2
             turn = 2 * np.pi * J.coordinates[:, i] / q
             W_E[J.elements, at], W_E[J.elements, at + 1] = np.cos(turn), np.sin(turn)

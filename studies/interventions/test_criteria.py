@@ -9,9 +9,16 @@ from small import exact_mlp
 
 from strata.measure import fourier
 from strata.monoid import JClass, chi
-from strata.patch import ablations, hybrids, patching, projections, routing, scores
+from strata.patch import ablations, patching, projections, scores
 from strata.patch.scores import Scores
-from studies.interventions.code import criteria, energy, head_criteria, interchange
+from studies.interventions.code import (
+    criteria,
+    energy,
+    head_criteria,
+    hybrids,
+    interchange,
+    routing,
+)
 from studies.interventions.code.levels import LEVELS
 from studies.interventions.code.records import EqualEnergy, Interventions
 

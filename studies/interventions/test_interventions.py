@@ -13,7 +13,7 @@ from small import kind_of
 
 from strata import params, store
 from strata.measure import fourier
-from strata.monoid import JClass, classes, position
+from strata.monoid import JClass, axis_primes, axis_size, classes, position
 from strata.patch import ablations, hybrids, patching, projections, routing, scores
 from strata.patch.scores import Measures, OperandScores, Range
 from strata.run import Run, TrainParams
@@ -245,11 +245,11 @@ def test_spans_are_projections_of_the_dimension_asked_for_and_leave_means_alone(
 @pytest.mark.parametrize("n", [24, 35, 165])
 def test_axes_of_a_prime_tell_apart_the_residues_modulo_its_power(n):
     for J in classes(n):
-        primes = projections.axis_primes(J)
+        primes = axis_primes(J)
         assert len(primes) == len([q for q in J.orders if q > 1])
         for p in {*primes}:
             columns = J.coordinates[:, np.array(primes) == p]
-            assert len(np.unique(columns, axis=0)) == projections.axis_size(J.m, p)
+            assert len(np.unique(columns, axis=0)) == axis_size(J.m, p)
             power = max(p**k for k in range(1, 8) if J.m % p**k == 0)
             units = [int(a) // J.d % J.m % power for a in J.elements] if not J.regular else [
                 int(a) % power for a in J.elements
@@ -294,10 +294,12 @@ def test_a_run_that_diverged_is_recorded_and_judged_on_nothing():
 def test_restricted_and_excluded_loss_are_those_of_keep_and_remove(shared):
     it = subject(planted(N), N)
     for site in ablations.SITES:
-        for action, loss in (
-            ("keep", ablations.restricted_loss(it, site)),
-            ("remove", ablations.excluded_loss(it, site)),
+        spans = ablations.key_spans(N, it.masks)
+        for action, outcome in (
+            ("keep", ablations.restricted(it, site)),
+            ("remove", ablations.at_site(site, it, spans, it.rig.every)["remove"]),
         ):
+            loss = np.average(outcome.loss, weights=it.rig.count)
             [there] = [
                 r.all.loss for r in shared.keep_remove
                 if (r.site, r.d, r.action) == (site, None, action)

@@ -13,7 +13,7 @@ from strata.api.model import THRESHOLD
 from strata.inputs import InputError
 from strata.measure import fourier
 from strata.measure.activations import n_heads
-from strata.monoid import JClass, frequencies, jclass, position
+from strata.monoid import JClass, axis_primes, frequencies, jclass, position
 from strata.patch import ablations, hybrids, projections, routing, specificity
 from strata.patch.ablations import Subject
 from strata.store import Arrays
@@ -74,7 +74,7 @@ def without_prime(weights: Arrays, n: int, prime: int, d: int) -> Arrays:
 
 def axis(n: int, d: int, prime: int) -> None:
     """Raises InputError where J_d has no axis of that prime."""
-    known = sorted({*projections.axis_primes(JClass(n, d))})
+    known = sorted({*axis_primes(JClass(n, d))})
     if prime not in known:
         must = f"must be one of {', '.join(map(str, known))}" if known else "it has no axis"
         raise InputError(f"prime = {prime}: J_{d} of Z_{n} has no such axis; {must}")

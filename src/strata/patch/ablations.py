@@ -3,8 +3,8 @@
 Definitions and criteria: docs/interventions.md, section 1.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, get_args
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -13,10 +13,10 @@ from scipy.sparse import csr_array
 from strata.monoid import JClass, classes
 from strata.patch import patching, projections
 from strata.patch.patching import Outcome, Rig, State
-from strata.patch.projections import Controls, Masks, Spans
-from strata.patch.scores import measures, ranges, scores
-from studies.interventions.code.records import Action, Control, KeepRemove, Site, Subspace
+from strata.patch.projections import Masks, Spans
 
+Action = Literal["keep", "remove"]
+Site = Literal["embedding", "mlp", "logits", "candidates"]
 SITES: tuple[Site, ...] = get_args(Site)
 ACTIONS: tuple[Action, Action] = ("keep", "remove")
 Outcomes = dict[Action, Outcome]
@@ -126,87 +126,6 @@ def at_site(
     return {x: with_table(site, subject, x, tables[x], rows) for x in actions}
 
 
-def concerned(site: Site, rig: Rig, chosen: Iterable[int] | None) -> Bool[np.ndarray, " rows"]:
-    """The rows about which keep and remove of these classes say something: those with an operand
-    in them at the embedding, elsewhere those with the product; all rows if None."""
-    if chosen is None:
-        return rig.every
-    of = rig.operand_in if site == "embedding" else rig.product_in
-    return np.any([of(d) for d in chosen], axis=0)
-
-
-def scopes(masks: Masks) -> list[int | None]:
-    """All classes at once, and each alone; nothing where no class has characters."""
-    return [None, *masks] if masks else []
-
-
-def keep_remove(
-    subject: Subject,
-    controls: Controls,
-    sites: Sequence[Site] = SITES,
-    of: Sequence[int | None] | None = None,
-    every: bool = True,
-) -> list[KeepRemove]:
-    """Keep and remove, for all classes at once and for each alone, with controls; ``of`` chooses
-    among these scopes. ``every``: also the controls of remove that no criterion reads."""
-    key = key_spans(subject.rig.n, subject.masks)
-    return [
-        record
-        for site in sites
-        for d in (scopes(subject.masks) if of is None else of)
-        for record in _in_scope(site, d, subject, key, controls, every)
-    ]
-
-
-def _in_scope(
-    site: Site, d: int | None, subject: Subject, key: Spans, controls: Controls, every: bool
-) -> Iterator[KeepRemove]:
-    """The two records of one site and one class, or of all classes."""
-    rig, chosen = subject.rig, list(key) if d is None else [d]
-    own = concerned(site, rig, None if d is None else [d])
-    # What W_U says of the candidates in one class can change the answer to any pair.
-    run_again = rig.every if site == "candidates" else own
-    room = any(0 < subject.masks[i].sum() < len(subject.masks[i]) - 1 for i in chosen)
-    drawn = _controls(site, subject, chosen, own, controls, every) if room else {}
-    outcomes = at_site(site, subject, {i: key[i] for i in chosen}, run_again)
-    for action, outcome in outcomes.items():
-        yield KeepRemove(
-            site=site,
-            d=d,
-            action=action,
-            dimension=sum(projections.dimension(key[i]) for i in chosen),
-            base=scores(rig, rig.base, own),
-            own=scores(rig, outcome, own),
-            all=measures(rig, outcome),
-            controls={name: x[action] for name, x in drawn.items() if action in x},
-        )
-
-
-def _controls(
-    site: Site,
-    subject: Subject,
-    chosen: list[int],
-    own: np.ndarray,
-    controls: Controls,
-    every: bool,
-) -> dict[Subspace, dict[Action, Control]]:
-    """By control and action: the dimension, and the ranges over the draws."""
-    by_name: dict[Subspace, dict[Action, Control]] = {}
-    for name, first in controls[0].items():
-        spans = ({i: draw[name][i] for i in chosen} for draw in controls)
-        actions = ACTIONS if every or name == "other" else ACTIONS[:1]
-        drawn = [at_site(site, subject, x, own, actions) for x in spans]
-        dimension = sum(projections.dimension(first[i]) for i in chosen)
-        by_name[name] = {
-            action: Control(
-                dimension=dimension,
-                own=ranges([scores(subject.rig, x[action], own) for x in drawn]),
-            )
-            for action in actions
-        }
-    return by_name
-
-
 def restricted(subject: Subject, site: Site = "logits") -> Outcome:
     """The outcome with key characters alone, of all classes at once: a mean over the pairs with
     each product, projected where its class has characters, and left as it is elsewhere."""
@@ -215,18 +134,3 @@ def restricted(subject: Subject, site: Site = "logits") -> Outcome:
     spans = means | key_spans(n, subject.masks)
     keep, _ = projections.split(table_at(site, subject), spans, n)
     return with_table(site, subject, "keep", keep, subject.rig.every)
-
-
-def restricted_loss(subject: Subject, site: Site = "logits") -> float:
-    """The loss over all pairs of ``restricted``."""
-    return _mean_loss(subject, restricted(subject, site))
-
-
-def excluded_loss(subject: Subject, site: Site = "logits") -> float:
-    """The loss over all pairs without key characters, of all classes at once."""
-    spans = key_spans(subject.rig.n, subject.masks)
-    return _mean_loss(subject, at_site(site, subject, spans, subject.rig.every)["remove"])
-
-
-def _mean_loss(subject: Subject, outcome: Outcome) -> float:
-    return float(np.average(outcome.loss, weights=subject.rig.count))

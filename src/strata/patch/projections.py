@@ -5,17 +5,15 @@ that has a row for each element. All of them are orthogonal to the constants, so
 """
 
 from collections.abc import Sequence
-from math import prod
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
-from sympy.ntheory import factorint, multiplicity
 
 from strata.measure.fourier import atomic, conjugate, energy_share, key_frequencies
-from strata.monoid import JClass, axes, chi, classes, frequencies
-from studies.interventions.code.records import Subspace
+from strata.monoid import JClass, axis_primes, chi, classes, frequencies
 
+Subspace = Literal["other", "random", "additive"]  # the controls of key characters
 Spans = dict[int, Float[np.ndarray, "size size"]]  # by the d of the class
 Controls = Sequence[dict[Subspace, Spans]]  # a draw of each
 Masks = dict[int, Bool[np.ndarray, " size"]]
@@ -48,24 +46,6 @@ def characters(
     columns = [chi(k, orders) for k in frequencies(orders)[mask]]
     X = np.array(columns).reshape(-1, len(mask))
     return np.real(X.T @ X.conj()) / len(mask)
-
-
-def axis_primes(J: JClass) -> tuple[int, ...]:
-    """The prime of each axis of a class; none for a class of one element.
-
-    >>> axis_primes(JClass(165, 3)), axis_primes(JClass(24, 3)), axis_primes(JClass(6, 3))
-    ((5, 11), (2, 2), ())
-    """
-    return tuple(p for p, k in sorted(factorint(J.m).items()) for _ in axes(p**k))
-
-
-def axis_size(m: int, p: int) -> int:
-    """How many residues the axes of p tell apart in (Z/m)^×: φ of the power of p in m.
-
-    >>> axis_size(45, 3), axis_size(45, 2)
-    (6, 1)
-    """
-    return prod(q for q, _ in axes(p ** multiplicity(p, m)))
 
 
 def on_axis(J: JClass, p: int) -> Bool[np.ndarray, " size"]:

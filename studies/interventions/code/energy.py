@@ -15,17 +15,18 @@ from strata.monoid import JClass
 from strata.patch import projections
 from strata.patch.ablations import (
     SITES,
+    Action,
+    Site,
     Subject,
-    concerned,
     key_spans,
     reached,
-    scopes,
     table_at,
     with_table,
 )
 from strata.patch.projections import Controls, Spans
 from strata.patch.scores import Scores, ranges, scores, short, spread
-from studies.interventions.code.records import Action, EqualEnergy, Site
+from studies.interventions.code.keep_remove import concerned, scopes
+from studies.interventions.code.records import EqualEnergy
 
 Factors = dict[int, float]  # by the d of a class
 ROUNDING = 1e-6  # √ of the share of energy that is none, in float32

@@ -10,12 +10,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from strata.monoid import classes
-from strata.patch import hybrids as made
 from strata.patch import patching
 from strata.patch.ablations import Subject
 from strata.patch.hybrids import Hybrids
 from strata.patch.patching import Outcome, Rig
 from strata.patch.scores import short, with_ties
+from studies.interventions.code import hybrids as made
 from studies.interventions.code.records import ClassTrials, Interchange, Kind
 
 CLASS_ONLY: tuple[Kind, ...] = ("class only", "class only, shared coordinates")

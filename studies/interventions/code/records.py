@@ -7,12 +7,11 @@ of n.
 
 from typing import Literal
 
+from strata.patch.ablations import Action, Site
+from strata.patch.projections import Subspace
 from strata.patch.scores import AtTies, Measures, Range, ScoreRanges, Scores, Tied
 from strata.result import Result
 
-Action = Literal["keep", "remove"]
-Site = Literal["embedding", "mlp", "logits", "candidates"]
-Subspace = Literal["other", "random", "additive"]
 Region = Literal["inside", "outside", "own", "shared", "spared"]
 Kind = Literal[
     "class", "class only", "element", "axis", "axis of another class",

@@ -11,12 +11,12 @@ import numpy as np
 
 from strata.architecture import architecture_of
 from strata.monoid import JClass, classes, frequencies
-from strata.patch import ablations, projections, routing, specificity
+from strata.patch import ablations, projections
 from strata.patch.ablations import Subject
 from strata.patch.scores import measures
 from strata.run import Run
 from strata.store import Arrays
-from studies.interventions.code import energy, interchange
+from studies.interventions.code import energy, interchange, keep_remove, routing, specificity
 from studies.interventions.code.records import Interventions, KeyFrequencies, OtherKeys, Site
 from studies.params import InterventionsParams
 
@@ -63,7 +63,7 @@ def _tests(subject: Subject, embedding: np.ndarray, params: InterventionsParams)
     draws = params.draws
     controls = projections.draw_controls(subject.rig.n, subject.masks, draws, rng(1))
     tests: dict[str, Callable[[], list[Any]]] = {
-        "keep_remove": lambda: ablations.keep_remove(subject, controls),
+        "keep_remove": lambda: keep_remove.keep_remove(subject, controls),
         "routing": lambda: routing.routing(subject, draws, rng(4)),
         "other_keys": lambda: _other_keys(subject, embedding, draws, rng(5)),
         "equal_energy": lambda: energy.equal_energy(subject, controls),
@@ -83,8 +83,8 @@ def _other_keys(
         masks = projections.keys(embedding, subject.rig.n, threshold)
         other = subject._replace(masks=masks)
         controls = projections.draw_controls(subject.rig.n, masks, draws, rng)
-        scopes = ablations.scopes(masks)[:1]
-        kept = ablations.keep_remove(other, controls, OWN_TABLE, scopes, every=False)
+        scopes = keep_remove.scopes(masks)[:1]
+        kept = keep_remove.keep_remove(other, controls, OWN_TABLE, scopes, every=False)
         records.append(
             OtherKeys(
                 threshold=threshold,

@@ -12,8 +12,8 @@ from jaxtyping import Float
 from sympy.ntheory import primefactors
 
 from strata.measure.fourier import conjugate
-from strata.monoid import JClass, chi, classes, frequencies
-from strata.patch.projections import Masks, axis_primes
+from strata.monoid import JClass, axis_primes, chi, classes, frequencies
+from strata.patch.projections import Masks
 from strata.store import Arrays
 from studies.mechanism.code.dictionary import Dictionary, dictionary
 

@@ -1,0 +1,135 @@
+"""Every change of the heads: patterns by blocks, circuits of low rank or projected, heads ablated.
+
+Definitions and criteria: docs/interventions.md, section 4.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from sympy.ntheory import factorint
+
+from strata.patch.ablations import Subject
+from strata.patch.patching import Outcome, Rig
+from strata.patch.routing import (
+    W_OV,
+    Heads,
+    ablated,
+    class_directions,
+    low_rank,
+    with_block_means,
+    with_OV,
+)
+from strata.patch.scores import measures, ranges, scores
+from strata.patch.specificity import row_space
+from studies.interventions.code.records import Change, Draw, HeadChange, Side
+
+RANKS = (1, 2, 4, 8, 16)
+
+
+# Projections onto and off S and, where no head is left as it is, subspaces of equal dimension.
+PROJECTIONS: tuple[tuple[Side, Draw | None], ...] = (
+    ("read", None), ("read", "random"), ("write", None), ("write", "random"), ("read", "spread"),
+)  # fmt: skip
+
+
+ONTO_OFF: tuple[Change, Change] = ("onto", "off")
+
+
+def routing(subject: Subject, draws: int, rng: np.random.Generator) -> list[HeadChange]:
+    """Every change of the heads, of one, of sets and of all; none for the MLP-only model."""
+    if not subject.rig.attends:
+        return []
+    count = subject.state.attention.shape[1]
+    each, every = [(h,) for h in range(count)], tuple(range(count))
+    groups = each + ([every] if count > 1 else [])
+    sets = [x for size in every for x in combinations(every, size + 1)]
+    return [
+        *(record for heads in groups for record in _patterns(subject, heads, draws, rng)),
+        *(record for heads in groups for record in _circuits(subject, heads, draws, rng)),
+        *(_changed(subject, "ablate", heads, ablated(subject, heads)) for heads in sets),
+        *(x for heads in dict.fromkeys(((0,), every))
+          for x in _residues(subject, heads, draws, rng)),
+    ]  # fmt: skip
+
+
+def _changed(
+    subject: Subject, change: Change, heads: Heads, outcome: Outcome, **more: Any
+) -> HeadChange:
+    return HeadChange(change=change, heads=heads, all=measures(subject.rig, outcome), **more)
+
+
+def _drawn(
+    subject: Subject, change: Change, heads: Heads, outcomes: list[Outcome], **more: Any
+) -> HeadChange:
+    over = ranges([scores(subject.rig, x) for x in outcomes])
+    return HeadChange(change=change, heads=heads, draws=over, **more)
+
+
+def _patterns(
+    subject: Subject, heads: Heads, draws: int, rng: np.random.Generator
+) -> Iterator[HeadChange]:
+    n = subject.rig.n
+    labels, one = np.gcd(np.arange(n), n), np.zeros(n, dtype=np.int64)
+    mean, by_class = (with_block_means(subject, heads, x) for x in (one, labels))
+    yield _changed(subject, "pattern", heads, mean, blocks="mean")
+    yield _changed(subject, "pattern", heads, by_class, blocks="class")
+    shuffled = [with_block_means(subject, heads, rng.permutation(labels)) for _ in range(draws)]
+    yield _drawn(subject, "pattern", heads, shuffled, blocks="shuffled")
+
+
+def _residues(
+    subject: Subject, heads: Heads, draws: int, rng: np.random.Generator
+) -> Iterator[HeadChange]:
+    """Blocks by residues modulo each prime power q of n, and by shuffled ones; not where q = n, for
+    a block is then one pair."""
+    n = subject.rig.n
+    for q in (p**k for p, k in sorted(factorint(n).items()) if p**k < n):
+        labels = np.arange(n) % q
+        own = with_block_means(subject, heads, labels)
+        yield _changed(subject, "pattern", heads, own, blocks="residues", modulus=q)
+        shuffled = [with_block_means(subject, heads, rng.permutation(labels)) for _ in range(draws)]
+        yield _drawn(subject, "pattern", heads, shuffled, blocks="residues shuffled", modulus=q)
+
+
+def _circuits(
+    subject: Subject, heads: Heads, draws: int, rng: np.random.Generator
+) -> Iterator[HeadChange]:
+    """Low rank; onto and off S, on the read and on the write side, with their controls."""
+    rig, S = subject.rig, class_directions(subject)
+    circuits = {h: W_OV(rig, h) for h in heads}
+    for rank in (r for r in RANKS if r < rig.weights["W_V"].shape[2]):
+        nearest = with_OV(rig, {h: low_rank(x, rank) for h, x in circuits.items()})
+        yield _changed(subject, "rank", heads, nearest, rank=rank)
+    every = len(heads) == subject.state.attention.shape[1]
+    for side, control in PROJECTIONS:
+        if control is None:
+            for change, outcome in zip(ONTO_OFF, _projected(rig, circuits, S, side), strict=True):
+                yield _changed(subject, change, heads, outcome, side=side, dimension=len(S))
+        elif every:
+            bases = _subspaces(subject, S.shape, control, draws, rng)
+            projected = (_projected(rig, circuits, x, side) for x in bases)
+            for change, outcomes in zip(ONTO_OFF, zip(*projected, strict=True), strict=True):
+                yield _drawn(subject, change, heads, list(outcomes), side=side, control=control)
+
+
+def _subspaces(
+    subject: Subject, shape: tuple[int, int], control: Draw, draws: int, rng: np.random.Generator
+) -> list[Float[np.ndarray, "k d_model"]]:
+    """Bases of random subspaces, or of ones that random mixtures of the embedding's rows span."""
+    if control == "random":
+        rows = rng.normal(size=(draws, *shape))
+    else:
+        W_E = subject.rows_of_W_E
+        rows = rng.normal(size=(draws, shape[0], len(W_E))) @ (W_E - W_E.mean(axis=0))
+    return [row_space(x) for x in rows]
+
+
+def _projected(
+    rig: Rig, circuits: dict[int, np.ndarray], basis: Float[np.ndarray, "k d_model"], side: Side
+) -> tuple[Outcome, Outcome]:
+    P = basis.T @ basis
+    onto = {h: P @ x if side == "read" else x @ P for h, x in circuits.items()}
+    return with_OV(rig, onto), with_OV(rig, {h: x - onto[h] for h, x in circuits.items()})
