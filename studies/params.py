@@ -91,6 +91,51 @@ class AccountsParams(Section):
     levels: LevelsParams
 
 
+Levels = Annotated[list[float], allowed("two numbers", min_length=2, max_length=2)]
+
+
+class MechanismLevels(Section):
+    """From where on a kind of number holds, and from where on it does not."""
+
+    share: Levels
+    spared: Levels  # accuracy after a change that should spare it
+    destroyed: Levels  # accuracy after one that should not, and controls: here and
+    functions: Levels  # for counts of functions, the fewer the better
+    many: Fraction  # of y: up to this primes do not interact
+    answers: Fraction  # the right answers that a description needs, and a run that generalises
+    gated: Fraction  # of the characters: more are no exception
+    others: Fraction  # of what gates explain: from this on other characters do as well
+    rank: Positive  # ranks that differ by more are not equal
+
+
+class MechanismMeasures(Section):
+    """How a run is measured."""
+
+    folds: Positive
+    draws: Positive
+    relabelled: Positive  # draws of relabelled residues
+    gates: Positive  # at most
+    smallest: Fraction  # a character's gating counts from this share on
+    terms: Positive  # of few numbers
+    ranks: Positive
+    proven: Annotated[float, allowed("above 0, at most 1", gt=0, le=1)]  # of the right pairs
+    seed: Seed
+    levels: MechanismLevels
+
+
+class MechanismSettings(MechanismMeasures):
+    """All that the measures of a run rest on."""
+
+    key_threshold: Above0  # that of metrics
+
+
+class MechanismParams(Section):
+    """What the study of the mechanism rests on."""
+
+    fresh: Annotated[list[str], allowed("a list of runs")]  # on which the verdict rests
+    measures: MechanismMeasures
+
+
 class CheckpointsParams(Section):
     """At how many epochs of a training weights are kept."""
 
@@ -109,6 +154,7 @@ class StudyParams(Params):
 
     interventions: InterventionsParams
     accounts: AccountsParams
+    mechanism: MechanismParams
     checkpoints: CheckpointsParams
     dynamics: DynamicsParams
 

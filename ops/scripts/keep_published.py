@@ -20,9 +20,12 @@ RESULTS = {
     "logits": "data/logits.json",
     "embedding": "data/embedding.json",
     "interventions": "data/interventions.json",
+    "mechanism": "data/mechanism.parquet",
     "figures": "figures/fig03-attn-scores.pdf",
 }
-STEPS = ("convert", "activations", "metrics", "logits", "embedding", "interventions")
+STEPS = (
+    "convert", "activations", "metrics", "logits", "embedding", "interventions", "mechanism",
+)  # fmt: skip
 
 
 def sha256(path: Path) -> str:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from strata import store
-
 
 @pytest.fixture(scope="session")
 def settings():
-    """The settings of the study."""
-    from studies.mechanism.code.decide import Settings
+    """The settings of the measures."""
+    from studies.params import MechanismSettings, load
 
-    return store.read_model(Path(__file__).parent / "settings.json", Settings)
+    params = load(Path(__file__).parents[2])
+    own, threshold = params.mechanism.measures, params.metrics.key_threshold
+    return MechanismSettings(**own.model_dump(), key_threshold=threshold)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from studies.mechanism.code import by_hand, codewords, dictionary
+from studies.mechanism import by_hand
+from studies.mechanism.code import codewords, dictionary
 from studies.mechanism.code.descriptions import weights_of
 from studies.mechanism.code.pairs import Profile
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from studies.mechanism.code import by_hand, codewords, decide, dictionary
+from studies.mechanism import by_hand
+from studies.mechanism.code import codewords, decide, dictionary
 from studies.mechanism.code.characters import Part
 from studies.mechanism.code.descriptions import folds, weights_of
 from studies.mechanism.code.dictionary import Gate

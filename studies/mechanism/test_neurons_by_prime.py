@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from strata.architecture import TABLE
-from studies.mechanism.code import by_hand, neurons
+from studies.mechanism import by_hand
+from studies.mechanism.code import neurons
 from studies.mechanism.code.pairs import all_pairs
 
 

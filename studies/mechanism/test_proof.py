@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from strata.architecture import TABLE, architecture_of
-from studies.mechanism.code import by_hand, neurons, proof
+from studies.mechanism import by_hand
+from studies.mechanism.code import neurons, proof
 from studies.mechanism.code.pairs import all_pairs
 
 LONG = np.longdouble

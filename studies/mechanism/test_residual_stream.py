@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from studies.mechanism.code import by_hand, codewords, dictionary, residual
+from studies.mechanism import by_hand
+from studies.mechanism.code import codewords, dictionary, residual
 from studies.mechanism.code.pairs import Profile, all_pairs, profile
 
 N, CHOSEN = 105, {3: [1], 5: [1], 7: [1, 2]}

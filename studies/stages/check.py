@@ -2,8 +2,8 @@
 decides each run.
 
 In: a folder, the list of runs. Out, in the folder: split/RUN.json and train/RUN.json of the runs
-that are trained here; interventions.json, logits.json and embedding.json, the settings of these
-stages; runs.json, the names of all runs.
+that are trained here; interventions.json, logits.json, embedding.json and mechanism.json, the
+settings of these stages; runs.json, the names of all runs.
 """
 
 from typing import Any
@@ -23,6 +23,7 @@ def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
         "interventions": params.interventions,
         "logits": accounts.logits,
         "embedding": accounts.embedding,
+        "mechanism": params.mechanism.measures,
     }
     return {name: own.model_dump() | threshold for name, own in of_stage.items()}
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from math import isnan, nan
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from scipy.stats import binomtest
 
-from strata.run import Above0, Fraction, Positive, Section, Seed, allowed
+from studies.params import MechanismLevels as Levels
 
 HOLDS, FAILS, UNDECIDED = 1.0, 0.0, 0.5  # NaN: nothing was measured
-Pair = tuple[float, float]
+Pair = Sequence[float]  # of two
 
 
 class Row(NamedTuple):
@@ -19,36 +19,6 @@ class Row(NamedTuple):
     measure: str
     unit: str
     value: float
-
-
-class Levels(Section):
-    """From where on a kind of number holds, and from where on it does not."""
-
-    share: Pair
-    spared: Pair  # accuracy after a change that should spare it
-    destroyed: Pair  # accuracy after one that should not, and controls: here and
-    functions: Pair  # for counts of functions, the fewer the better
-    many: Fraction  # of y: up to this primes do not interact
-    answers: Fraction  # the right answers that a description needs
-    gated: Fraction  # of the characters: more are no exception
-    others: Fraction  # of what gates explain: from this on other characters do as well
-    rank: Positive  # ranks that differ by more are not equal
-
-
-class Settings(Section):
-    """All that the measures of a run rest on."""
-
-    key_threshold: Above0
-    folds: Positive
-    draws: Positive
-    relabelled: Positive  # draws of relabelled residues
-    gates: Positive  # at most
-    smallest: Fraction  # a character's gating counts from this share on
-    terms: Positive  # of few numbers
-    ranks: Positive
-    proven: Annotated[float, allowed("above 0, at most 1", gt=0, le=1)]  # of the right pairs
-    seed: Seed
-    levels: Levels
 
 
 # What each statement rests on: the kind of level, and of, measure and unit of the number.

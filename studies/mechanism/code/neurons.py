@@ -79,6 +79,12 @@ def variances(
     return found
 
 
+def relabelled(of: Pairs, found: Neurons, draws: int, rng: np.random.Generator) -> float:
+    """The largest share of own prime powers where the residues have each other's labels."""
+    drawn = [variances(of, rng.permutation(of.n)) for _ in range(draws)]
+    return max(found._replace(explained=x).share(x.argmax(axis=0)) for x in drawn)
+
+
 def measured(of: Pairs) -> Neurons:
     """The moments of all neurons."""
     width = of.before.shape[1]

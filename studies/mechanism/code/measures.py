@@ -1,0 +1,251 @@
+"""Every measure and every verdict of criteria.md, on one model.
+
+The verdict on a statement is 1 where it holds, 0 where it does not, 0.5 where it is undecided; so
+is that on a number, whose unit stands before it. NaN: nothing could be measured. Descriptions by
+few numbers have several rows of one name, in order.
+"""
+
+from collections.abc import Mapping
+from math import nan
+
+import numpy as np
+
+from strata import store
+from strata.patch.projections import Masks, keys
+from strata.run import InputError
+from studies.mechanism.code import anova, codewords, decide, neurons, proof, residual
+from studies.mechanism.code import dictionary as functions
+from studies.mechanism.code.characters import Label
+from studies.mechanism.code.decide import Row
+from studies.mechanism.code.descriptions import folds
+from studies.mechanism.code.dictionary import Dictionary
+from studies.mechanism.code.pairs import Pairs, Profile, Score, all_pairs, profile
+from studies.params import MechanismSettings as Settings
+
+
+def table(of: str, unit: str, values: Mapping[str, float | int]) -> list[Row]:
+    """A row for each of some numbers of one kind."""
+    return [Row(of, name, unit, float(x)) for name, x in values.items()]
+
+
+def scores(of: str, found: Mapping[str, Score | None]) -> list[Row]:
+    """Networks that were changed; NaN where the change is not possible."""
+    rows = []
+    for name, score in found.items():
+        accuracy, loss, margin = score or (nan, nan, nan)
+        rows += [Row(of, name, "accuracy", accuracy), Row(of, name, "loss", loss)]
+        rows += [Row(of, name, "margin", margin)]
+    return rows
+
+
+def of_logits(of: Pairs, y: Profile) -> list[Row]:
+    """The network itself, and the parts of its logits."""
+    return [
+        *scores("logits", {"all pairs": of.changed(of.residual)}),
+        *table("logits", "share", {"ceiling": y.error(0 * y.y) / y.squares}),
+        *table("parts", "share", anova.shares(anova.energies(y.y))),
+    ]
+
+
+def of_product(y: Profile, key: Masks, use: Dictionary, settings: Settings) -> list[Row]:
+    """What the functions of the product explain."""
+    n, rng = len(y.y), np.random.default_rng(settings.seed)
+    fold = folds(n, settings.seed, settings.folds)
+    drawn = [functions.other_characters(key, n, rng) for _ in range(settings.draws)]
+    shares = {
+        "all": y.share(functions.explained(y, use.design)),
+        "zeros": y.share(functions.explained(y, use.zeros)),
+        "rest": functions.rest(y, use),
+        "rest of held-out products": functions.rest(y, use, fold),
+        "rest of held-out classes": functions.rest(y, use, functions.by_class(n)),
+        "rest of other characters": max(
+            functions.rest(y, functions.dictionary(n, x)) for x in drawn
+        ),
+    }
+    right = y.right(functions.explained(y, use.design))
+    return [
+        *table("product side", "count", {"functions": use.count, "characters": use.characters}),
+        *table("product side", "accuracy", {"right answers": right}),
+        *table("product side", "share", shares),
+    ]
+
+
+def of_code(
+    y: Profile, values: np.ndarray, M: np.ndarray, settings: Settings, name: str
+) -> list[Row]:
+    """A nearest code, and what follows from it."""
+    predicted, fold = codewords.predicted(values, M), folds(len(y.y), settings.seed, settings.folds)
+    shares = {
+        "all": y.share(predicted),
+        "held-out products": y.share(codewords.held_out(y, values, fold), fold >= 0),
+    }
+    true, told = anova.parts(y.y), anova.parts(predicted)
+    for part, title in (("bias", "bias"), ("own", "own"), ("cross", "cross-talk")):
+        x, by_code = getattr(true, part), getattr(told, part)
+        total = y.energy(x)
+        some = total > 1e-9 * y.energy(y.y)
+        shares[f"predicted {title}"] = 1 - y.energy(x - by_code) / total if some else nan
+    return [
+        *table(name, "count", {"numbers": len(M) * (len(M) + 1) / 2}),
+        *table(name, "accuracy", {"right answers": y.right(predicted)}),
+        *table(name, "share", shares),
+    ]
+
+
+def of_decoding(y: Profile, use: Dictionary, M: np.ndarray, settings: Settings) -> list[Row]:
+    """The nearest code of the dictionary, its controls, and the candidate's own excess."""
+    rng = np.random.default_rng(settings.seed)
+    alone = codewords.nearest(y, use.values, codewords.one_prime(use))
+    controls = {
+        "permuted candidates": codewords.permuted(y, use.values, settings.draws, rng),
+        "no entries between primes": y.share(codewords.predicted(use.values, alone)),
+    }
+    line = residual.excess(y)
+    return [
+        *of_code(y, use.values, M, settings, "nearest code"),
+        *table("nearest code", "share", controls),
+        *table("bias", "ratio", {"slope on own excess": line.slope}),
+        *table("bias", "share", {"line in own excess": line.share}),
+    ]
+
+
+def of_gates(y: Profile, key: Masks, use: Dictionary, settings: Settings) -> list[Row]:
+    """Gated characters, the nearest code with them, and each character's own gating."""
+    n, rng, name = len(y.y), np.random.default_rng(settings.seed), "gated characters"
+    chosen = functions.gates(y, key, settings.levels.answers, settings.gates)
+    wider, plain = use + functions.gated(n, chosen), functions.many_explained(y, use)
+    drawn = [functions.other_gates(n, key, chosen, rng) for _ in range(settings.draws)]
+    others = [functions.many_explained(y, use + functions.gated(n, x)) - plain for x in drawn]
+    shares = {
+        "of all characters": len({x.label for x in chosen}) / max(use.characters, 1),
+        "explained": functions.many_explained(y, wider) - plain,
+        "by others": max(others),
+    }
+    right = y.right(functions.explained(y, wider.design))
+    rows = [
+        *table(name, "count", {"added": len(chosen)}),
+        *table(name, "share", shares),
+        *table(name, "accuracy", {"right answers": right}),
+        *[Row(labelled(x.label), "gated by", "prime", x.p) for x in chosen],
+    ]
+    for label, (ratio, explained) in functions.own_gating(y, key, settings.smallest).items():
+        rows.append(Row(labelled(label), "own gating", "ratio", ratio))
+        rows.append(Row(labelled(label), "explained", "share", explained))
+    if chosen and wider.count < settings.levels.functions[1]:
+        M = codewords.nearest(y, wider.values)
+        rows += of_code(y, wider.values, M, settings, "nearest code with gates")
+    return rows
+
+
+def labelled(label: Label) -> str:
+    """A character by its primes, with valuation where it is not 0, and frequencies.
+
+    >>> from studies.mechanism.code.characters import Part
+    >>> labelled((Part(5, 0, (2,)), Part(11, 0, (3,))))
+    'χ 5:2 11:3'
+    """
+    parts = [f"{x.p}{f'^{x.v}' * bool(x.v)}:{','.join(map(str, x.k))}" for x in label]
+    return " ".join(("χ", *parts))
+
+
+def of_residual(
+    of: Pairs, y: Profile, use: Dictionary, M: np.ndarray | None, settings: Settings
+) -> list[Row]:
+    """Interventions at the last residual stream and at the unembedding."""
+    rng, x = np.random.default_rng(settings.seed), residual.stream(of, use)
+    changed, shares = residual.kept(x, settings.draws, rng)
+    rows = scores("residual stream", changed) + table("residual stream", "share", shares)
+    moves = residual.moves(x, rng)
+    for where in ("within", "across"):
+        every = {f" mod {Q}": found for (Q, name), found in moves.items() if name == where}
+        total = residual.Moves(*np.sum([[0] * 4, *every.values()], axis=0).tolist())
+        for name, found in {"": total, **every}.items():
+            tried, hits = found.tried or nan, {"hits": found.hits, "random": found.random}
+            counts = {"tried": found.tried, "left out": found.left_out}
+            rows += table(
+                f"moves {where}{name}", "accuracy", {k: v / tried for k, v in hits.items()}
+            )
+            rows += table(f"moves {where}{name}", "count", counts)
+    if M is not None:
+        rows += scores("unembedding", residual.edited(x, y, M, use.values))
+    return rows
+
+
+def of_neurons(of: Pairs, found: neurons.Neurons, settings: Settings) -> list[Row]:
+    """Neurons by prime."""
+    own, several, simple = found.own, len(found.powers) > 1, neurons.simple(of, found)
+    after, rng = (own + 1) % len(found.powers), np.random.default_rng(settings.seed)
+    relabelled = neurons.relabelled(of, found, settings.relabelled, rng)
+    shares = {
+        "own prime power": found.share(own),
+        "next prime power": found.share(after) if several else nan,
+        "relabelled": relabelled if several else nan,
+        "sum": found.additive,
+        "one frequency": simple.share,
+    }
+    hidden = {
+        "replaced": neurons.replaced(of, own),
+        "next prime power": neurons.replaced(of, after) if several else None,
+        "no interaction": neurons.replaced(of, own, neurons.no_interaction),
+    }
+    changed = {k: None if x is None else of.changed(of.after(x)) for k, x in hidden.items()}
+    rows = [
+        *table("neurons", "share", shares),
+        *scores("neurons", {**changed, "one frequency": simple.score}),
+        *table("neurons", "numbers a neuron", {"one frequency": simple.numbers}),
+    ]
+    for i, Q in enumerate(found.powers):
+        rows += table(f"neurons mod {Q}", "count", {"neurons": int((own == i).sum())})
+        rows += table(f"neurons mod {Q}", "share", {"variance": found.share(np.full_like(own, i))})
+    return rows
+
+
+def of_proof(of: Pairs, found: neurons.Neurons, settings: Settings) -> list[Row]:
+    """The proof, by rank, and one from residues modulo one prime power for each neuron."""
+    proved = proof.prove(of, settings.proven)
+    centre = neurons.replaced(of, found.own)
+    from_residues = proof.prove(of, settings.proven, centre, most=0)
+    r = len(proved.proven) - 1 if proved.rank is None else proved.rank
+    counts = {
+        "rank": nan if proved.rank is None else proved.rank,
+        "rank for all": nan if proved.rank_all is None else proved.rank_all,
+        "multiply-adds": proof.multiply_adds(of, r),
+        "multiply-adds of all logits": proof.all_logits(of),
+        "multiply-adds of all forward passes": proof.forward_passes(of),
+    }
+    return [
+        *table("proof", "count", counts),
+        *table("proof", "accuracy", {"right": proved.right}),
+        *table("proof", "logit", {"rounding": proved.rounding}),
+        *[Row(f"proof of rank {r}", "proven", "accuracy", x) for r, x in enumerate(proved.proven)],
+        *table("proof from residues", "accuracy", {"proven": from_residues.proven[0]}),
+    ]
+
+
+def few_numbers(
+    y: Profile, key: Masks, use: Dictionary, M: np.ndarray, settings: Settings
+) -> list[Row]:
+    """Descriptions of the logits by ever more numbers."""
+    rows, ranks = [], range(1, settings.ranks + 1)
+    for told in codewords.few_numbers(y, key, use, M, settings.terms, ranks):
+        name = f"few numbers: {told.name}"
+        rows += table(name, "count", {"numbers": told.numbers})
+        rows += table(name, "share", {"all": told.share})
+        rows += table(name, "accuracy", {"right answers": told.right})
+    return rows
+
+
+def measure(weights: store.Arrays, n: int, settings: Settings) -> list[Row]:
+    """All rows of a model. Raises InputError where its weights are not finite."""
+    if not all(np.isfinite(x).all() for x in weights.values()):
+        raise InputError("these weights are not finite: nothing to measure")
+    of, key = all_pairs(weights, n), keys(weights["W_E"][:n], n, settings.key_threshold)
+    y, use = profile(of), functions.dictionary(n, key)
+    rows, M = of_logits(of, y) + of_product(y, key, use, settings), None
+    if use.count < settings.levels.functions[1]:
+        M = codewords.nearest(y, use.values)
+        rows += of_decoding(y, use, M, settings) + few_numbers(y, key, use, M, settings)
+    rows += of_gates(y, key, use, settings) + of_residual(of, y, use, M, settings)
+    found = neurons.measured(of)
+    rows += of_neurons(of, found, settings) + of_proof(of, found, settings)
+    return rows + decide.verdicts(rows, settings.levels)

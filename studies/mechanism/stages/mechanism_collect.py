@@ -1,0 +1,29 @@
+"""The measures of all runs in one long table.
+
+In: the names of the runs as JSON, a file to write, the folder with a table of each, and tables of
+other models as NAME=PATH, whose rows get that name for their run. Out: Parquet, in that order.
+"""
+
+from pathlib import Path
+
+from strata import store
+from strata.run import Run, command
+from studies.mechanism.code import long
+
+
+def main(listed: str, out: str, folder: str, *others: str) -> None:
+    names = store.parsed(list[str], store.read_bytes(listed), listed)
+    paths = {name: str(Path(folder, f"{Run.parse(name)}.parquet")) for name in names}
+    for other in others:
+        name, _, path = other.partition("=")
+        paths[name] = path
+    rows = (
+        (name, *row)
+        for name, path in paths.items()
+        for row in long.read(path).drop(columns="run").itertuples(index=False)
+    )
+    long.write(out, rows)
+
+
+if __name__ == "__main__":
+    command(main)
