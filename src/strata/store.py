@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialise
 
-from strata.architecture import architecture_of
+from strata.architecture import architecture, architecture_of
 from strata.inputs import InputError, no_bomb, regular
 from strata.result import parsed
 from strata.run import M, Run, TrainParams, validated
@@ -126,17 +126,17 @@ def read_weights(path: Path | str, run: Run | None = None) -> Arrays:
 def read_trained(path: Path | str, run: Run | None = None) -> tuple[Arrays, TrainParams]:
     """The weights of a run, and what it was trained with as the file itself says."""
     weights, config = read_tensors(path)
-    kind = architecture_of(weights)
+    known = {"architecture": architecture_of(weights).name}  # of files that do not record it
     try:
         made = Run.parse(config["run"])
-        own = validated(TrainParams, config["train"] | {"architecture": kind.name}, "", "train")
+        own = validated(TrainParams, known | config["train"], "", "train")
     except (KeyError, TypeError):
         raise InputError(f"{path}: its metadata names no run and no train parameters") from None
     except InputError as error:
         raise InputError(f"{path}: its metadata is not valid: {error}") from None
     if run and run != made:
         raise InputError(f"{path}: weights of {made}, must be those of {run}")
-    expected = kind.shapes(made.n, own)
+    expected = architecture(own).shapes(made.n, own)
     for name in sorted({*weights, *expected}):
         got = f"{weights[name].dtype} {weights[name].shape}" if name in weights else "missing"
         must = f"float32 {expected[name]}" if name in expected else "missing"

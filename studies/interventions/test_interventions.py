@@ -12,6 +12,7 @@ from planted import planted
 from small import kind_of
 
 from strata import params, store
+from strata.api.model import model_of
 from strata.measure import fourier
 from strata.monoid import JClass, axis_primes, axis_size, classes, position
 from strata.patch import ablations, hybrids, patching, projections, routing, scores
@@ -163,8 +164,7 @@ def test_the_network_run_again_is_the_network(run):
     weights, n = initial(run), run.n
     rig = patching.rig(weights, n)
     a, b = np.divmod(np.arange(n * n), n)
-    tensors = {name: torch.from_numpy(x) for name, x in weights.items()}
-    logits = network.forward(tensors, torch.from_numpy(a), torch.from_numpy(b)).logits.double()
+    logits = model_of(run, weights)(a, b).double()
     label = torch.from_numpy(a * b % n)
     loss = torch.nn.functional.cross_entropy(logits, label, reduction="none").numpy()
     assert np.allclose(rig.base.loss[rig.row_of], loss, atol=1e-5)

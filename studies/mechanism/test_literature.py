@@ -6,12 +6,13 @@ import torch
 from planted import phases, planted
 from small import weights_of
 
+from strata.api import layers
+from strata.api.model import model_of
 from strata.measure import activations
 from strata.monoid import JClass, chi
 from strata.patch import patching
 from strata.patch.projections import keys
 from strata.run import Run
-from strata.train import network
 from studies.mechanism.code import literature, simple_neurons
 from studies.mechanism.code.gradients import Gradients, gradients
 
@@ -23,12 +24,13 @@ def test_gradients_are_those_of_automatic_differentiation(run):
     a, b, c = np.random.default_rng(0).integers(0, n, (3, 6))
     W_E = weights["W_E"].astype(np.float64)
     apart = np.concatenate([W_E[:n], W_E[a], W_E[b], W_E[n:]])
-    tensors = {name: torch.from_numpy(x.astype(np.float64)) for name, x in weights.items()}
-    tensors["W_E"] = torch.from_numpy(apart).requires_grad_()
+    model = model_of(run, {k: x.astype(np.float64) for k, x in (weights | {"W_E": apart}).items()})
+    model.W_E.requires_grad_()
     of_a, of_b = n + torch.arange(6), n + 6 + torch.arange(6)
-    logits = network.forward(tensors, of_a, of_b).logits
+    equals = [torch.full((6,), len(apart) - 1)] * (not run.variant)
+    logits = layers.run(model, torch.stack([of_a, of_b, *equals], dim=1))
     logits[torch.arange(6), torch.from_numpy(c)].sum().backward()
-    grad = tensors["W_E"].grad
+    grad = model.W_E.grad
     assert grad is not None
     found = gradients(weights, a, b, c)
     assert np.allclose(found.of_a, grad[of_a].numpy(), atol=1e-7)

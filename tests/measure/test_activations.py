@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-import torch
 from small import kind_of
 
 from strata import store
@@ -27,14 +26,10 @@ def weights_of(run: Run) -> dict[str, np.ndarray]:
     return {name: x.numpy() for name, x in network.initial(run, kind_of(run, PARAMS)).items()}
 
 
-def whole(run: Run) -> tuple[np.ndarray, np.ndarray, network.Activations]:
-    """Every pair in one forward pass."""
+def whole(run: Run) -> tuple[np.ndarray, np.ndarray, activations.Activations]:
+    """Every pair in one forward pass, which tests/api holds against torch's."""
     a, b = np.divmod(np.arange(run.n**2), run.n)
-    with torch.no_grad():
-        found = network.forward(
-            network.initial(run, kind_of(run, PARAMS)), torch.from_numpy(a), torch.from_numpy(b)
-        )
-    return a, b, found
+    return a, b, activations.forward(weights_of(run), a, b)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
@@ -52,9 +47,17 @@ def test_blocks_are_one_whole_forward_pass(run, block):
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
+def test_a_transformer_is_symmetric_in_its_operands_and_the_mlp_is_not(run):
+    n, (_, _, found) = run.n, whole(run)
+    logits = found.logits.reshape(n, n, n)
+    same = np.allclose(logits, logits.swapaxes(0, 1), atol=1e-5)
+    assert same != bool(run.variant)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
 def test_the_table_that_the_stage_writes_reads_back(run, tmp_path, monkeypatch):
     weights, out = tmp_path / "weights", tmp_path / "out.parquet"
-    config = {"run": str(run), "train": PARAMS.model_dump()}
+    config = {"run": str(run), "train": kind_of(run, PARAMS).model_dump()}
     store.write_bytes(weights, store.tensors_bytes(weights_of(run), config))
     written = []
     for _ in range(2):

@@ -5,10 +5,9 @@ from math import gcd
 
 import numpy as np
 import pytest
-import torch
 
 from strata import monoid
-from strata.measure import stability, variance
+from strata.measure import activations, stability, variance
 from strata.run import Run, TrainParams
 from strata.train import network
 
@@ -34,10 +33,9 @@ def test_maps_are_the_forward_pass_pair_by_pair_in_algebraic_order(n):
     weights, order = born(n), monoid.algebraic_order(n)
     attention, neurons = stability.attention(weights, n), stability.neurons(weights, n)
     assert attention.shape == (3, n, n) and neurons.shape == (20, n, n)
-    tensors = {name: torch.from_numpy(x) for name, x in weights.items()}
     for i, a in enumerate(order):
         for j, b in enumerate(order):
-            seen = network.forward(tensors, torch.tensor([a]), torch.tensor([b]))
+            seen = activations.forward(weights, np.array([a]), np.array([b]))
             assert np.allclose(attention[:, i, j], seen.attention[0, :, 0], atol=1e-6)
             assert np.allclose(neurons[:, i, j], seen.mlp[0], atol=1e-6)
 

@@ -1,4 +1,4 @@
-"""The two architectures against torch's own modules."""
+"""Initial weights and logits of the two architectures against torch's own modules."""
 
 import runpy
 from pathlib import Path
@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from strata import store
+from strata.api.model import model_of
 from strata.architecture import architecture
 from strata.run import Run, SplitParams, TrainParams
-from strata.task import pair_table
 from strata.train import network
 
 STAGES = Path(__file__).parents[2] / "stages"
@@ -31,11 +31,6 @@ RUNS = [
     (Run(7, 2), NARROW.model_copy(update={"n_heads": 12})),
 ]
 NAMES = [f"{run}-{params.n_heads}" for run, params in RUNS]
-
-
-def all_pairs(n: int) -> tuple[torch.Tensor, torch.Tensor]:
-    table = pair_table(n)
-    return torch.from_numpy(table["a"]), torch.from_numpy(table["b"])
 
 
 @pytest.mark.parametrize(("run", "params"), RUNS, ids=NAMES)
@@ -68,56 +63,11 @@ def test_crossed_seeds_take_the_split_of_the_one_and_the_initial_weights_of_the_
 
 
 @pytest.mark.parametrize(("run", "params"), RUNS, ids=NAMES)
-def test_forward_gives_the_logits_of_torchs_own_modules_on_every_pair(run, params):
-    a, b = all_pairs(run.n)
+def test_a_loaded_model_gives_the_logits_of_torchs_own_modules_on_every_pair(run, params):
     weights, oracle = network.initial(run, params), plain.Plain(run, params).model
+    model = model_of(run, {name: x.numpy() for name, x in weights.items()})
+    a, b = np.divmod(np.arange(run.n**2), run.n)
     with torch.no_grad():
-        for part in torch.arange(len(a)).split(4096):
-            found = network.forward(weights, a[part], b[part]).logits
-            assert torch.allclose(found, oracle(a[part], b[part]), atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize(("run", "params"), [x for x in RUNS if "mlp" not in str(x[0])])
-def test_the_transformer_is_symmetric_in_its_operands(run, params):
-    a, b = all_pairs(run.n)
-    some = torch.from_numpy(np.random.default_rng(0).permutation(len(a))[:2000])
-    a, b = a[some], b[some]
-    weights = network.initial(run, params)
-    there, back = network.forward(weights, a, b), network.forward(weights, b, a)
-    assert torch.allclose(there.logits, back.logits, atol=1e-5, rtol=0)
-    assert torch.allclose(there.attention, back.attention[:, :, [1, 0, 2]], atol=1e-6, rtol=0)
-
-
-def test_the_mlp_model_is_not_symmetric():
-    a, b = all_pairs(9)
-    weights = network.initial(Run(9, 3, "mlp"), NARROW_MLP)
-    there, back = network.forward(weights, a, b).logits, network.forward(weights, b, a).logits
-    assert not torch.allclose(there[a != b], back[a != b], atol=1e-2)
-
-
-def test_attention_is_the_softmax_of_query_times_key_by_hand():
-    run = Run(6, 0)
-    weights = {k: v.double() for k, v in network.initial(run, NARROW).items()}
-    W_E, d_head = weights["W_E"], NARROW.d_model // NARROW.n_heads
-    a, b = all_pairs(6)
-    found = network.forward(weights, a, b).attention
-    assert torch.allclose(found.sum(dim=2), torch.ones(36, 3, dtype=torch.float64))
-    for row, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        for h in range(NARROW.n_heads):
-            query = W_E[6] @ weights["W_Q"][h] + weights["b_Q"][h]
-            scores = [
-                float(query @ (W_E[t] @ weights["W_K"][h] + weights["b_K"][h])) / d_head**0.5
-                for t in (x, y, 6)
-            ]
-            expected = np.exp(scores) / np.exp(scores).sum()
-            assert np.allclose(found[row, h], expected, atol=1e-12)
-
-
-def test_mlp_activations_are_post_relu_and_the_mlp_model_has_no_heads():
-    a, b = all_pairs(9)
-    for params in (NARROW, NARROW_MLP):
-        found = network.forward(network.initial(Run(9, 3), params), a, b)
-        assert found.mlp.shape == (81, NARROW.d_mlp)
-        assert (found.mlp >= 0).all()
-        assert 0.2 < (found.mlp > 0).double().mean() < 0.8
-        assert found.attention.shape == (81, 3 if params is NARROW else 0, 3)
+        for part in np.array_split(np.arange(len(a)), 1 + len(a) // 4096):
+            theirs = oracle(torch.from_numpy(a[part]), torch.from_numpy(b[part]))
+            assert torch.allclose(model(a[part], b[part]), theirs, atol=1e-5, rtol=0)

@@ -90,7 +90,7 @@ def without_head(weights: Arrays, n: int, head: int) -> Arrays:
         must = f"must be from 0 to {count - 1}" if count else "the MLP-only model has no heads"
         raise InputError(f"head = {head}: {must}")
     of = subject(weights, n)
-    mix = of.rig.mixed(of.state.attention)
+    mix = of.rig.weighted_values(of.state.attention)
     W_V, b_V = weights["W_V"].copy(), weights["b_V"].copy()
     W_V[head], b_V[head] = 0, routing.mean_mix(of.rig, mix, head)
     return {"W_V": W_V, "b_V": b_V}

@@ -1,8 +1,9 @@
 """The network in NumPy: a forward pass over all n² ordered pairs, in blocks, and its parts.
 
-Training runs the same network in torch (``model``). Every analysis runs it here: torch's products
-and exponentials take another path on each vendor's processors, while NumPy's have the same bits on
-all of them under the switches of stages/exact.yaml. Row vectors throughout: x @ W.
+``api.model`` is the same network in torch, ``train.gradients`` the same with its gradients. Every
+analysis runs it here: torch's products and exponentials take another path on each vendor's
+processors, while NumPy's have the same bits on all of them under the switches of
+stages/exact.yaml. Row vectors throughout: x @ W.
 """
 
 from collections.abc import Iterator
@@ -64,50 +65,76 @@ def attention(
     return x / x.sum(axis=-1, keepdims=True)
 
 
-def mixed(
+def weighted_values(
     values: Float[np.ndarray, "tokens n_heads d_head"],
     a: Int[np.ndarray, " pairs"],
     b: Int[np.ndarray, " pairs"],
     pattern: Float[np.ndarray, "pairs n_heads 3"],
 ) -> Float[np.ndarray, "pairs n_heads d_head"]:
-    """What each head mixes from the values of a, b and `=` under a pattern."""
+    """The mean of the values of a, b and `=` under a pattern, head by head."""
     to_a, to_b, to_equals = (pattern[..., i, None] for i in range(3))
     return values[a] * to_a + values[b] * to_b + values[-1] * to_equals
 
 
-def downstream(
+def residual_from_heads(
     weights: Arrays, heads: Float[np.ndarray, "pairs n_heads d_head"]
 ) -> Float[np.ndarray, "pairs d_model"]:
-    """The residual stream before the MLP, from what the heads mixed."""
+    """The residual stream before the MLP, from the weighted values of the heads."""
     W_O = weights["W_O"]
     W_O = W_O.reshape(-1, W_O.shape[-1])
     return heads.reshape(len(heads), -1) @ W_O + (weights["W_E"][-1] + weights["b_O"])
 
 
-def hidden(
-    weights: Arrays, before: Float[np.ndarray, "pairs d_mlp"]
+class BeforeMlp(NamedTuple):
+    """All that comes before the ReLU. The MLP-only model has no heads, and 0 for the residual."""
+
+    attention: Float[np.ndarray, "pairs n_heads 3"]
+    heads: Float[np.ndarray, "pairs n_heads d_head"]
+    residual: Float[np.ndarray, "pairs d_model"]
+    preactivations: Float[np.ndarray, "pairs d_mlp"]
+
+
+def before_mlp(
+    weights: Arrays, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"]
+) -> BeforeMlp:
+    """From the tokens a, b and `=` to what the neurons read."""
+    W_E, b_in = weights["W_E"], weights["b_in"]
+    if architecture_of(weights).attends:
+        scores, values = attended(weights)
+        pattern = attention(scores, a, b)
+        heads = weighted_values(values, a, b, pattern)
+        residual = residual_from_heads(weights, heads)
+        return BeforeMlp(pattern, heads, residual, preactivations(weights, residual))
+    of_a, of_b = W_E @ np.split(weights["W_in"], 2)  # [W_E[a], W_E[b]] @ W_in
+    none = np.zeros((len(a), 0, 3), W_E.dtype)
+    residual = np.zeros((len(a), W_E.shape[1]), W_E.dtype)
+    return BeforeMlp(none, none[..., :0], residual, of_a[a] + of_b[b] + b_in)
+
+
+def preactivations(
+    weights: Arrays, residual: Float[np.ndarray, "pairs d_model"]
 ) -> Float[np.ndarray, "pairs d_mlp"]:
-    """The activations of the MLP's neurons, after ReLU; of x @ W_in, which it overwrites."""
+    """What the neurons of a transformer read of its residual stream."""
+    before = residual @ weights["W_in"]
     before += weights["b_in"]
-    return np.maximum(before, 0, out=before)
+    return before
+
+
+def written(
+    weights: Arrays, before: Float[np.ndarray, "pairs d_mlp"]
+) -> Float[np.ndarray, "pairs d_model"]:
+    """What the neurons write, from what they read."""
+    return np.maximum(before, 0) @ weights["W_out"] + weights["b_out"]
 
 
 def forward(
     weights: Arrays, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"]
 ) -> Activations:
     """Logits for c = ab at `=`, with the activations behind them."""
-    W_E = weights["W_E"]
-    if architecture_of(weights).attends:
-        scores, values = attended(weights)
-        pattern = attention(scores, a, b)
-        stays = downstream(weights, mixed(values, a, b, pattern))
-        mlp = hidden(weights, stays @ weights["W_in"])
-    else:
-        pattern, stays = np.zeros((len(a), 0, 3), W_E.dtype), 0
-        of_a, of_b = W_E @ np.split(weights["W_in"], 2)  # [W_E[a], W_E[b]] @ W_in
-        mlp = hidden(weights, of_a[a] + of_b[b])
-    out = stays + (mlp @ weights["W_out"] + weights["b_out"])
-    return Activations(out @ weights["W_U"] + weights["b_U"], mlp, pattern)
+    before = before_mlp(weights, a, b)
+    mlp = np.maximum(before.preactivations, 0, out=before.preactivations)
+    out = before.residual + (mlp @ weights["W_out"] + weights["b_out"])
+    return Activations(out @ weights["W_U"] + weights["b_U"], mlp, before.attention)
 
 
 def answers(logits: Float[np.ndarray, "pairs n"]) -> Int[np.ndarray, " pairs"]:

@@ -14,7 +14,16 @@ from jaxtyping import Bool, Float, Int
 
 from strata.architecture import architecture_of
 from strata.measure import activations
-from strata.measure.activations import ROWS, answers, attended, attention, downstream, hidden, mixed
+from strata.measure.activations import (
+    ROWS,
+    answers,
+    attended,
+    before_mlp,
+    preactivations,
+    residual_from_heads,
+    weighted_values,
+    written,
+)
 from strata.monoid import classes
 from strata.store import Arrays
 
@@ -98,11 +107,6 @@ def unembed(weights: Arrays, out: np.ndarray, label: np.ndarray) -> Outcome:
     )
 
 
-def written(weights: Arrays, residual: np.ndarray) -> Float[np.ndarray, "rows d_model"]:
-    """What the MLP adds to this residual stream."""
-    return hidden(weights, residual @ weights["W_in"]) @ weights["W_out"] + weights["b_out"]
-
-
 @dataclass(frozen=True)
 class Rig:
     """A model set up to be changed and run again. ``row_of`` gives the row of every ordered pair,
@@ -161,11 +165,11 @@ class Rig:
         return self.put(rows, unembed(self.weights, out[rows], self.label[rows]))
 
     def with_heads(self, heads: np.ndarray) -> Outcome:
-        """The outcome with what the heads mixed replaced, in every row."""
+        """The outcome with the weighted values of the heads replaced, in every row."""
         parts = []
         for rows in chunks(np.arange(len(self.a))):
-            residual = downstream(self.weights, heads[rows])
-            out = residual + written(self.weights, residual)
+            residual = residual_from_heads(self.weights, heads[rows])
+            out = residual + written(self.weights, preactivations(self.weights, residual))
             parts.append(unembed(self.weights, out, self.label[rows]))
         return joined(parts)
 
@@ -176,28 +180,19 @@ class Rig:
             column[rows] = values
         return Outcome(*columns)
 
-    def mixed(self, pattern: Float[np.ndarray, "rows n_heads 3"]) -> np.ndarray:
-        """What each head mixes in every row under a pattern."""
-        return mixed(attended(self.weights).values, self.a, self.b, pattern)
+    def weighted_values(self, pattern: Float[np.ndarray, "rows n_heads 3"]) -> np.ndarray:
+        """The mean of the values of a, b and `=` under a pattern, in every row."""
+        return weighted_values(attended(self.weights).values, self.a, self.b, pattern)
 
     def state(self) -> State:
         """The activations of the unchanged model."""
-        rows = chunks(np.arange(len(self.a)))
-        parts = (self._attending(x) if self.attends else self._side_by_side(x) for x in rows)
+        parts = (self._state(rows) for rows in chunks(np.arange(len(self.a))))
         return State(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
-    def _attending(self, rows: Int[np.ndarray, " chunk"]) -> State:
-        a, b = self.a[rows], self.b[rows]
-        scores, values = attended(self.weights)
-        pattern = attention(scores, a, b)
-        residual = downstream(self.weights, mixed(values, a, b, pattern))
-        return State(residual, written(self.weights, residual), pattern)
-
-    def _side_by_side(self, rows: Int[np.ndarray, " chunk"]) -> State:
-        """The MLP-only model has no residual stream."""
-        _, mlp, pattern = activations.forward(self.weights, self.a[rows], self.b[rows])
-        adds = mlp @ self.weights["W_out"] + self.weights["b_out"]
-        return State(np.zeros_like(adds), adds, pattern)
+    def _state(self, rows: Int[np.ndarray, " chunk"]) -> State:
+        before = before_mlp(self.weights, self.a[rows], self.b[rows])
+        adds = written(self.weights, before.preactivations)
+        return State(before.residual, adds, before.attention)
 
     def square(self, values: np.ndarray) -> Float[np.ndarray, "n n"]:
         """A number for each row as one for each ordered pair."""

@@ -23,7 +23,7 @@ def with_block_means(subject: Subject, heads: Heads, labels: Int[np.ndarray, " n
         mean = block_means(to_first(rig, subject.state.attention[:, h]), labels)
         to_a, to_b = mean[rig.a, rig.b], mean[rig.b, rig.a]
         pattern[:, h] = np.stack([to_a, to_b, 1 - to_a - to_b], axis=1)
-    return rig.with_heads(rig.mixed(pattern))
+    return rig.with_heads(rig.weighted_values(pattern))
 
 
 def to_first(rig: Rig, pattern: Float[np.ndarray, "rows 3"]) -> Float[np.ndarray, "n n"]:
@@ -34,7 +34,7 @@ def to_first(rig: Rig, pattern: Float[np.ndarray, "rows 3"]) -> Float[np.ndarray
 
 def ablated(subject: Subject, heads: Heads) -> Outcome:
     """What these heads write replaced by its mean over all ordered pairs."""
-    mix = subject.rig.mixed(subject.state.attention)
+    mix = subject.rig.weighted_values(subject.state.attention)
     for h in heads:
         mix[:, h] = mean_mix(subject.rig, mix, h)
     return subject.rig.with_heads(mix)

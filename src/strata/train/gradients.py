@@ -1,4 +1,4 @@
-"""Loss and gradient of both architectures by hand: the passes of ``network.forward`` and back.
+"""Loss and gradient of both architectures by hand: forward, as ``api.model``, and back.
 
 Written out because on a CPU autograd on the same chunks takes about a tenth longer
 (benchmarks/training.md): here products are accumulated into the gradient in place, and no large

@@ -1,29 +1,13 @@
-"""The two architectures: their weights, initial values and forward pass.
-
-Row vectors throughout: x @ W. Both are read at one place, so a forward pass costs one position per
-pair.
-"""
-
-from typing import NamedTuple
+"""The initial weights of both architectures."""
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from strata.architecture import architecture, architecture_of
+from strata.architecture import architecture
 from strata.run import Run, TrainParams
 from strata.task import permutation
 
 Weights = dict[str, Tensor]
-
-
-class Activations(NamedTuple):
-    """What a forward pass shows. The MLP-only model has no attention: its third field has no
-    heads."""
-
-    logits: Float[Tensor, "pairs n"]
-    mlp: Float[Tensor, "pairs d_mlp"]
-    attention: Float[Tensor, "pairs n_heads 3"]
 
 
 def initial(run: Run, params: TrainParams) -> Weights:
@@ -60,35 +44,3 @@ def _attention(layer: nn.MultiheadAttention) -> Weights:
         weights[f"b_{name}"] = b.unflatten(0, (heads, -1))
     weights["W_O"] = layer.out_proj.weight.T.unflatten(0, (heads, -1))
     return weights | {"b_O": layer.out_proj.bias}
-
-
-def forward(weights: Weights, a: Int[Tensor, " pairs"], b: Int[Tensor, " pairs"]) -> Activations:
-    """Logits for c = ab at `=`, with the activations behind them. Differentiable."""
-    if not architecture_of(weights).attends:
-        W_E = weights["W_E"]
-        return _head(weights, torch.cat([W_E[a], W_E[b]], dim=1), 0, a.new_zeros(len(a), 0, 3))
-    keys, values, query = qkv(weights)
-    scores = (keys * query).sum(-1)  # token head
-    equals = torch.full_like(a, len(weights["W_E"]) - 1)
-    tokens = torch.stack([a, b, equals], dim=1)  # pairs 3
-    pattern = scores[tokens].softmax(dim=1)  # pairs 3 head
-    mixed = torch.einsum("pth,pthd->phd", pattern, values[tokens])
-    x = weights["W_E"][-1] + torch.einsum("phd,hdm->pm", mixed, weights["W_O"]) + weights["b_O"]
-    return _head(weights, x, x, pattern.mT)
-
-
-def qkv(weights: Weights) -> tuple[Tensor, Tensor, Tensor]:
-    """Keys and values of every token (token head d_head), and the query of `=`, divided by
-    √d_head."""
-    W_E = weights["W_E"]
-    keys = torch.einsum("tm,hmd->thd", W_E, weights["W_K"]) + weights["b_K"]
-    values = torch.einsum("tm,hmd->thd", W_E, weights["W_V"]) + weights["b_V"]
-    query = torch.einsum("m,hmd->hd", W_E[-1], weights["W_Q"]) + weights["b_Q"]
-    return keys, values, query / query.shape[-1] ** 0.5
-
-
-def _head(weights: Weights, x: Tensor, residual: Tensor | int, attention: Tensor) -> Activations:
-    """MLP and unembedding; the MLP-only model adds no residual stream."""
-    mlp = torch.relu(x @ weights["W_in"] + weights["b_in"])
-    out = residual + mlp @ weights["W_out"] + weights["b_out"]
-    return Activations(out @ weights["W_U"] + weights["b_U"], mlp, attention)

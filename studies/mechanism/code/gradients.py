@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from strata.architecture import architecture_of
-from strata.measure.activations import attended, attention, downstream, mixed
+from strata.measure.activations import BeforeMlp, attended, before_mlp
 from strata.store import Arrays
 
 
@@ -30,24 +30,20 @@ def gradients(
 
 
 def _side_by_side(weights: Arrays, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Gradients:
-    W_E, (of_a, of_b) = weights["W_E"], np.split(weights["W_in"], 2)
-    back = _before_relu(weights, W_E[a] @ of_a + W_E[b] @ of_b, c)
+    of_a, of_b = np.split(weights["W_in"], 2)
+    back = _to_mlp(weights, before_mlp(weights, a, b), c)
     return Gradients(back @ of_a.T, back @ of_b.T)
 
 
-def _before_relu(
-    weights: Arrays, read: Float[np.ndarray, "draws d_mlp"], c: np.ndarray
-) -> Float[np.ndarray, "draws d_mlp"]:
+def _to_mlp(weights: Arrays, before: BeforeMlp, c: np.ndarray) -> Float[np.ndarray, "draws d_mlp"]:
     """With respect to what the neurons read."""
-    return weights["W_U"][:, c].T @ weights["W_out"].T * (read + weights["b_in"] > 0)
+    return weights["W_U"][:, c].T @ weights["W_out"].T * (before.preactivations > 0)
 
 
 def _attending(weights: Arrays, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Gradients:
-    scores, values = attended(weights)
-    pattern = attention(scores, a, b)
-    heads = mixed(values, a, b, pattern)
-    read = downstream(weights, heads) @ weights["W_in"]
-    of_residual = weights["W_U"][:, c].T + _before_relu(weights, read, c) @ weights["W_in"].T
+    before = before_mlp(weights, a, b)
+    pattern, heads, values = before.attention, before.heads, attended(weights).values
+    of_residual = weights["W_U"][:, c].T + _to_mlp(weights, before, c) @ weights["W_in"].T
     of_heads = np.einsum("id,hkd->ihk", of_residual, weights["W_O"])
     query = np.matmul(weights["W_E"][-1], weights["W_Q"]) + weights["b_Q"]
     W_K = np.einsum("hdk,hk->hd", weights["W_K"], query) / np.sqrt(query.shape[-1])

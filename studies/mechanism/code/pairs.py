@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from strata.architecture import architecture_of
-from strata.measure.activations import answers, attended, attention, downstream, mixed
+from strata.measure.activations import answers, before_mlp
 from strata.store import Arrays
 from studies.mechanism.code.descriptions import weights_of
 
@@ -118,14 +118,8 @@ def all_pairs(weights: Arrays, n: int) -> Pairs:
     kind = architecture_of(weights)
     a, b = np.triu_indices(n) if kind.symmetric else np.divmod(np.arange(n * n), n)
     count = np.where(kind.symmetric & (a < b), 2.0, 1.0)
-    if kind.attends:
-        scores, values = attended(weights)
-        stays = downstream(weights, mixed(values, a, b, attention(scores, a, b)))
-        before = stays @ weights["W_in"]
-    else:
-        of_a, of_b = weights["W_E"] @ np.split(weights["W_in"], 2)
-        stays, before = np.zeros((len(a), len(weights["W_U"]))), of_a[a] + of_b[b]
-    return Pairs(n, weights, a, b, count, stays, before + weights["b_in"])
+    before = before_mlp(weights, a, b)
+    return Pairs(n, weights, a, b, count, before.residual, before.preactivations)
 
 
 def profile(of: Pairs) -> Profile:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from strata.measure.activations import answers, attended, attention, downstream, mixed
+from strata.measure.activations import answers, before_mlp
 from strata.measure.fourier import conjugate
 from strata.monoid import JClass, chi, frequencies
 from strata.patch.patching import Rig, chunks
@@ -61,13 +61,8 @@ def arriving(
     rig: Rig, a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"]
 ) -> tuple[np.ndarray, Float[np.ndarray, "pairs d_mlp"]]:
     """The residual stream that passes the MLP by, 0 where there is none, and the preactivations."""
-    weights = rig.weights
-    if rig.attends:
-        scores, values = attended(weights)
-        stays = downstream(weights, mixed(values, a, b, attention(scores, a, b)))
-        return stays, stays @ weights["W_in"] + weights["b_in"]
-    of_a, of_b = weights["W_E"] @ np.split(weights["W_in"], 2)
-    return np.zeros((), of_a.dtype), of_a[a] + of_b[b] + weights["b_in"]
+    before = before_mlp(rig.weights, a, b)
+    return before.residual, before.preactivations
 
 
 def blocks(rig: Rig) -> Iterator[tuple[np.ndarray, Float[np.ndarray, "some n d_mlp"]]]:
