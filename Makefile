@@ -18,29 +18,32 @@ export LC_ALL := C.UTF-8
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help paper report plan grid back dynamics published verify deposit test lint bench
+.PHONY: help paper studies report plan grid back dynamics published verify deposit test lint bench
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 paper: $(READY) ## bring every table and figure up to date; GO=1: even if it takes long
-	@ops/scripts/paper
+	@python -m ops.paper
+
+studies: $(READY) ## the same, and what the studies make of it
+	@python -m ops.paper studies
 
 report: $(READY) ## the same, and the report over it in your browser (OPEN= for none)
-	@ops/scripts/paper
+	@python -m ops.paper studies report
 	@python ops/scripts/report.py '$(OPEN)'
 
 plan: $(READY) ## what would be restored and run, and how long that takes: SET='n=35 variant=quick'
-	@python ops/scripts/plan.py $(SET)
+	@python -m ops.plan
 
 grid: $(READY) ## train and measure runs, many at once: RUNS='n210-s1 …', ON=slurm ARGS='--partition=…', STATUS=1
-	@python ops/scripts/grid.py
+	@python -m ops.grid.grid
 
 back: $(READY) ## the published state again, after any experiment
-	@python ops/scripts/back.py
+	@python -m ops.back
 
 dynamics: $(READY) ## measure runs over their training, training again where it must: RUN=n165-s1 (all by default)
-	@python ops/scripts/dynamics.py $(RUN)
+	@python -m ops.dynamics
 
 published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (published/README.md)
 	@ops/scripts/published

@@ -28,9 +28,23 @@ def subnormal_numbers():
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory):
-    """The tiny pipeline with everything made, for copies: built once for all test files."""
+def together(tmp_path_factory):
+    """The folder that all of pytest's processes share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def made(together):
+    """The tiny pipeline of the paper with everything made, for copies: built once for all tests."""
     from tiny import shared
 
-    base = tmp_path_factory.getbasetemp()
-    return shared(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+    return shared(together)
+
+
+@pytest.fixture(scope="session")
+def both(together):
+    """The same with tiny studies beside it."""
+    from tiny import shared
+
+    return shared(together, beside=True)

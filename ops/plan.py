@@ -1,177 +1,165 @@
-"""Which stages `dvc pull` and `dvc repro` would run, and what they would restore, without running
-any.
+"""What DVC would restore and run, and how long that takes: ``make plan``, for other values of
+params.yaml ``make plan SET='n=35 variant=quick'``.
 
-A stage would run where its lock names another command, parameter or content of what it reads. What
-a stage will write is not known before it has run, so all that reads it counts as well, although DVC
-leaves out what reads the same bytes again: the plan names what runs at most. Stages that take a
-second and decide what others do are run, in a folder of their own; outputs that are only missing
-are made again with the bytes that they had.
+It is found in a copy of the project without results, where the stages that take seconds and decide
+what others do are run; DVC then compares the locks with what is there. What a stage will write is
+not known before it has run, so all that reads it counts as well, although DVC leaves out what reads
+the same bytes again: the plan names what runs at most.
 """
 
-from collections.abc import Mapping
-from graphlib import TopologicalSorter
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import chdir, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
 
+from dvc.dependency.base import Dependency, DependencyDoesNotExistError
+from dvc.exceptions import DvcException
 from dvc.repo import Repo
-from dvc.utils import dict_sha256
+from dvc.repo.reproduce import get_active_graph, plan_repro
+from dvc.stage import Stage
+from dvc.stage.cache import RunCacheNotFoundError
+from dvc.utils.hydra import apply_overrides
 
-from ops import contents, files, objects, provenance, resolved, tried
-from ops.contents import DIR, Files
-from ops.resolved import Stage
-from strata.run import read_yaml
+from ops import files
+from ops.calls import dvc
+from ops.git import git
+from ops.times import Times, counted, threads, words
+from strata.params import load
+from strata.run import InputError, command
 
-QUICK = ("code", "check")  # are run to plan what follows
-TRAINS = ("train", "checkpoints", "controls")  # made again, their bytes may be others
-SELECTS = "collect"  # reads of its folder the listed runs alone
-UNKNOWN = ""  # in the place of an md5: what will be written
-
-
-class Plan(NamedTuple):
-    """The stages that run at most, in order; how many outputs are restored before; and what DVC's
-    run cache has of stages that are not as their locks say: what will be in their place."""
-
-    run: list[str]
-    restored: int
-    taken: files.Stages
+QUICK = {"code", "check"}  # are run to plan what follows
+TRAINS = {"train", "checkpoints", "controls"}
 
 
-def plan(repo: Repo, params: Mapping[str, Any], remote: bool = True, also: str = "") -> Plan:
-    """The plan for these values of params.yaml, with what the remote holds or without it, and with
-    what the run cache names and the remote ``also`` holds. Raises InputError where the values are
-    refused."""
-    planner = _Planner(repo, params, objects.Objects(repo, remote, also))
-    planner.has = planner.objects.had if also else planner.objects.cached
-    for name in order(planner.stages):
-        planner.look(name, planner.stages[name])
-    return Plan(planner.run, planner.restored, planner.taken)
+class Ahead:
+    """What will be written, over the projects in their order. Where everything is ``pulled``, what
+    DVC's run cache has of a stage is taken from there, with what a ``remote`` has. Else what is
+    missing counts as what the locks say of it, unless no cache keeps it and it is not in ``top``
+    either, the project with its results."""
+
+    def __init__(self, pulled: bool, top: Path | str = ".", remote: str = ""):
+        self.pulled, self.top, self.remote = pulled, top, remote
+        self.every: list[str] = []  # all stages that were looked at
+        self.written: set[str] = set()  # the outputs of stages that run
+        self.holding: set[str] = set()  # the folders that these lie in
+        self.known: dict[str, str] = {}  # the md5 of other outputs
+
+    def stages(self, project: str = "") -> list[str]:
+        """The stages of a project that run, in order, when the projects before it were asked."""
+        own = {"core": {"remote": self.remote}} if self.remote else None
+        with Repo(project or ".", config=own) as repo, repo.lock:
+            order = plan_repro(get_active_graph(repo.index.graph))
+            self.every += [stage.addressing for stage in order]
+            return [stage.addressing for stage in order if self._runs(stage)]
+
+    def _runs(self, stage: Stage) -> bool:
+        other = any(map(self._other, stage.deps))
+        as_is = stage.frozen or not (other or stage.changed(allow_missing=not self.pulled))
+        if as_is or (not other and self._taken(stage)):
+            self.known |= {x.fs_path: str(x.hash_info.value) for x in stage.outs if x.hash_info}
+            uncached = (os.path.relpath(out.fs_path) for out in stage.outs if not out.use_cache)
+            return not all(Path(self.top, path).exists() for path in uncached)
+        self.written |= {out.fs_path for out in stage.outs}
+        self.holding |= {str(x) for out in stage.outs for x in Path(out.fs_path).parents}
+        return True
+
+    def _other(self, dep: Dependency) -> bool:
+        """Whether something that a stage reads will be another."""
+        path, md5 = dep.fs_path, dep.hash_info.value if dep.hash_info else None
+        inside = {path, *map(str, Path(path).parents)} & self.written
+        away = not self.pulled and not Path(path).exists()
+        return bool(inside or path in self.holding or (away and self.known.get(path, md5) != md5))
+
+    def _taken(self, stage: Stage) -> bool:
+        """Take a stage from the run cache, as `dvc repro` does; whether it was there."""
+        if not self.pulled:
+            return False
+        try:
+            stage.repo.stage_cache.restore(stage, pull=bool(self.remote))
+        except (RunCacheNotFoundError, DependencyDoesNotExistError):
+            return False
+        stage.save()
+        stage.commit()
+        stage.dump(update_pipeline=False)
+        return True
 
 
-def kind(stage: str) -> str:
-    """What a stage does, whatever the run: its name before the @."""
-    return stage.partition("@")[0]
+def quick(project: str) -> None:
+    """Run the stages of a project that take seconds and decide what others do. Raises InputError
+    where one of them refuses what is there."""
+    names = [x for x in files.stages() if files.project(x) == project and files.kind(x) in QUICK]
+    dvc("repro", "--single-item", *map(files.inside, names), project=project)
 
 
-def order(stages: Mapping[str, Stage]) -> list[str]:
-    """The stages, each after those that write what it reads, or a part of it."""
-    exact = {out: name for name, stage in stages.items() for out in stage.outs}
-    inside: dict[str, set[str]] = {}
-    for out, name in exact.items():
-        for path in (out, *map(str, Path(out).parents)):
-            inside.setdefault(path, set()).add(name)
-    graph: dict[str, set[str]] = {name: set() for name in stages}
-    for name, stage in stages.items():
-        for dep in stage.deps:
-            graph[name] |= inside.get(dep, set())
-            graph[name] |= {exact[x] for x in map(str, Path(dep).parents) if x in exact}
-    return [*TopologicalSorter(graph).static_order()]
+@contextmanager
+def scratch(given: Sequence[str]) -> Iterator[Path]:
+    """Be in a copy of the project without results, with these values set as `dvc exp run -S` sets
+    them; where the project is. Raises InputError for what DVC would refuse."""
+    top = Path.cwd()
+    with Repo() as repo:
+        cache = repo.cache.local.path.removesuffix("/files/md5")
+    names = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ":!remote")
+    with TemporaryDirectory() as folder:
+        for name in filter(os.path.isfile, names.split("\0")):
+            Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(name, Path(folder, name))
+        for project in (x for x in ("", *files.PROJECTS) if Path(x, ".dvc").is_dir()):
+            local = f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n"
+            Path(folder, project, ".dvc", "config.local").write_text(local)
+        os.environ["DVC_SITE_CACHE_DIR"] = str(Path(folder, ".dvc", "tmp", "site"))
+        with chdir(folder):
+            try:
+                apply_overrides(Path("params.yaml"), list(given))
+            except DvcException as error:
+                cause = str(error.__cause__ or error).strip().splitlines()[0]
+                known = "keys are those of params.yaml, and ++variants.NAME.KEY=VALUE adds one"
+                raise InputError(f"{' '.join(given)}: {cause.rstrip('.')}; {known}") from None
+            yield top
 
 
-class _Planner:
-    """What is planned so far: the content of every output, and the stages that run."""
-
-    def __init__(self, repo: Repo, params: Mapping[str, Any], found: objects.Objects):
-        self.params = params
-        self.stages = resolved.stages(repo, params)
-        self.locked = files.locked()
-        self.objects, self.disk = found, contents.Disk()
-        self.has = found.cached  # whether an output that the run cache names can be had
-        self.content: Files = {}  # of each output; of folders, of each file in them too
-        self.run: list[str] = []
-        self.restored = 0
-        self.taken: files.Stages = {}
-        runs = files.stages().get("split", {}).get("matrix", {}).get("run", ())
-        self.listed = [name for name in runs if "$" not in name]
-
-    def look(self, name: str, stage: Stage) -> None:
-        """Plan a stage; those that write what it reads are planned."""
-        lock = self.locked.get(name, {})
-        known = {out["path"]: out["md5"] for out in lock.get("outs", ())}
-        read = {dep: self._md5(dep) for dep in stage.deps}
-        if not stage.frozen and self._stale(stage, lock, known, read):
-            entry = self._cached(stage, read)
-            if entry:
-                self.taken[name] = entry
-                made = {out["path"]: out["md5"] for out in entry["outs"]}
-            else:
-                self.run.append(name)
-                made = self._made(name, stage, known)
-        else:
-            made = known
-            away = [x for x in known if self.disk.md5(x) != known[x]]
-            if all(self.objects.had(known[x]) for x in away):
-                self.restored += len(away)
-            elif not stage.frozen:
-                self.run.append(name)
-                made = dict.fromkeys(known, UNKNOWN) if kind(name) in TRAINS else known
-        self._keep(made)
-
-    def _stale(
-        self, stage: Stage, lock: Mapping[str, Any], known: Files, read: Mapping[str, str | None]
-    ) -> bool:
-        """Whether a stage is another than the one that the lock has, or reads something else."""
-        return (
-            lock.get("cmd") != stage.cmd
-            or set(known) != set(stage.outs)
-            or lock.get("params", {}).get("params.yaml", {}) != self._values(stage)
-            or {dep["path"]: dep["md5"] for dep in lock.get("deps", ())} != read
+def lines(run: Sequence[str], restored: int, times: Times) -> list[str]:
+    """A plan: what is restored, the models that are trained, the stages by kind, the time."""
+    trained = [name for name in run if files.kind(name) in TRAINS]
+    kinds = Counter(files.kind(name) for name in run if name not in trained)
+    many = [f"{name} ({count})" if count > 1 else name for name, count in kinds.items()]
+    shown = [f"restore  {counted(restored, 'output')}"] * bool(restored)
+    if trained:
+        names, took = (name.partition("@")[2] for name in trained), sum(map(times.stage, trained))
+        shown.append(
+            f"train    {counted(len(trained), 'model')}, about {words(took)}: {', '.join(names)}"
         )
+    if kinds:
+        most = counted(sum(kinds.values()), "stage")
+        shown.append(f"run      at most {most}: {', '.join(many)}")
+    about = f"about {words(times.all(run))} with {counted(threads(), 'thread')}"
+    return [*shown, f"in all   {about}"] if shown else ["nothing to do"]
 
-    def _values(self, stage: Stage) -> dict[str, Any]:
-        return {key: provenance.value(self.params, key) for key in stage.params}
 
-    def _md5(self, path: str) -> str | None:
-        """What a stage will find at a path: UNKNOWN where that is not made yet, None if nothing."""
-        if path in self.content:
-            return self.content[path]
-        planned = {x: md5 for x, md5 in self.content.items() if x.startswith(f"{path}/")}
-        if not planned:
-            return self.disk.md5(path)
-        here = contents.inside(self.disk.files(path) | planned, path)
-        if UNKNOWN in here.values():
-            return UNKNOWN
-        return contents.folder({x: md5 for x, md5 in here.items() if not md5.endswith(DIR)})
+def main() -> None:
+    files.at_top()
+    # The name of a variant alone will do: pipeline files need it with its dash.
+    given = [re.sub(r"^(variant=[a-z0-9]+)$", r"\1-", x) for x in os.environ.get("SET", "").split()]
+    outs = {name: files.outs(stage) for name, stage in files.locked().items()}
+    with scratch(given) as top:
+        ahead, times = Ahead(pulled=False, top=top), Times(load("params.yaml"))
+        for project in ("", "studies"):
+            if not Path(project, "dvc.yaml").is_file():
+                continue
+            quick(project)
+            run = ahead.stages(project)
+            kept = (outs[x] for x in outs if files.project(x) == project and x not in run)
+            away = [x for paths in kept for x in paths if not Path(top, x).exists()]
+            if project and (run or away):
+                print(f"{project}, by make {project}:")
+            if not project or run or away:
+                print("\n".join(lines(run, len(away), times)))
+    if given:
+        print("do it    dvc exp run", *(f"-S {x}" for x in given))
 
-    def _made(self, name: str, stage: Stage, known: Files) -> Files:
-        """What a stage that runs will write, as far as that is known."""
-        if kind(name) in QUICK:
-            return tried.outputs(stage.cmd, stage.outs, self.params)
-        if kind(name) == SELECTS and not self._selects_anew(name, stage):
-            return known
-        return dict.fromkeys(stage.outs, UNKNOWN)
 
-    def _selects_anew(self, name: str, stage: Stage) -> bool:
-        """Whether a listed run has another result than when they were collected."""
-        every = (out for lock in self.locked.values() for out in lock.get("outs", ()))
-        before = {out["path"]: out["md5"] for out in every}
-        before |= {dep["path"]: dep["md5"] for dep in self.locked.get(name, {}).get("deps", ())}
-        single = [dep for dep in stage.deps if dep in self.content]
-        folders = [dep for dep in stage.deps if dep not in self.content]
-        read = [*single, *(f"{path}/{run}.json" for path in folders for run in self.listed)]
-        return any(self.content.get(path) != before.get(path) for path in read)
-
-    def _keep(self, made: Mapping[str, str]) -> None:
-        """Take this as what the outputs will be."""
-        for path, md5 in made.items():
-            if md5.endswith(DIR):
-                inner = self.objects.listed(md5) or contents.inside(self.disk.files(path), path)
-                self.content |= {f"{path}/{x}": inner[x] for x in inner}
-        self.content |= made
-
-    def _cached(self, stage: Stage, read: Mapping[str, str | None]) -> dict[str, Any] | None:
-        """What DVC's run cache has of a stage, as a lock has it: DVC takes it from there without
-        running it."""
-        if not all(read.values()):
-            return None
-        entry: dict[str, Any] = {"cmd": stage.cmd, "outs": sorted(stage.outs)}
-        entry["deps"] = [{"path": x, "hash": "md5", "md5": read[x]} for x in sorted(read)]
-        if stage.params:
-            entry["params"] = {"params.yaml": self._values(stage)}
-        key = dict_sha256(entry)
-        kept = (self.objects.runs / key[:2] / key).glob("*")
-        newest = max(kept, key=lambda path: path.stat().st_mtime, default=None)
-        if newest is None:
-            return None
-        found = read_yaml(newest)
-        whole = all(self.has(out["md5"]) for out in found["outs"])
-        return found if whole else None
+if __name__ == "__main__":
+    command(main)

@@ -1,69 +1,125 @@
-"""What DVC would trust unseen after a kill, a full disk or a power cut, put right.
+"""Before DVC is called: what it would trust unseen, or stumble over, after a kill, a full disk or a
+power cut, is put right; a YAML file that would keep it busy for ever is refused."""
 
-``python -m ops.recover`` does it in the project where it is called: for lock files,
-which DVC writes in place; for objects of the cache; and for what DVC remembers of files, which is
-partial where a pull was killed, and then says that nothing lacks. ``… objects`` does it for the
-objects alone: what DVC copied from a damaged one, it takes for whole.
-"""
-
+import fcntl
 import json
 import re
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 from dvc.config import Config
 from dvc.repo import Repo
+from ruamel.yaml.error import YAMLError
 
-from ops import files, leftovers, provenance
-from strata.run import InputError, command, read_yaml
+from ops import files, provenance
+from strata.inputs import yaml_text
+from strata.run import InputError, read_yaml
 
-LOCKS = (*map(files.lock, files.FILES), "published/dvc.lock")
 MD5 = re.compile(r"[0-9a-f]{32}(\.dir)?")
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
 
 
-def lock_files() -> Iterator[str]:
+@contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """The lock of a file, where no other process has it; whether it could be taken."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+
+
+def busy(project: str = "") -> str:
+    """Which DVC is at work in a project; empty where none is.
+
+    It holds its lock, but for the time in which a stage runs, and then its list names the process.
+    What killed ones left is deleted: DVC refuses a list that was cut off, waits where another
+    process has the number of the one that ended, and git's locks stop every later experiment.
+    """
+    tmp = Path(project, ".dvc", "tmp")
+    with held(tmp / "lock") as free:
+        if not free:
+            return "DVC is at work here"
+        listed = tmp / "rwlock"
+        text = listed.read_text("utf-8", "replace") if listed.is_file() else ""
+        for pid in filter(_lives, map(int, re.findall(r'"pid": (\d{1,9})\b', text))):
+            return f"process {pid} of DVC runs stages here"
+        listed.unlink(missing_ok=True)
+        for path in Path(".git", "objects").glob("??/*.lock"):
+            path.unlink(missing_ok=True)
+    return ""
+
+
+def _lives(pid: int) -> bool:
+    """Whether it is a process of DVC. One that may not be looked at might be."""
+    try:
+        return "dvc" in " ".join(psutil.Process(pid).cmdline())
+    except psutil.AccessDenied:
+        return True
+    except psutil.NoSuchProcess:
+        return False
+
+
+def refuse() -> None:
+    """Raises InputError for a YAML file that DVC cannot read and would not refuse. For others that
+    cannot be read it says itself what is wrong, or they were cut off."""
+    pipelines = files.pipelines()
+    names = ["params.yaml", "studies/params.yaml", "studies/runs.yaml", "stages/exact.yaml"]
+    for path in map(Path, (*names, *pipelines, *map(files.lock, pipelines))):
+        with suppress(YAMLError, UnicodeDecodeError):
+            if path.is_file():
+                yaml_text(path)
+
+
+def lock_files(project: str = "") -> Iterator[str]:
     """Take lock files that were cut off from git's last commit; a line for each. What was recorded
     since is still in DVC's run cache. Raises InputError where a merge is not resolved."""
-    for path in files.present("", LOCKS):
+    for file in (x for x in files.pipelines() if files.project(x) == project):
+        path = Path(files.lock(file))
+        if not path.is_file():
+            continue
         if CONFLICT.search(path.read_text("utf-8", "replace")):
             must = f"must be of one side: git checkout --ours {path} (or --theirs)"
             raise InputError(f"{path}: has the markers of a merge, {must}")
-        if not _whole(path):
+        if cut_off(path):
             path.unlink()
             git = ["git", "checkout", "--quiet", "HEAD", "--", str(path)]
             known = subprocess.run(git, capture_output=True, check=False).returncode == 0
-            yield f"{path} was cut off: " + (
-                "that of git's last commit is used" * known or "deleted"
-            )
+            what = "that of git's last commit is used" if known else "deleted"
+            yield f"{path} was cut off: {what}"
 
 
-def _whole(path: Path) -> bool:
-    """Whether a lock file can be read to its end, and has each stage that it has in git's last
-    commit and that there still is."""
+def cut_off(path: Path) -> bool:
+    """Whether a lock ends half-way, or lacks stages that git's last commit has in it and the
+    pipeline has still."""
     git = ["git", "show", f"HEAD:./{path}"]
     last = subprocess.run(git, capture_output=True, text=True, check=False).stdout
     text = path.read_text("utf-8", "replace")
     try:
         found = {*read_yaml(path)["stages"]}
     except (InputError, KeyError, TypeError):
-        return False
-    lost = {*re.findall(r"(?m)^  (\S+):$", last)} - found
+        return True
     stages = read_yaml(path.with_suffix(".yaml")).get("stages", ())
+    lost = {*re.findall(r"(?m)^  (\S+):$", last)} - found
     # Cut between two lines of one stage: what git has next is indented deeper than its name.
     inside = last.startswith(text) and last[len(text) :].startswith("   ")
-    lost_here = any(name.partition("@")[0] in stages for name in lost)
-    return text.endswith("\n") and not inside and not lost_here
+    return not text.endswith("\n") or inside or any(x.partition("@")[0] in stages for x in lost)
 
 
-def objects(cache: Path) -> Iterator[str]:
-    """Delete objects of the cache that the lock files name and that are not what their names say,
-    since DVC trusts the name of a file that is read-only; a line for each."""
-    todo = {out.get("md5") for stage in files.locked().values() for out in stage.get("outs", ())}
+def objects(project: str = "") -> Iterator[str]:
+    """Delete objects of the cache that the locks of a project name and that are not what their
+    names say, since DVC trusts the name of a file that is read-only; a line for each."""
+    cache = Path(_config(project)["cache"].get("dir", Path(project, ".dvc", "cache")), "files/md5")
+    own = [stage for name, stage in files.locked().items() if files.project(name) == project]
+    todo = {out.get("md5") for stage in own for out in stage.get("outs", ())}
     while todo:
         md5 = str(todo.pop())
         path = cache / md5[:2] / md5[2:]
@@ -76,35 +132,15 @@ def objects(cache: Path) -> Iterator[str]:
             todo |= {entry["md5"] for entry in json.loads(path.read_bytes())}
 
 
-def memory(config: Config) -> Path:
-    """Where DVC keeps the checksums that it has taken and its index of what a pull has to fetch,
-    found without opening it: opened, a damaged one ends DVC."""
-    made = (leftovers.TMP / "btime").stat().st_mtime
-    here = SimpleNamespace(config=config, fs=None, root_dir=str(Path.cwd()), _btime=made)
-    return Path(vars(Repo)["site_cache_dir"].__get__(here))
+def forget(project: str = "") -> None:
+    """Drop the checksums that DVC has taken and its index of what a pull has to fetch, which is
+    partial where a pull was killed. Found without opening it: a damaged one ends DVC."""
+    made = Path(project, ".dvc", "tmp", "btime")
+    if made.exists():
+        config, root = _config(project), str(Path(project).resolve())
+        here = SimpleNamespace(config=config, fs=None, root_dir=root, _btime=made.stat().st_mtime)
+        shutil.rmtree(vars(Repo)["site_cache_dir"].__get__(here), ignore_errors=True)
 
 
-def main(*only: str) -> None:
-    """All of it; or the objects alone, with exit code 1 where one was damaged."""
-    config = Config.from_cwd()
-    cache = Path(config["cache"].get("dir", leftovers.CACHE), "files", "md5")
-    if only == ("objects",):
-        sys.exit(bool(told(objects(cache))))
-    told(lock_files())
-    with leftovers.held(leftovers.TMP / "lock") as mine:
-        if mine and (leftovers.TMP / "btime").exists():
-            shutil.rmtree(memory(config), ignore_errors=True)
-    told(objects(cache))
-
-
-def told(lines: Iterable[str]) -> int:
-    """How many lines there are, each printed as it comes."""
-    count = 0
-    for line in lines:
-        print(line, flush=True)
-        count += 1
-    return count
-
-
-if __name__ == "__main__":
-    command(main)
+def _config(project: str) -> Config:
+    return Config(dvc_dir=str(Path(project, ".dvc").resolve()))

@@ -1,6 +1,7 @@
 """How long stages take on this machine, from the times that benchmarks/stages.json records."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 
@@ -22,6 +23,25 @@ def cores() -> int:
 def threads() -> int:
     """How many threads a training takes here."""
     return int(os.environ.get("STRATA_THREADS", cores()))
+
+
+def words(seconds: float) -> str:
+    """A duration as one says it.
+
+    >>> words(8), words(95), words(3000), words(70000)
+    ('10 s', '2 min', '50 min', '19 h')
+    """
+    if seconds < 55:
+        return f"{max(10, round(seconds, -1)):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.0f} h"
+
+
+def counted(number: int, what: str) -> str:
+    """
+    >>> counted(1, "stage"), counted(2, "stage")
+    ('1 stage', '2 stages')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def gflop(n: int, settings: Settings) -> float:
@@ -47,7 +67,7 @@ class Times:
     def stage(self, name: str) -> float:
         """Seconds of one stage. Those of a run compute over its pairs: what comes on top of
         starting Python grows with n²."""
-        kind, run = name.partition("@")[0], files.run_of(name)
+        kind, run = files.kind(name), files.run_of(name)
         if run and kind in {"train", "checkpoints"}:
             return self.training(run)
         took = self.known.get(name, self.known.get(kind, median(self.known.values())))
@@ -56,6 +76,10 @@ class Times:
         n = run.n if run else self.params.n
         start = min(took, min(self.known.values()))
         return start + (took - start) * (n / self.n) ** 2
+
+    def all(self, names: Iterable[str]) -> float:
+        """Seconds of some stages with DVC's own."""
+        return self.nothing + sum(map(self.stage, names))
 
     def training(self, run: Run, count: int | None = None) -> float:
         """Seconds to train a run with so many threads, by default those of this machine."""

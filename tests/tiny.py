@@ -1,4 +1,4 @@
-"""The whole pipeline, tiny, through DVC itself: a project in a folder of its own."""
+"""The whole pipeline, tiny, through DVC itself: the paper with a run, beside it studies of two."""
 
 import os
 import re
@@ -12,69 +12,31 @@ from filelock import FileLock
 from ruamel.yaml import YAML
 
 from ops import files, provenance
+from strata.run import read_yaml
 
 ROOT = Path(__file__).parents[1]
-PROJECT = ["params.yaml", "stages", "notebooks", "paper", "ops", "src", "benchmarks", "studies"]
-REPORT = ("code", "notebooks", "site", "stages")  # of report/, which also holds what is made
-PROJECT += [
-    "CITATION.cff",
-    "docs",
-    ".dvcignore",
-    ".gitignore",
-    ".gitattributes",
-    "pyproject.toml",
-    "requirements.lock",
-]
-RUN = "n6-s1"
+PROJECT = ["params.yaml", "stages", "notebooks", "paper", "ops", "src", "benchmarks", "docs"]
+PROJECT += [".dvcignore", ".gitignore", ".gitattributes", "CITATION.cff", "pyproject.toml"]
+PROJECT += ["requirements.lock"]
+RUN, MORE = "n6-s1", "n6-s2"  # the paper's run, and one that the studies train
 TINY = {
     "n": 6, "d_model": 16, "d_mlp": 32, "epochs": 40, "validate_every": 20,
     "random_subsets": 20, "shuffles": 5, "draws": 2, "swaps": 1, "square_free_up_to": 1000,
-    "moduli": "[6]",
+    "moduli": "[6]", "count": 5,
 }  # fmt: skip
-# The stages that draw figures from the weights, the metrics and the activations.
-FIGURES = {"fig01-hierarchy", "metrics-figures"}
-EVERY = {"check@runs", f"split@{RUN}", f"train@{RUN}", "forward", "hero", f"metrics@{RUN}"}
-EVERY |= {
-    "tables",
-    "code",
-    f"activations@{RUN}",
-    "interventions-runs",
-    "collect@metrics",
-    "collect@interventions",
-    f"logits@{RUN}",
-    "collect@logits",
-    f"embedding@{RUN}",
-    "collect@embedding",
-}
-EVERY |= {
-    f"interventions@{RUN}",
-    "interventions-tables",
-    "grid",
-    "accounts",
-    "cards",
-    f"page@{RUN}",
-    "report",
-}
-EVERY |= FIGURES
-# Studies of runs that are named in pipelines/studies itself.
+FIGURES = {"fig01-hierarchy", "metrics-figures"}  # the stages of figures that a tiny paper has
+OF_A_RUN = ("split", "train", "activations", "metrics")
+EVERY = {"code", "check@runs", "collect", "tables", "seeds", "forward", *FIGURES}
+EVERY |= {f"{kind}@{RUN}" for kind in OF_A_RUN}
+# What tiny studies have of each pipeline file, as a stage's own name.
 STUDIES = {
-    "controls",
-    "interventions-controls",
-    "logits-controls",
-    "accounts-controls",
-    "controls-tables",
+    "studies/dvc.yaml": {"code", "check", *OF_A_RUN, "collect"},
+    "studies/interventions/dvc.yaml": {"code", "interventions", "collect"},
+    "studies/mechanism/dvc.yaml": {"code", "logits", "embedding", "collect"},
 }
-STUDIES |= {"embedding-controls", "embedding-tables", "published", "studies"}
-# What shows the library and not the runs.
-STUDIES |= {"api", "first-look", "new-modulus"}
-STUDIES |= {"extension", "checkpoints", "dynamics", "grokking", "dynamics-tables"}
-# Prints the stages of a plan.
-PLANNED = """
-import sys
-from dvc.repo import Repo
-from ops import plan, resolved
-print(*plan.plan(Repo(), resolved.values(sys.argv[1:])).run)
-"""
+DYNAMICS = "studies/dynamics/dvc.yaml"  # its stages are frozen: DVC alone does not make them
+LISTED = {"paper": {RUN: "data"}, "moduli": {MORE: "studies/data"}}
+LISTED |= {"more": LISTED["moduli"], "all": LISTED["paper"] | LISTED["moduli"]}
 
 
 class Project:
@@ -103,29 +65,30 @@ class Project:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
-    def dvc(self, *words: str) -> set[str]:
-        """The stages that the command ran."""
-        addressed = [files.address(word, self.folder) for word in words]
-        said = self.do(sys.executable, "-m", "dvc", *addressed)
-        return set(re.findall(r"^Running stage '(?:\S+:)?(.+)':", said, re.MULTILINE))
-
-    def planned(self, *overrides: str) -> set[str]:
-        """The stages that the plan says run at most, with these values of params.yaml."""
-        return set(self.do(sys.executable, "-c", PLANNED, *overrides).split())
+    def dvc(self, *words: str, project: str = "") -> set[str]:
+        """The stages that the command ran, as DVC calls them in the project: the paper's, or
+        studies."""
+        own = ("--cd", project) if project else ()
+        said = self.do(sys.executable, "-m", "dvc", *own, *words)
+        return set(re.findall(r"^Running stage '(.+)':", said, re.MULTILINE))
 
     def set(self, key: str, value: object) -> None:
-        """Change the first value of that key in params.yaml; a list may take several lines."""
-        path = self.folder / "params.yaml"
-        text, count = re.subn(
-            rf"(?m)^( *){key}: (\[[^]]*\]|.*)$", rf"\g<1>{key}: {value}", path.read_text(), count=1
-        )
-        assert count == 1
-        path.write_text(text)
+        """Change the first value of that key in params.yaml, or else in that of the studies; a list
+        may take several lines."""
+        for path in (self.folder / "params.yaml", self.folder / "studies" / "params.yaml"):
+            text = path.read_text() if path.exists() else ""
+            given = rf"\g<1>{key}: {value}"
+            text, count = re.subn(rf"(?m)^( *){key}: (\[[^]]*\]|.*)$", given, text, count=1)
+            if count:
+                path.write_text(text)
+                return
+        raise KeyError(key)
 
     def outputs(self) -> dict[str, str]:
         """The md5 of every file of results."""
-        folders = ("data", "figures", "tables", "report")
-        paths = [path for name in folders for path in (self.folder / name).rglob("*.*")]
+        tops = ("data", "figures", "tables")
+        folders = [*tops, *(f"studies/{x}" for x in tops), *(f"studies/*/{x}" for x in tops)]
+        paths = [x for name in folders for top in self.folder.glob(name) for x in top.rglob("*.*")]
         return {str(p.relative_to(self.folder)): provenance.md5(p) for p in paths if p.is_file()}
 
 
@@ -149,69 +112,96 @@ Described = dict[str, dict]
 
 
 def pipeline(figures: set[str] = FIGURES) -> Described:
-    """The pipeline files with two runs, which are one at first, of the figures those that these
-    stages draw, and of the studies the tables over seeds."""
-    texts = {file: (ROOT / file).read_text() for file in files.FILES}
+    """The paper's pipeline with two runs, which are one at first, and the figures that these stages
+    draw."""
+    text = (ROOT / "dvc.yaml").read_text()
     runs = f'runs: &runs [{RUN}, "${{variant}}n${{n}}-s${{seed}}"]'
-    texts = {file: re.sub(r"runs: &runs \[[^]]*\]", runs, text) for file, text in texts.items()}
-    whole = {file: YAML(typ="safe").load(text) for file, text in texts.items()}
-    every = {name: stage for file in whole.values() for name, stage in file["stages"].items()}
-    drawn = {x for x, stage in every.items() if "figure.py" in stage.get("do", stage)["cmd"]}
+    whole = YAML(typ="safe").load(re.sub(r"runs: &runs \[[^]]*\]", runs, text))
+    stages = whole["stages"]
+    drawn = {x for x, stage in stages.items() if "figure.py" in stage.get("do", stage)["cmd"]}
     assert drawn >= figures
-    left_out = (drawn - figures) | STUDIES
-    report = every["report"]
-    gone = {"report/api", "report/tutorials", "data/controls", "data/checkpoints"}
-    gone |= {"data/dynamics", "data/grokking"}
-    report["deps"] = [path for path in report["deps"] if path not in gone]
-    for file in whole.values():
-        file["stages"] = {k: v for k, v in file["stages"].items() if k not in left_out}
-    plots = whole["dvc.yaml"]["plots"]
-    whole["dvc.yaml"]["plots"] = [x for x in plots if isinstance(x, dict)]
-    return whole
+    whole["stages"] = {k: v for k, v in stages.items() if k not in drawn - figures}
+    whole["plots"] = [x for x in whole["plots"] if isinstance(x, dict)]
+    return {"dvc.yaml": whole}
+
+
+def studies() -> Described:
+    """The pipelines of the studies for two runs, without what reads other runs by name."""
+    found = {file: read_yaml(ROOT / file) for file in STUDIES}
+    for file, whole in found.items():
+        whole["stages"] = {k: v for k, v in whole["stages"].items() if k in STUDIES[file]}
+    return found
+
+
+def dynamics() -> Described:
+    """The pipeline of the training dynamics of a run, without their tables and figures."""
+    whole = read_yaml(ROOT / DYNAMICS)
+    kept = {"code"} | {k for k, v in whole["stages"].items() if "matrix" in v}
+    whole["stages"] = {k: v for k, v in whole["stages"].items() if k in kept}
+    for name in kept - {"code"}:
+        whole["stages"][name]["matrix"]["run"] = [RUN]
+    return {DYNAMICS: whole}
 
 
 def called(cmd: str) -> tuple[dict[str, str], list[str]]:
     """The switches of a stage's command, and its script with the arguments."""
     words = shlex.split(cmd)
     at = words.index("python")
-    return dict(word.split("=", 1) for word in words[:at]), words[at + 1 :]
+    pairs = [word.split("=", 1) for word in words[:at] if "=" in word]
+    return dict(pairs), words[at + 1 :]
 
 
 def prepared(folder: Path, described: Described) -> Project:
-    """The project in that folder, with tiny numbers and that pipeline, and nothing made yet."""
+    """The project in that folder, with tiny numbers and these pipeline files, and nothing made yet.
+    It has studies where one of the files is of theirs."""
     folder.mkdir(parents=True)
     for name in PROJECT:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
-    for name in REPORT:
-        shutil.copytree(ROOT / "report" / name, folder / "report" / name)
-    for file, content in described.items():
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        YAML().dump(content, folder / file)
-    (folder / ".dvc").mkdir()
-    shutil.copy(ROOT / ".dvc" / "config", folder / ".dvc")
-    shutil.copy(ROOT / ".dvc" / ".gitignore", folder / ".dvc")
+    for name in ("studies", "report"):  # their code, which stages and tests import
+        made = ("data", "figures", "tables", "html", "dvc.*", ".dvc", "weights")
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*made))
+    YAML().dump(LISTED, folder / "studies" / "runs.yaml")
     made = Project(folder)
     for key, value in TINY.items():
         made.set(key, value)
     made.do("git", "init", "--quiet")
+    add(made, described)
     return made
 
 
-def shared(base: Path) -> Project:
-    """The project with everything made once, committed, and pushed to its own remote: for copies
-    alone. It lies in that folder, which all of pytest's processes share."""
-    folder = base / "made" / "project"
-    with FileLock(base / "made.lock"):
-        if not (base / "made" / "ready").exists():
-            shutil.rmtree(base / "made", ignore_errors=True)
-            project = prepared(folder, pipeline())
-            assert project.dvc("repro") == EVERY
-            project.dvc("push", "--quiet")
+def add(project: Project, described: Described) -> None:
+    """Give a project these pipeline files."""
+    for file, content in described.items():
+        YAML().dump(content, project.folder / file)
+    for name in {files.project(file) for file in described}:
+        folder = project.folder / name / ".dvc"
+        folder.mkdir(exist_ok=True)
+        for file in ("config", ".gitignore"):
+            shutil.copy(ROOT / name / ".dvc" / file, folder)
+
+
+def shared(base: Path, *, beside: bool = False) -> Project:
+    """The paper, or with studies ``beside`` it, with everything made once, committed, and pushed to
+    its own remote: for copies alone. It lies in that folder, which all of pytest's processes
+    share."""
+    top = base / ("both" if beside else "made")
+    with FileLock(f"{top}.lock"):
+        if not (top / "ready").exists():
+            shutil.rmtree(top, ignore_errors=True)
+            if beside:
+                top.mkdir()
+                project = copied(shared(base), top)
+                add(project, studies())
+                project.dvc("repro", "--all-pipelines", project="studies")
+            else:
+                project = prepared(top / "project", pipeline())
+                assert project.dvc("repro") == EVERY
+            project.dvc("push", "--quiet", project="studies" if beside else "")
             project.do("git", "add", "--all")
             project.do("git", "commit", "--quiet", "--message", "made")
-            (base / "made" / "ready").touch()
-    return Project(folder)
+            (top / "ready").touch()
+    return Project(top / "project")
 
 
 def copied(made: Project, folder: Path) -> Project:

@@ -10,8 +10,7 @@ from strata.run import InputError
 
 KEPT = "refs/strata/grid"  # keeps the revision while workers need it
 # Where a file that git does not track yet is carried too.
-NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml", "notebooks", "ops", "pipelines", "src", "stages")
-NEEDED += ("report/code", "report/notebooks", "report/site", "report/stages", "studies")
+NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml", "notebooks", "ops", "src", "stages", "studies")
 
 
 def revision(carry: bool = True) -> tuple[str, list[str]]:

@@ -1,96 +1,55 @@
-"""What there is to do for the runs of the pipeline, and which worker does what."""
+"""What lacks of the runs, and which worker does what."""
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-from ops import files, provenance
+from ops import files
 from ops.times import Times
-from strata.run import InputError, Run, read_yaml
+from strata.run import InputError, Run
 
-RUNS = "pipelines/runs/dvc.yaml"  # the stages that every run has, and which runs there are
-TRAIN = "train"
-
-
-@dataclass(frozen=True)
-class Task:
-    """What one worker does: of each of its runs the stages that are missing, in their order.
-
-    >>> Task.parse("n165-s1:split,train+n154-s1:metrics").stages
-    {'n165-s1': ('split', 'train'), 'n154-s1': ('metrics',)}
-    >>> str(Task({"n165-s1": ("split", "train"), "n154-s1": ("metrics",)}))
-    'n165-s1:split,train+n154-s1:metrics'
-    """
-
-    stages: Mapping[str, tuple[str, ...]]
-
-    @classmethod
-    def parse(cls, text: str) -> "Task":
-        parts = (part.partition(":") for part in text.split("+"))
-        return cls({run: tuple(kinds.split(",")) for run, _, kinds in parts})
-
-    def __str__(self) -> str:
-        return "+".join(f"{run}:{','.join(kinds)}" for run, kinds in self.stages.items())
-
-    @property
-    def trains(self) -> bool:
-        return any(TRAIN in kinds for kinds in self.stages.values())
+Todo = Mapping[str, Sequence[str]]  # the stages that lack, by run
+Task = Sequence[str]  # the runs that one worker makes, one after the other
 
 
-def of_every_run() -> tuple[list[str], list[str]]:
-    """The kinds of stages that every run has, and the runs; the headline run is the last, where it
-    is not listed before."""
-    found = {k: v for k, v in read_yaml(RUNS)["stages"].items() if "run" in v.get("matrix", ())}
-    if not found:
-        raise InputError(f"{RUNS}: stages: none of them is made of every run (matrix: run)")
-    values = files.variables()
-    runs = [provenance.filled(name, values) for name in next(iter(found.values()))["matrix"]["run"]]
-    return list(found), list(dict.fromkeys(runs))
+def of_runs(stages: Iterable[str]) -> dict[str, list[str]]:
+    """The stages that are of one run, by run, in their order."""
+    found: dict[str, list[str]] = {}
+    for name in stages:
+        if run := files.run_of(name):
+            found.setdefault(str(run), []).append(name)
+    return found
 
 
-def chosen(names: Sequence[str]) -> list[str]:
-    """Those of the runs, all for none. Raises InputError for one that is not in the pipeline."""
-    every = of_every_run()[1]
+def chosen(names: Sequence[str], listed: Iterable[str]) -> list[str]:
+    """Those of the listed runs, all for none. Raises InputError for one that is not listed."""
+    every = list(listed)
     for name in names:
         if name not in every:
             Run.parse(name)
-            raise InputError(f"RUNS = {name}: must be in the list &runs of {RUNS}: add it there")
+            raise InputError(f"RUNS = {name}: must be listed in dvc.yaml or studies/runs.yaml")
     return list(dict.fromkeys(names or every))
 
 
-def missing(planned: Iterable[str], runs: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The planned stages of each of these runs that has some: their kinds, in the plan's order."""
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(runs, ())
-    kinds = of_every_run()[0]
-    for stage in planned:
-        kind, _, run = stage.partition("@")
-        if run in found and kind in kinds:
-            found[run] += (kind,)
-    return {run: todo for run, todo in found.items() if todo}
+def trains(stages: Iterable[str]) -> bool:
+    return any(files.kind(name) == "train" for name in stages)
 
 
-def seconds(times: Times, run: str, kinds: Iterable[str], threads: int) -> float:
-    """How long the stages of a run take, on so many threads where they train."""
-    parsed = Run.parse(run)
-    return sum(
-        times.training(parsed, threads) if kind == TRAIN else times.stage(f"{kind}@{run}")
-        for kind in kinds
-    )
+def seconds(times: Times, stages: Iterable[str], threads: int) -> float:
+    """How long stages take, on so many threads where they train."""
+    named = [(name, files.run_of(name) if trains([name]) else None) for name in stages]
+    return sum(times.training(run, threads) if run else times.stage(name) for name, run in named)
 
 
-def tasks(
-    took: Mapping[str, float], todo: Mapping[str, tuple[str, ...]], batches: int
-) -> list[Task]:
+def dealt(took: Mapping[str, float], todo: Todo, batches: int) -> list[Task]:
     """A task for each run that trains, the longest first; then the other runs, dealt to so many
     tasks that take about the same time. A worker starts once for all runs of its task."""
     order = sorted(todo, key=lambda run: -took[run])
-    trained = [run for run in order if TRAIN in todo[run]]
+    trained = [run for run in order if trains(todo[run])]
     others = [run for run in order if run not in trained]
-    dealt: list[list[str]] = [[] for _ in range(min(batches, len(others)))]
+    shared: list[list[str]] = [[] for _ in range(min(batches, len(others)))]
     for run in others:
-        min(dealt, key=lambda runs: sum(took[x] for x in runs)).append(run)
-    groups = [*([run] for run in trained), *dealt]
-    return [Task({run: todo[run] for run in group}) for group in groups]
+        min(shared, key=lambda runs: sum(took[x] for x in runs)).append(run)
+    return [*([run] for run in trained), *shared]
 
 
 def makespan(took: Iterable[float], at_once: int) -> float:
@@ -100,6 +59,6 @@ def makespan(took: Iterable[float], at_once: int) -> float:
     4.0
     """
     free = [0.0] * at_once
-    for seconds in took:
-        heapq.heapreplace(free, free[0] + seconds)
+    for each in took:
+        heapq.heapreplace(free, free[0] + each)
     return max(free)

@@ -1,5 +1,5 @@
 """A worker: in a clean clone of one revision it makes the stages of some runs, one run after the
-other. ``ops/scripts/worker`` makes the clone and starts this in it.
+other. ``worker.sh`` makes the clone and starts this in it.
 
 DVC runs the stages and decides what is valid. What they write is in the cache of the clone that the
 worker works for; where they share no disk, it is pushed to a remote, with the run cache.
@@ -12,19 +12,21 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TextIO
 
 import platformdirs
+from dvc.repo import Repo
 
-from ops import files, times
-from ops.grid import clone
-from ops.grid.state import BEGINS, Folder, State, last_line, taken
-from ops.grid.tasks import TRAIN, Task
+from ops import files, plan, times
+from ops.calls import ROOM, last_line
+from ops.calls import command as called
+from ops.grid import tasks
+from ops.grid.logs import Logs, taken
 from strata.run import command
 
-ROOM = 8 << 20  # bytes that must be free: DVC's databases try for ever to write on a full disk
 GRACE = 10.0  # seconds that DVC and its stage have to end
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -44,14 +46,27 @@ def granted() -> int:
     return int(found[0]) if found else times.threads()
 
 
+def inputs(runs: Iterable[str], project: str) -> list[str]:
+    """What the locks have of these runs and of the stages that decide what others do: all that the
+    stages of the runs may read, as DVC calls it in its project."""
+    locked = files.locked().items()
+    own = [
+        stage
+        for name, stage in locked
+        if files.project(name) == project
+        and (files.kind(name) in plan.QUICK or str(files.run_of(name)) in runs)
+    ]
+    return [files.inside(path) for stage in own for path in files.outs(stage)]
+
+
 class Worker:
     """A worker in its clone: whom it reports to, and where DVC's objects go."""
 
     def __init__(self, place: Path, head: Path, cache: Path, remote: str):
         self.place, self.head, self.cache, self.remote = place, head, cache, remote
-        self.folder, self.threads, self.parent = Folder(head), granted(), os.getppid()
-        self.folder.make()
+        self.logs, self.threads, self.parent = Logs(head), granted(), os.getppid()
         self.node = os.environ.get("SLURMD_NODENAME") or socket.gethostname()
+        self.projects = [x for x in ("", "studies") if (place / x / "dvc.yaml").is_file()]
         self.stopped = False
         for number in ENDS:
             signal.signal(number, self._stop)
@@ -67,76 +82,73 @@ class Worker:
             if shutil.disk_usage(place).free < ROOM:
                 raise Failed(f"{place}: the disk is full: make room, then repeat")
 
-    def fetched(self, task: Task) -> None:
-        """Bring what the stages of the task read, beside what they make themselves."""
-        with self.log(next(iter(task.stages))) as log:
+    def prepared(self, runs: list[str]) -> dict[str, list[str]]:
+        """Set DVC in the clone, bring what the runs read, and give the stages of each. Raises
+        Failed, Stopped."""
+        self.cache.mkdir(parents=True, exist_ok=True)
+        (self.head / ".snapshots").mkdir(parents=True, exist_ok=True)
+        (self.place / ".snapshots").symlink_to(self.head / ".snapshots")
+        os.environ["DVC_SITE_CACHE_DIR"] = str(self.place / ".dvc" / "tmp" / "site")
+        every: list[str] = []
+        for project in self.projects:
+            local = self.place / project / ".dvc" / "config.local"
+            local.write_text(f"[cache]\n    dir = {self.cache}\n")
             own = ("pull", "--remote", self.remote) if self.remote else ("checkout", "--quiet")
-            self.dvc(*own, *clone.inputs(task, files.locked()), log=log)
+            with self.logs.open(runs[0]) as log:
+                self.dvc(project, *own, "--allow-missing", *inputs(runs, project), log=log)
+            with Repo(project or ".") as repo:
+                every += [stage.addressing for stage in repo.index.stages if not stage.frozen]
+        return tasks.of_runs(every)
 
-    def made(self, run: str, kinds: tuple[str, ...]) -> bool:
+    def made(self, run: str, stages: list[str]) -> bool:
         """Make the stages of a run; whether that went well. Raises Stopped."""
-        state = self.state(run)
         with ExitStack() as stack:
             try:
-                self.alone(run, kinds, stack)
-                state = state.now("running")
-                self.folder.write(state)
-                self.stages(run, kinds)
+                self.alone(run, stack)
+                self.logs.say(run, f"running on {self.node}, with {self.threads} threads")
+                self.stages(run, stages)
             except Stopped:
-                self.folder.write(state.now("stopped"))
+                self.logs.say(run, "stopped")
                 raise
             except Failed as reason:
-                self.folder.write(state.now("failed", str(reason)))
+                self.logs.say(run, f"failed: {reason}")
                 return False
-            self.folder.write(state.now("done"))
+            self.logs.say(run, "done")
             return True
 
-    def state(self, run: str) -> State:
-        return State(
-            run=run, node=self.node, pid=os.getpid(), threads=self.threads, state="waiting",
-            began=time.time(),
-        )  # fmt: skip
-
-    def log(self, run: str) -> TextIO:
-        """A run's log, with the first line of this worker."""
-        file = self.folder.log(run).open("a", buffering=1, encoding="utf-8")
-        when = time.strftime("%Y-%m-%d %H:%M:%S")
-        file.write(
-            f"\n{BEGINS}{self.node}, process {os.getpid()}, threads {self.threads}, {when}\n"
-        )
-        return file
-
-    def alone(self, run: str, kinds: tuple[str, ...], stack: ExitStack) -> None:
+    def alone(self, run: str, stack: ExitStack) -> None:
         """Wait until no other process works on the run: another worker, or a training that has
         outlived its own."""
-        stack.enter_context(self.waited(run, self.folder.path / "locks" / run))
-        if TRAIN in kinds:  # which takes this lock itself
-            self.waited(run, self.head / ".snapshots" / f"{run}.lock").close()
+        stack.enter_context(self.waited(run, self.logs.path / "locks" / run))
+        # which the training takes itself
+        self.waited(run, self.head / ".snapshots" / f"{run}.lock").close()
 
     def waited(self, run: str, path: Path) -> TextIO:
         """The lock of that file, when whoever has it has ended: until then the run waits."""
         file = taken(path)
         if not file:
-            self.folder.write(self.state(run))
+            self.logs.say(run, f"waits on {self.node} for the process that has it")
         while not file:
             self.checked()
             time.sleep(0.5)
             file = taken(path)
         return file
 
-    def stages(self, run: str, kinds: tuple[str, ...]) -> None:
+    def stages(self, run: str, stages: list[str]) -> None:
         """Have DVC make the stages, and push them where no disk is shared."""
-        names = [clone.address(kind, run) for kind in kinds]
-        with self.log(run) as log:
-            self.dvc("repro", "--single-item", *names, log=log)
-            if self.remote:
-                self.dvc("push", "--run-cache", "--remote", self.remote, *names, log=log)
+        with self.logs.open(run) as log:
+            for project in self.projects:
+                own = [files.inside(x) for x in stages if files.project(x) == project]
+                if own:
+                    self.dvc(project, "repro", "--single-item", *own, log=log)
+                if own and self.remote:
+                    self.dvc(project, "push", "--run-cache", "-r", self.remote, *own, log=log)
 
-    def dvc(self, *words: str, log: TextIO) -> None:
+    def dvc(self, project: str, *words: str, log: TextIO) -> None:
         """Run DVC in a group of processes that ends with the worker. Raises Failed, Stopped."""
         before = os.fstat(log.fileno()).st_size
         process = subprocess.Popen(
-            [sys.executable, "-m", "dvc", *words], stdin=subprocess.DEVNULL, stdout=log,
+            called(*words, project=project), stdin=subprocess.DEVNULL, stdout=log,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
         try:
@@ -155,38 +167,36 @@ class Worker:
 def end(process: subprocess.Popen) -> None:
     """End a process with its group: under SLURM children of an ended worker may go on."""
     for number, seconds in ((signal.SIGTERM, GRACE), (signal.SIGKILL, None)):
-        try:
+        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
             os.killpg(process.pid, number)
             process.wait(seconds)
-        except ProcessLookupError:
             break
-        except subprocess.TimeoutExpired:
-            continue
     process.wait()
 
 
-def work(worker: Worker, task: Task) -> int:
-    """Make the task; the exit code."""
+def work(worker: Worker, runs: list[str]) -> int:
+    """Make the runs; the exit code."""
     os.environ |= {"STRATA_THREADS": str(worker.threads), "OMP_NUM_THREADS": str(worker.threads)}
     try:
-        worker.fetched(task)
-        well = [worker.made(run, kinds) for run, kinds in task.stages.items()]
+        stages = worker.prepared(runs)
+        well = [worker.made(run, stages.get(run, [])) for run in runs]
         return int(not all(well))
     except Stopped:
         return 128 + signal.SIGTERM
     except Failed as reason:
-        for run in task.stages:
-            worker.folder.write(worker.state(run).now("failed", str(reason)))
+        for run in runs:
+            worker.logs.say(run, f"failed: {reason}")
         return 1
 
 
-def main(head: str, cache: str, remote: str, text: str) -> None:
-    task, place = Task.parse(text), Path.cwd()
+def main(head: str, cache: str, remote: str, task: str) -> None:
+    place = Path.cwd()
     own = platformdirs.user_cache_path("strata", appauthor=False)
     kept = Path(cache) if cache else place / ".dvc" / "cache"
-    with clone.owned(place):
-        clone.prepare(place, own if remote else Path(head), kept, [*task.stages])
-        code = work(Worker(place, own if remote else Path(head), kept, remote), task)
+    try:
+        code = work(Worker(place, own if remote else Path(head), kept, remote), task.split("+"))
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
     sys.exit(code)
 
 

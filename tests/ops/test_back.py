@@ -14,16 +14,16 @@ from tiny import Project, copied
 from ops import provenance
 
 DVC = (sys.executable, "-m", "dvc")
-BACK = (sys.executable, "ops/scripts/back.py")
+BACK = (sys.executable, "-m", "ops.back")
 
 
 @pytest.fixture(scope="module")
-def project(made, tmp_path_factory) -> Project:
-    return copied(made, tmp_path_factory.mktemp("back"))
+def project(both, tmp_path_factory) -> Project:
+    return copied(both, tmp_path_factory.mktemp("back"))
 
 
 def refused(project: Project) -> str:
-    """What `make back` says where it does nothing."""
+    """What `make back` says where it does not all of it."""
     done = project.run(*BACK)
     assert done.returncode == 1, done.stdout
     return done.stdout
@@ -48,7 +48,7 @@ def trains(pid: int) -> bool:
 
 def test_an_experiment_killed_in_its_training_is_taken_back(project):
     before = project.outputs()
-    words = ("-S", "n=7", "-S", "train.epochs=1000000", "pipelines/runs/dvc.yaml:train@n7-s1")
+    words = ("-S", "n=7", "-S", "train.epochs=1000000", "train@n7-s1")
     process = subprocess.Popen(
         (*DVC, "exp", "run", *words), cwd=project.folder, env=project.environment,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -56,18 +56,20 @@ def test_an_experiment_killed_in_its_training_is_taken_back(project):
     while not trains(process.pid):
         assert process.poll() is None
         time.sleep(0.1)
-    (project.folder / "data" / "split" / f".{'aB3_' * 5}-x.tmp").touch()  # as DVC leaves it
     rwlock = project.folder / ".dvc" / "tmp" / "rwlock"
     assert "make back" in refused(project)  # it is still running
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     rwlock.write_text("")  # as where it was just being written
+    stale = project.folder / ".git" / "objects" / "ab" / f"{'0' * 38}.lock"
+    stale.parent.mkdir(exist_ok=True)
+    stale.touch()
     config = project.folder / "data" / "config" / "train" / "n6-s1.json"
     config.unlink()  # the cache has it; a link there must not be written to
     config.write_text("{}")  # as where DVC had not recorded it yet
     assert not as_published(project)
     project.do(*BACK)
-    assert not rwlock.exists()
+    assert not rwlock.exists() and not stale.exists()
     assert as_published(project)
     assert project.outputs() == before
     assert "n: 7" in project.do("git", "stash", "show", "--patch")
@@ -76,6 +78,8 @@ def test_an_experiment_killed_in_its_training_is_taken_back(project):
 def test_a_finished_experiment_is_taken_back_and_other_files_stay(project):
     before = project.outputs()
     project.dvc("exp", "run", "-S", "n=5", "split@n5-s1")
+    more = project.folder / "studies" / "data" / "metrics" / "n5-s9.json"  # of a run of the studies
+    more.write_text("{}")
     own = project.folder / "figures" / "own.txt"
     own.write_text("mine")
     project.do(*BACK)
@@ -84,15 +88,18 @@ def test_a_finished_experiment_is_taken_back_and_other_files_stay(project):
     own.unlink()
 
 
-def test_an_output_that_is_recorded_nowhere_is_named_and_nothing_is_done(project):
-    path = project.folder / "figures" / "fig01-hierarchy.png"
-    path.write_bytes(b"mine")
+def test_outputs_that_are_recorded_nowhere_are_named_and_none_is_replaced(project):
+    paths = [project.folder / x for x in ("tables/moduli.md", "studies/data/metrics/n6-s2.json")]
+    for path in paths:
+        path.unlink()
+        path.write_bytes(b"mine")
     project.set("star", 0.3)
     before = project.outputs()
-    assert "figures/fig01-hierarchy.png" in refused(project)
+    said = refused(project)
+    assert "tables/moduli.md" in said and "studies/data/metrics/n6-s2.json" in said
     assert project.outputs() == before
-    assert "params.yaml" in project.do("git", "status", "--porcelain")
-    path.unlink()
+    for path in paths:
+        path.unlink()
     project.do(*BACK)
     assert as_published(project)
-    assert path.read_bytes() != b"mine"
+    assert all(path.read_bytes() != b"mine" for path in paths)

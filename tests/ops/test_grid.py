@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 import slurm
-from tiny import ROOT, RUN, Project, copied, pipeline, prepared
+from tiny import MORE, ROOT, RUN, Project, add, copied, pipeline, prepared, studies
 
-from ops.grid.slurm import submit
+from ops.grid.pool import submit
 from strata.run import InputError
 from strata.store import read_tensors
 
 SLOW = "slow-n6-s1"
-WEIGHTS = f"data/train/{SLOW}/weights.safetensors"
+WEIGHTS = f"studies/data/train/{SLOW}/weights.safetensors"
 BEGUN: list[subprocess.Popen] = []  # by the test that runs
 MISSING = sorted({*slurm.PROGRAMS} - {*slurm.found()})
 on_slurm = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
@@ -43,28 +43,29 @@ PAUSED = """        while trainer.epoch < stop and not trainer.diverged:
 
 @pytest.fixture(scope="module")
 def trainings(tmp_path_factory) -> Project:
-    """A project of trainings alone, with nothing trained. One of them waits at epoch 200 while the
-    file PAUSE exists; they are saved at each look."""
+    """A paper and a study of trainings alone, with nothing trained. That of the study waits at
+    epoch 200 while the file PAUSE exists; they are saved at each look."""
     folder = tmp_path_factory.mktemp("trainings") / "project"
-    described = pipeline(set())
-    kept = {"dvc.yaml": {"code"}, "pipelines/runs/dvc.yaml": {"check", "split", "train"}}
-    for file, names in kept.items():
-        stages = described[file]["stages"]
-        described[file]["stages"] = {name: stages[name] for name in names}
-    described["dvc.yaml"].pop("plots")
-    runs = described["pipelines/runs/dvc.yaml"]["stages"]["check"]["foreach"]["runs"]["runs"]
-    runs[:] = [RUN, SLOW, "${variant}n${n}-s${seed}"]
-    project = prepared(folder, {file: described[file] for file in kept})
+    kept = {"dvc.yaml": pipeline(set())["dvc.yaml"]}
+    kept |= {"studies/dvc.yaml": studies()["studies/dvc.yaml"]}
+    for whole in kept.values():
+        names = {"code", "check", "split", "train"}
+        whole["stages"] = {k: v for k, v in whole["stages"].items() if k in names}
+        whole.pop("plots", None)
+    project = prepared(folder, kept)
     loop = "src/strata/train/loop.py"
     for path, old, new in (
+        ("studies/runs.yaml", MORE, SLOW),
         ("params.yaml", "variants:\n", "variants:\n  slow: {epochs: 400}\n"),
         (loop, "= 10, 30.0", "= 10, 0.0"),
         (loop, PAUSED.partition("\n")[0] + "\n", PAUSED),
     ):
         text = (folder / path).read_text()
         assert old in text
-        (folder / path).write_text(text.replace(old, new, 1))
+        count = -1 if path.endswith("runs.yaml") else 1
+        (folder / path).write_text(text.replace(old, new, count))
     project.dvc("repro", "code", "check@runs")
+    project.dvc("repro", "code", "check", project="studies")
     project.do("git", "add", "--all")
     project.do("git", "commit", "--quiet", "--message", "made")
     return project
@@ -74,7 +75,7 @@ def trainings(tmp_path_factory) -> Project:
 def undisturbed(trainings, tmp_path_factory) -> bytes:
     """The weights of the slow run, trained by DVC."""
     project = copied(trainings, tmp_path_factory.mktemp("undisturbed"))
-    project.dvc("repro", f"train@{SLOW}")
+    project.dvc("repro", f"train@{SLOW}", project="studies")
     return (project.folder / WEIGHTS).read_bytes()
 
 
@@ -111,7 +112,7 @@ def grid(project: Project, cluster: slurm.Cluster | None = None, **asked: str) -
         own |= {"ON": "slurm", "SLURM_CONF": cluster.environment["SLURM_CONF"]}
         own["PATH"] = f"{own['PATH']}:{slurm.SYSTEM}"
     process = subprocess.Popen(
-        [sys.executable, "ops/scripts/grid.py"], cwd=project.folder, env=own, text=True,
+        [sys.executable, "-m", "ops.grid.grid"], cwd=project.folder, env=own, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         # ignored where the tests run in background, and that would be inherited
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -135,8 +136,8 @@ def until(holds, process: subprocess.Popen) -> None:
         time.sleep(0.05)
 
 
-def log(project: Project) -> str:
-    path = project.folder / ".grid" / "logs" / f"{SLOW}.log"
+def log(project: Project, run: str = SLOW) -> str:
+    path = project.folder / ".grid" / "logs" / f"{run}.log"
     return path.read_text() if path.exists() else ""
 
 
@@ -168,21 +169,26 @@ def nothing_left(project: Project) -> bool:
 
 
 @on_slurm
-def test_a_run_is_made_through_its_page_while_the_controller_is_restarted(made, cluster, tmp_path):
+def test_runs_are_made_through_the_studies_while_the_controller_is_restarted(
+    both, cluster, tmp_path
+):
     project = prepared(tmp_path / "project", pipeline())
+    add(project, studies())
     project.do("git", "add", "--all")
     project.do("git", "commit", "--quiet", "--message", "made")
     process = grid(project, cluster)
-    until(lambda: (project.folder / ".grid" / "runs" / f"{RUN}.json").exists(), process)
+    until(lambda: "== running" in log(project, RUN), process)
     cluster.kill("slurmctld")
     time.sleep(2)
     cluster.spawn("slurmctld", "-D")
     said = ended(process)
-    assert "train 1 model, run 7 stages of 1 run" in said and "made: 1 run" in said
-    assert not project.dvc("repro", f"page@{RUN}", f"logits@{RUN}", f"embedding@{RUN}")
-    theirs = made.outputs()
+    assert "train 2 models, run 12 stages of 2 runs" in said and "made: 2 runs" in said
+    of_runs = [f"interventions/dvc.yaml:interventions@{MORE}", f"mechanism/dvc.yaml:logits@{RUN}"]
+    assert not project.dvc("repro", f"metrics@{RUN}")
+    assert not project.dvc("repro", *of_runs, project="studies")
+    theirs = both.outputs()
     ours = {k: v for k, v in project.outputs().items() if "environment.json" not in k}
-    assert {f"report/runs/{RUN}.js", f"data/train/{RUN}/weights.safetensors"} <= {*ours}
+    assert f"studies/data/train/{MORE}/weights.safetensors" in ours
     assert ours == {name: theirs[name] for name in ours}
 
 
@@ -198,7 +204,7 @@ def test_a_lost_node_and_a_cancelled_job_cost_no_byte(project, undisturbed, clus
     cluster.said("scancel", job)
     said = ended(process, 1)
     go_on(project)
-    assert f"{SLOW}: ended" in said and "it was cancelled: the same command goes on" in said
+    assert f"{SLOW}: ended: it was cancelled: the same command goes on" in said
     assert "made: 1 run" in ended(grid(project, cluster, RUNS=SLOW))
     assert log(project).count("goes on from epoch") == 2
     assert same(project, undisturbed)
@@ -212,8 +218,7 @@ def test_a_daemon_that_dies_alone_leads_to_no_second_training(project, undisturb
     node = next(name for name in cluster.names if cluster.steps(name))
     cluster.kill(node)
     requeued(cluster, process)
-    state = project.folder / ".grid" / "runs" / f"{SLOW}.json"
-    until(lambda: '"waiting"' in state.read_text(), process)
+    until(lambda: "== waits" in log(project), process)
     go_on(project)
     said = ended(process)
     cluster.node(node)
@@ -221,15 +226,13 @@ def test_a_daemon_that_dies_alone_leads_to_no_second_training(project, undisturb
     # the second worker finds the run made, or is cancelled with its job where the head was faster
     cluster.until(lambda: not cluster.said("squeue", "-h", "-o", "%A"))
     assert log(project).count("> python stages/train.py") == 1 and "goes on" not in log(project)
-    first, _, second = log(project).rpartition("\n== ")
-    assert "Running stage" in first and "Running stage" not in second
     assert same(project, undisturbed)
 
 
 @on_slurm
 def test_what_slurm_can_never_start_ends_in_one_line(project, cluster):
     said = ended(grid(project, cluster, RUNS=SLOW, ARGS="--time=5:00:00"), 1).splitlines()
-    named = r"grid: SLURM: (PartitionTimeLimit: its --time is above|PartitionConfig: .* or time) "
+    named = r"grid: SLURM: (PartitionTimeLimit|PartitionConfig): .*: change ARGS"
     assert [x for x in said if re.match(named, x)] == said[-1:]
     assert not cluster.said("squeue", "-h", "-o", "%A")
 
@@ -244,7 +247,7 @@ def test_what_sbatch_refuses_is_named_in_its_words(args, named, cluster, monkeyp
     with pytest.raises(
         InputError, match=rf"(?i)^sbatch: [^\n]*{named}[^\n]*: change ARGS = {args}"
     ):
-        submit([str(ROOT / "ops" / "scripts" / "worker")], 1, [args])
+        submit(["bin"], [[RUN]], [args])
 
 
 def test_interrupted_it_leaves_nothing_behind_and_goes_on(project, undisturbed):
@@ -264,32 +267,38 @@ def test_interrupted_it_leaves_nothing_behind_and_goes_on(project, undisturbed):
 
 def test_without_a_shared_disk_results_come_through_a_remote(project, tmp_path, request):
     cluster = None if MISSING else request.getfixturevalue("cluster")
-    project.do(sys.executable, "-m", "dvc", "remote", "add", "grid", str(tmp_path / "remote"))
+    for own in ((), ("--cd", "studies")):
+        words = ("remote", "add", "grid", str(tmp_path / "remote"))
+        project.do(sys.executable, "-m", "dvc", *own, *words)
     project.do("git", "add", "--all")
     project.do("git", "commit", "--quiet", "--message", "a remote for workers")
     project.environment["XDG_CACHE_HOME"] = str(tmp_path / "home")
-    asked = {"RUNS": RUN, "REMOTE": "grid", "FROM": f"file://{project.folder}"}
+    asked = {"RUNS": f"{RUN} {SLOW}", "REMOTE": "grid", "FROM": f"file://{project.folder}"}
     go_on(project)
     said = ended(grid(project, cluster, **asked))
-    assert "made: 1 run" in said
-    assert cluster is None or re.search(rf"^{RUN} (runs|done) on n\d$", said, re.MULTILINE)
+    assert "made: 2 runs" in said
+    assert cluster is None or re.search(rf"^{RUN} (running|done) on n\d$", said, re.MULTILINE)
     assert not project.dvc("repro", f"train@{RUN}")
+    assert not project.dvc("repro", f"train@{SLOW}", project="studies")
     project.set("lr", 0.002)
     assert "params.yaml: is not as in git's last commit" in ended(
         grid(project, cluster, **asked), 1
     )
 
 
-def test_changed_analyses_are_made_again_and_no_training(made, tmp_path):
-    project = copied(made, tmp_path)
+def test_changed_analyses_are_made_again_and_no_training(both, tmp_path):
+    project = copied(both, tmp_path)
     project.set("variance", 0.9)
-    shutil.rmtree(project.folder / "data" / "code")  # as in a clone that has pulled nothing
+    for folder in ("data", "studies/data"):  # as in a clone that has pulled nothing
+        shutil.rmtree(project.folder / folder)
     said = ended(grid(project))
-    assert "train" not in said and "run 2 stages of 1 run" in said
+    assert "train" not in said and "run 2 stages of 2 runs" in said
     assert "workers have your changes of params.yaml" in said
-    assert not project.dvc("repro", f"page@{RUN}")
+    assert not project.dvc("repro", f"metrics@{RUN}")
+    assert not project.dvc("repro", f"metrics@{MORE}", project="studies")
     project.set("lr", 0.002)
-    assert f"{RUN}: trained before, with other settings or code" in ended(grid(project), 1)
+    again = ended(grid(project), 1)
+    assert f"{RUN}, {MORE}: trained before, with other settings or code" in again
 
 
 @pytest.mark.parametrize(("missing", "code"), [(".git", 66), (".grid/logs", 73)])
@@ -298,14 +307,6 @@ def test_a_node_without_the_folder_or_the_right_to_write_says_so_by_its_code(
 ):
     for name in {".git", ".grid/logs"} - {missing}:
         (tmp_path / name).mkdir(parents=True)
-    words = [
-        ROOT / "ops" / "scripts" / "worker",
-        "bin",
-        tmp_path,
-        "HEAD",
-        "cache",
-        "",
-        f"{RUN}:train",
-    ]
+    words = [ROOT / "ops" / "grid" / "worker.sh", "bin", tmp_path, "HEAD", "cache", "", RUN]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SLURM")}
     assert subprocess.run(words, env=environment, check=False).returncode == code

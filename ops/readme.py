@@ -65,7 +65,7 @@ def main() -> None:
             page.write_text(new, encoding="utf-8")
         elif new != old:
             sys.exit(
-                f"{page}: a table is not as its file has it: run `python ops/scripts/readme.py`"
+                f"{page}: a table is not as its file has it: run `python -m ops.readme`"
             )
 
 

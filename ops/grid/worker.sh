@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A worker of `make grid`, on this machine or as a task of SLURM: a clean clone of one revision, in which the stages of
 # some runs are made (ops.grid.worker). Called as
-#     worker BIN HEAD REVISION CACHE REMOTE TASK…
+#     worker.sh BIN HEAD REVISION CACHE REMOTE TASK…
 # with the programs of an environment, the folder or the URL to clone, the folder of DVC's cache, the remote where no disk
 # is shared (else empty), and tasks, of which SLURM's index of the array says which.
 set -euo pipefail
@@ -13,8 +13,8 @@ node=${SLURMD_NODENAME:-$(hostname)}
 if [ -z "$remote" ]; then
     # Not mounted here, or not ours to write: without a log the exit code alone says so.
     [ -e "$head/.git" ] || exit 66
-    { : >>"$head/.grid/logs/${task%%:*}.log"; } 2>/dev/null || exit 73
-    exec >>"$head/.grid/logs/${task%%:*}.log" 2>&1
+    { : >>"$head/.grid/logs/${task%%+*}.log"; } 2>/dev/null || exit 73
+    exec >>"$head/.grid/logs/${task%%+*}.log" 2>&1
 fi
 [ -x "$bin/python" ] || { echo "$node: $bin/python is not here: build it with make, or share it" >&2; exit 69; }
 clone=$(mktemp -d "${TMPDIR:-/tmp}/strata-worker-XXXXXX")

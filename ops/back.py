@@ -1,0 +1,106 @@
+"""The published state again, after any experiment, finished or interrupted: ``make back``.
+
+That of the last commit: params.yaml, the locks and summary.json, the branch that DVC leaves while
+an experiment runs, and every output. Outputs of runs that are not published are deleted. Nothing is
+lost: results stay in DVC's cache, values of params.yaml that no experiment has recorded in git's
+stash, and an output whose content is recorded nowhere is named, and no output replaced.
+"""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from ops import files, recover
+from ops.calls import command as called
+from ops.git import ANYBODY, git
+from strata.inputs import few
+from strata.run import InputError, command
+
+PARAMS = ("params.yaml", "studies/params.yaml")
+DERIVED = ("data/code", "data/config")  # made from the code and parameters alone
+EXECUTED = "refs/exps/exec"  # what DVC keeps of an experiment while it runs
+OF_A_RUN = re.compile(r"\$\{(?:item\.run|key)\}|\$\{variant\}n\$\{n\}-s\$\{seed\}")
+
+
+def unpublished() -> Iterator[Path]:
+    """The outputs of runs that no published stage wrote: they lie where those of a run do."""
+    stages, locked = files.stages().values(), files.locked().values()
+    kept = {path for stage in locked for path in files.outs(stage)}
+    for out in {x for stage in stages for x in files.paths(stage["outs"])}:
+        found = OF_A_RUN.search(out)
+        before, after = (out[: found.start()], out[found.end() :]) if found else ("", "")
+        for path in Path().glob(f"{before}*{after}") if found else ():
+            run = path.as_posix().removeprefix(before).removesuffix(after)
+            if path.as_posix() not in kept and files.run_of(f"@{run}"):
+                yield path
+
+
+def branch() -> None:
+    """Back to the branch that DVC left for an experiment which did not come to its end."""
+    left = git("for-each-ref", "--format=%(refname)", EXECUTED).splitlines()
+    if left and not git("branch", "--show-current"):
+        before = git("rev-parse", "--symbolic-full-name", "@{-1}")
+        if before and git("rev-parse", before) == git("rev-parse", "HEAD"):
+            git("symbolic-ref", "HEAD", before)
+    for name in left:
+        git("update-ref", "-d", name)
+
+
+def tracked() -> str:
+    """What git tracks of ours as it was, and nothing staged of it, nor of what DVC stages; how to
+    see what was in its place, where that was kept."""
+    ours = [*PARAMS, "summary.json", *map(files.lock, files.pipelines())]
+    changed = git("diff", "--name-only", "HEAD", "--", *ours, ".dvc/tmp").splitlines()
+    recorded = git("for-each-ref", "--format=%(refname)", "refs/exps/*/*/*").splitlines()
+    kept = [
+        name
+        for name in set(PARAMS) & set(changed)
+        if git("hash-object", name)
+        not in {git("rev-parse", f"{ref}:{name}") for ref in recorded if EXECUTED not in ref}
+    ]
+    if kept:
+        git(*ANYBODY, "stash", "push", "--message", "before make back", "--", *kept)
+    if changed:
+        git("restore", "--source=HEAD", "--staged", "--worktree", "--", *changed)
+    return f"; {few(kept)} as it was: git stash show --patch" if kept else ""
+
+
+def restored(project: str) -> list[str]:
+    """Check the outputs of a project out, unless one would be lost; those that would be."""
+    outs = [path for x in files.locked().values() for path in files.outs(x)]
+    derived = [x for x in outs if x.endswith(DERIVED) and files.project(x) == project]
+    own = [files.inside(x) for x in derived]
+    words = ("checkout", "--allow-missing")
+    subprocess.run(called(*words, "--force", "--quiet", *own, project=project), check=False)
+    done = subprocess.run(
+        called(*words, project=project), capture_output=True, text=True, check=False
+    )
+    here = f"{Path.cwd()}/"
+    return [x.removeprefix(here) for x in done.stderr.splitlines() if x.startswith(here)]
+
+
+def main() -> None:
+    files.at_top()
+    projects = [x for x in ("", *files.PROJECTS) if Path(x, "dvc.yaml").is_file()]
+    for project in projects:
+        if said := recover.busy(project):
+            raise InputError(f"{said}: wait for its end, or end it; then make back")
+    branch()
+    said = tracked()
+    gone = list(unpublished())
+    for path in gone:
+        path.unlink()
+    for folder in sorted((x for p in projects for x in Path(p, "data").glob("**/")), reverse=True):
+        if not any(folder.iterdir()):
+            folder.rmdir()
+    if lost := [path for project in projects for path in restored(project)]:
+        raise InputError(
+            f"{few(lost)}: this content is recorded nowhere and would be lost;"
+            " move it or delete it, then make back"
+        )
+    print(f"back: outputs as published, {len(gone)} of other runs deleted{said}")
+
+
+if __name__ == "__main__":
+    command(main)

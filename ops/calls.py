@@ -1,0 +1,55 @@
+"""DVC, called in one of the projects, and why it failed."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+from strata.run import InputError
+
+# Lines of DVC's that say nothing of why a stage failed.
+REMARKS = re.compile(r"WARNING|Updating lock|Use `dvc push`|Running stage|> |To |\s|$|== |<http")
+UNSAID = ("WARNING", "md5:", "Is your cache", "<http", "name:")  # the same where a pull fails
+ROOM = 8 << 20  # bytes that must be free: DVC's databases try for ever to write on a full disk
+
+
+def command(*words: str, project: str = "") -> list[str]:
+    """The command that calls DVC in a project: the paper's, or one beside it."""
+    return [sys.executable, "-m", "dvc", *(("--cd", project) if project else ()), *words]
+
+
+def dvc(*words: str, project: str = "") -> str:
+    """What DVC prints. Raises InputError with the reason where it fails, a stage's own if it gave
+    one."""
+    done = subprocess.run(
+        command(*words, project=project), text=True, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    if done.returncode:
+        raise InputError(f"dvc {words[0]}: {last_line(done.stdout)}")
+    return done.stdout
+
+
+def pulled(project: str) -> str:
+    """Restore what the remote holds; why not all of it came, empty where it did. Raises InputError
+    on a full disk, which DVC does not always survive to say."""
+    done = subprocess.run(
+        command("pull", project=project), capture_output=True, text=True, check=False
+    )
+    if done.returncode == 0:
+        return ""
+    if shutil.disk_usage(".dvc").free < ROOM or "No space left" in done.stderr:
+        raise InputError("not all of it was pulled: the disk is full: make room, then repeat")
+    # What the remote lacks, or holds damaged, must not keep the rest from coming.
+    subprocess.run(
+        command("checkout", "--allow-missing", project=project), capture_output=True, check=False
+    )
+    said = [x for x in done.stderr.splitlines() if x and not x.startswith(UNSAID)]
+    return " ".join(said).removeprefix("ERROR: ")[:200] or "dvc pull did not run to its end"
+
+
+def last_line(text: str) -> str:
+    """The last line of a log that says something: DVC's own word where its stage said nothing."""
+    lines = [line for line in text.splitlines() if not REMARKS.match(line)]
+    own = [line for line in lines if not line.startswith("ERROR: failed to reproduce")]
+    return (own or lines or [""])[-1].strip()

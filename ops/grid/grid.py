@@ -1,0 +1,227 @@
+"""Make what runs lack, as many at once as there are workers: ``make grid``.
+
+On this machine, or with ON=slurm on a cluster, where ARGS go to sbatch; RUNS are some of the runs.
+A worker trains a run and makes all that is made of every run; DVC decides what is valid. The same
+command goes on where it was, whatever was interrupted. STATUS=1 shows what workers are doing.
+"""
+
+import os
+import shlex
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dvc.repo import Repo
+
+from ops import files, plan, recover
+from ops.calls import dvc, pulled
+from ops.grid import pin, pool, tasks, watch, worker
+from ops.grid.logs import Logs, taken
+from ops.grid.tasks import Task, Todo
+from ops.times import Times, cores, counted, words
+from strata import store
+from strata.inputs import few
+from strata.params import load
+from strata.run import InputError, command
+
+BATCH = 60.0  # seconds of analyses that one task of SLURM has at least
+OVERHEAD = 10.0  # seconds until a worker has cloned and DVC has started
+
+
+class Asked(NamedTuple):
+    """What `make grid` was asked for, by variables of its command line."""
+
+    on: str
+    runs: tuple[str, ...]
+    args: tuple[str, ...]
+    remote: str  # where no disk is shared: a remote of DVC's, and
+    source: str  # the URL that workers clone
+    go: bool
+
+    @classmethod
+    def given(cls, variables: Mapping[str, str]) -> "Asked":
+        """From the environment, where make puts them. Raises InputError."""
+        get = variables.get
+        on, args = get("ON") or "here", tuple(shlex.split(get("ARGS") or ""))
+        if on not in {"here", "slurm"}:
+            raise InputError(f"ON = {on}: must be slurm, or nothing for this machine")
+        if on == "slurm" and not (shutil.which("sbatch") and shutil.which("squeue")):
+            raise InputError(
+                "ON = slurm: sbatch and squeue are not here: log in to a node of the cluster that "
+                "has them; make grid without ON runs on this machine"
+            )
+        if args and on == "here":
+            raise InputError(f"ARGS = {' '.join(args)}: is for sbatch: make grid ON=slurm ARGS=…")
+        remote, source = get("REMOTE") or "", get("FROM") or ""
+        if bool(remote) != bool(source):
+            raise InputError(
+                "REMOTE, FROM: both or none: the remote of DVC and the URL of git that workers use "
+                "where they do not share this folder"
+            )
+        runs = tuple((get("RUNS") or "").split())
+        return cls(on, runs, args, remote, source, bool(get("GO")))
+
+
+def projects() -> list[str]:
+    return [x for x in ("", "studies") if Path(x, "dvc.yaml").is_file()]
+
+
+def gathered(asked: Asked) -> tuple[Todo, list[str]]:
+    """What is missing of each run, when what the run cache has has been brought in; and all runs.
+    The stages that decide what others do are run here."""
+    ahead, planned = plan.Ahead(pulled=True, remote=asked.remote), []
+    for project in projects():
+        if asked.remote:
+            dvc("fetch", "--run-cache", "--remote", asked.remote, "code", project=project)
+        plan.quick(project)
+        planned += ahead.stages(project)
+    return tasks.of_runs(planned), [*tasks.of_runs(ahead.every)]
+
+
+class Work(NamedTuple):
+    """The tasks to give away, what each takes in seconds, and with how many threads."""
+
+    tasks: list[Task]
+    seconds: list[float]
+    threads: int
+    at_once: int  # 0: as many as SLURM allows
+
+
+def threads(missing: Todo, logs: Logs) -> int:
+    """The threads of each worker here: those with which a training that was interrupted began, as
+    it would start over with others; else as many as the cores have for each."""
+    given = os.environ.get("STRATA_THREADS", "")
+    if given.isdecimal():
+        return int(given)
+    begun = [run for run in missing if Path(".snapshots", f"{run}.safetensors").exists()]
+    known = [count for run in begun if (count := logs.threads(run))]
+    return known[0] if known else max(1, cores() // len(missing))
+
+
+def work(missing: Todo, asked: Asked, logs: Logs) -> Work:
+    """Deal what is missing to workers."""
+    count = threads(missing, logs) if asked.on == "here" else 1
+    at_once = min(max(1, cores() // count), len(missing)) if asked.on == "here" else 0
+    times = Times(load("params.yaml"))
+    took = {run: tasks.seconds(times, stages, count) for run, stages in missing.items()}
+    short = sum(took[run] for run in missing if not tasks.trains(missing[run]))
+    found = tasks.dealt(took, missing, at_once or max(1, int(short / BATCH)))
+    return Work(found, [OVERHEAD + sum(took[x] for x in runs) for runs in found], count, at_once)
+
+
+def said(missing: Todo, found: Work) -> str:
+    """What will be done, in one line."""
+    trained = sum(map(tasks.trains, missing.values()))
+    stages = sum(map(len, missing.values())) - trained
+    parts = [f"train {counted(trained, 'model')}"] * bool(trained)
+    parts += [f"run {counted(stages, 'stage')} of {counted(len(missing), 'run')}"] * bool(stages)
+    at_once = found.at_once or len(found.tasks)
+    took = words(tasks.makespan(found.seconds, at_once))
+    if not found.at_once:
+        return f"{', '.join(parts)}: {counted(len(found.tasks), 'task')}, the longest about {took}"
+    many = f"{counted(at_once, 'worker')} of {counted(found.threads, 'thread')}"
+    return f"{', '.join(parts)} with {many}: about {took}"
+
+
+def start(asked: Asked, found: Work, logs: Logs) -> pool.Recorded:
+    """Give the tasks to workers. Raises InputError where they would lack something."""
+    revision, changed = pin.revision(carry=not asked.remote)
+    if own := [name for name in changed if not name.endswith("dvc.lock")]:
+        print(f"workers have your changes of {few(own)}, committed or not")
+    runs = [run for task in found.tasks for run in task]
+    for project in projects() if asked.remote else ():
+        dvc("push", "--remote", asked.remote, *worker.inputs(runs, project), project=project)
+    for run in runs:
+        logs.say(run, "pending")
+    with Repo() as repo:
+        cache = Path(repo.cache.local.path).parents[1].resolve()
+    given = [str(Path(sys.executable).parent), asked.source or str(Path.cwd()), revision]
+    given += ["" if asked.remote else str(cache), asked.remote]
+    if asked.on == "here":
+        return pool.Local(given, found.tasks, found.at_once, found.threads)
+    return pool.submit(given, found.tasks, asked.args)
+
+
+def remembered(logs: Logs, alive: bool) -> list[pool.Recorded]:
+    """What was given to workers the last time."""
+    try:
+        found = store.read_json(logs.path / "jobs.json")
+    except InputError:
+        return []
+    return [pool.Array(x, work) if x else pool.Recorded(work, alive) for x, work in found]
+
+
+def make(asked: Asked, logs: Logs) -> None:
+    """Find what is missing, have it made, bring it in."""
+    kept = [job for job in remembered(logs, False) if job.job]
+    jobs = [job for job in kept if any(seen.goes_on for seen in (job.look() or {}).values())]
+    busy = {run for job in jobs for task in job.tasks for run in task}
+    every, listed = gathered(asked)
+    runs = tasks.chosen(asked.runs, listed)
+    missing = {run: every[run] for run in runs if run in every and run not in busy}
+    if not missing and not jobs:
+        print("nothing to do: make paper and make studies bring tables and figures up to date")
+        return
+    began = time.monotonic()
+    if missing:
+        found = work(missing, asked, logs)
+        print(said(missing, found), flush=True)
+        recorded = files.locked()
+        again = [x for x, own in missing.items() if tasks.trains({*own} & {*recorded})]
+        if again and not (asked.runs or asked.go):
+            raise InputError(
+                f"{few(again)}: trained before, with other settings or code: "
+                "make grid GO=1 trains again, RUNS='…' some of them, make back returns"
+            )
+        jobs.append(start(asked, found, logs))
+    store.write_json(logs.path / "jobs.json", [[job.job, job.tasks] for job in jobs])
+    rows = {x.run: x.said for x in watched(jobs, logs)}
+    left = [run for run in gathered(asked)[0] if run in rows]
+    print(f"made: {counted(len(rows) - len(left), 'run')} in {words(time.monotonic() - began)}")
+    for run in left:
+        print(f"{run}: {rows[run]} (.grid/logs/{run}.log)", file=sys.stderr)
+    if left:
+        raise InputError(f"{counted(len(left), 'run')} not made: the same command goes on")
+
+
+def watched(jobs: Sequence[pool.Recorded], logs: Logs) -> list[watch.Row]:
+    """Watch to the end. Interrupted, or where a task can never start, end all of them."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        return watch.until_end(jobs, logs)
+    except BaseException as reason:
+        for job in jobs:
+            job.cancel()
+        if isinstance(reason, KeyboardInterrupt):
+            print("interrupted: trainings were saved; the same command goes on", file=sys.stderr)
+            sys.exit(130)
+        raise
+
+
+def main() -> None:
+    files.at_top()
+    asked, logs = Asked.given(os.environ), Logs()
+    lock = taken(logs.path / "lock")
+    if os.environ.get("STATUS"):
+        jobs = remembered(logs, lock is None)
+        watch.shown(watch.rows(jobs, logs) or [], logs)
+        return
+    if lock is None:
+        raise InputError("another make grid is at work here: make grid STATUS=1 shows it")
+    with lock:
+        for project in projects():
+            if at_work := recover.busy(project):
+                raise InputError(f"{at_work}: wait for its end, then repeat")
+            pulled(project)
+        make(asked, logs)
+
+
+if __name__ == "__main__":
+    try:
+        command(main)
+    except KeyboardInterrupt:
+        sys.exit(130)
