@@ -1,7 +1,7 @@
-"""Serve report/ on this machine and open it in the browser, until Ctrl-C.
+"""Serve report/html on this machine and open it in the browser, until Ctrl-C.
 
-``python ops/scripts/report.py browser``; with an empty word nothing is opened. The address names
-the commit of the working tree, which a page made before that commit cannot know itself.
+``python ops/scripts/report.py browser``; an empty word says where it is, and no more. The address
+names the commit of the working tree, which a page made before that commit cannot know itself.
 """
 
 import subprocess
@@ -11,9 +11,10 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from ops.files import FILES, lock
+from ops.files import lock, pipelines
 
-FOLDER = Path(__file__).parents[2] / "report"
+TOP = Path(__file__).parents[2]
+HTML = TOP / "report" / "html"
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -26,29 +27,36 @@ class Quiet(SimpleHTTPRequestHandler):
 def commit() -> str:
     """?commit=… of the working tree, marked where a pipeline is not as committed; else nothing."""
     found = _git("rev-parse", "HEAD")
-    files = [*FILES, *map(lock, FILES)]
+    files = [x for file in pipelines(TOP) for x in (file, lock(file))]
     dirty = "-dirty" if _git("status", "--porcelain", "--", *files) else ""
     return f"?commit={found}{dirty}" if found else ""
 
 
 def _git(*words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=FOLDER.parent, capture_output=True, text=True)
+    done = subprocess.run(["git", *words], cwd=TOP, capture_output=True, text=True)
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def main() -> None:
-    if not (FOLDER / "index.html").is_file():
-        sys.exit("report/index.html is not there: make report, or dvc repro report")
-    handler = partial(Quiet, directory=str(FOLDER))
+def serve() -> None:
+    """Until it is interrupted."""
+    handler = partial(Quiet, directory=str(HTML))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         address = f"http://127.0.0.1:{server.server_port}/{commit()}"
         print(f"{address}  (Ctrl-C ends it)", flush=True)
-        if "".join(sys.argv[1:]):
-            webbrowser.open(address)
+        webbrowser.open(address)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
             print()
+
+
+def main() -> None:
+    if not (HTML / "index.html").is_file():
+        sys.exit(f"{HTML}: is not there: make report")
+    if "".join(sys.argv[1:]):
+        serve()
+    else:
+        print(HTML / "index.html")
 
 
 if __name__ == "__main__":

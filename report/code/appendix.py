@@ -1,90 +1,76 @@
-"""The appendix: a page for each part of the report, with its figures and tables; the contents."""
+"""The appendix: two pages for the paper, one for each study, and the contents."""
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Any
+from pathlib import Path
 
 from markupsafe import Markup
 
-from ops import provenance
-from report.code import highlights
-from report.code.claims import Claim
-from report.code.page import frame
-from report.code.section import PARTS
-from report.code.site import PLAIN, Bar, rendered
+from report.code.sections import Section
+from report.code.site import PLAIN, rendered, script
+from report.code.words import Target, Text, page, plain
 from strata.run import Run
 
-Json = dict[str, Any]
 # The scripts of a page with panels, in the order in which they need one another.
 PANELS = ("core", "search", "model", "through", "theme", "chart", "maps", "spectra", "pca")
 PANELS += ("training", "element", "panels", "runs", "page", "main")
 HERE = "appendix/index.html"
-HEADINGS = "<h1.*?</h1>", "<h[23].*?</h[23]>"
 
 
 @dataclass(frozen=True)
-class Part:
-    """One page: its file, its heading, and its sections in their order."""
+class Page:
+    """One page: its file, its heading, what it says first, and its sections in their order."""
 
     file: str
     title: str
-    sections: list[Json]
-
-    def html(self, **shared: Any) -> str:
-        """The page; one without an interactive panel loads no run."""
-        scripts = PANELS if any(s["view"] for s in self.sections) else PLAIN
-        own = {"part": self.title, "own": self.sections, "scripts": scripts}
-        return rendered("part.html", "../", HERE, **own, **shared)
+    text: Markup
+    sections: Sequence[Section]
 
 
-def parts(shown: Sequence[Json]) -> list[Part]:
-    """The pages that these sections make."""
-    own = groupby(shown, lambda s: s["part"])
-    return [Part(PARTS[title], title, list(sections)) for title, sections in own]
+def pages(found: Mapping[str, Sequence[Section]], target: Target) -> list[Page]:
+    """The pages of these sections, by the folder of their pipeline; a study's begins with its
+    README."""
+    made = []
+    for folder, own in found.items():
+        if folder == ".":
+            figures = [x for x in own if x.notebook]
+            tables = [x for x in own if not x.notebook]
+            made.append(Page("figures.html", "Figures of the paper", Markup(), figures))
+            made.append(Page("tables.html", "Tables of the paper", Markup(), tables))
+            continue
+        name, readme = Path(folder).name, Path(folder, "README.md")
+        text = page(readme, target) if readme.is_file() else None
+        title = text.title if text else name.capitalize()
+        made.append(Page(f"{name}.html", title, text.html if text else Markup(), own))
+    return made
 
 
-def pages(shown: Sequence[Json], carried: Collection[str], run: Run, bar: Bar) -> dict[str, str]:
-    """Every page by the name of its file, with links to the files that the report carries along."""
-    found = parts(shown)
-    rows: list[Claim] = next((s["claims"] for s in shown if s["name"] == "claims"), [])
-    shared = {"pages": found, "headline": str(run), "caption": run.caption, "carried": carried}
-    shared |= {"bar": bar, "columns": list(rows[0].cells) if rows else []}
-    own = {page.file: page.html(**shared) for page in found}
-    beyond = highlights.lines({s["name"] for s in shown}, lambda x: frame(x).to_dict("records"))
-    place = {
-        s["name"]: (f"{page.file}#{s['name']}", s["title"]) for page in found for s in page.sections
-    }
-    told = [(*place[name], text) for name, text in beyond]
-    index = rendered("appendix.html", "../", HERE, beyond=told, scripts=PLAIN, **shared)
-    return own | {"index.html": index}
+def written(made: Sequence[Page], run: Run) -> Iterator[tuple[str, str]]:
+    """Every page by its file."""
+    shared = {"pages": made, "headline": str(run), "caption": run.caption}
+    for own in made:
+        # One without a panel loads no run.
+        scripts = PANELS if any(s.view for s in own.sections) else PLAIN
+        yield (
+            f"appendix/{own.file}",
+            rendered("part.html", "../", HERE, own=own, scripts=scripts, **shared),
+        )
+    yield HERE, rendered("appendix.html", "../", HERE, scripts=PLAIN, **shared)
 
 
-def words(shown: Sequence[Json], docs: Mapping[str, str]) -> str:
+def index(made: Sequence[Page], docs: Mapping[str, Text]) -> str:
     """What the search looks through: page, name, heading and text of each section, and of the
     pages of docs/ title and headings."""
     sections = [
-        [f"appendix/{PARTS[s['part']]}", s["name"], f"{s['label']} {s['title']}".strip(), said(s)]
-        for s in shown
+        [f"appendix/{p.file}", s.name, f"{s.label} {s.title}".strip(), said(s)]
+        for p in made
+        for s in p.sections
     ]
-    pages = [
-        [f"docs/{name}", "", *(plain(" · ".join(re.findall(h, html))) for h in HEADINGS)]
-        for name, html in docs.items()
-    ]
-    return provenance.script("words", sections + pages)
+    texts = [[f"docs/{n}.html", "", x.title, " · ".join(x.headings)] for n, x in docs.items()]
+    return script("words", sections + texts)
 
 
-def said(s: Json) -> str:
-    """The words of a section, and of a table its caption and headings."""
-    own = [s["table"] and s["caption"], *(s["table"]["headings"] if s["table"] else [s["alt"]])]
-    return " ".join([plain(s["text"]), *filter(None, own)])
-
-
-def plain(html: str) -> str:
-    """The text of a piece of HTML, in one line.
-
-    >>> plain("<p>W<sub>E</sub>  &amp;\\nmore</p>")
-    'WE & more'
-    """
-    return " ".join(Markup(html).striptags().split())
+def said(s: Section) -> str:
+    """The words of a section: of a table its caption and headings, of a figure what is seen."""
+    own = [s.seen.alt] if s.notebook else [s.cells["caption"], *s.cells["headings"]]
+    return " ".join([plain(s.text), *own])

@@ -20,7 +20,6 @@ from strata.patch.ablations import Subject
 from strata.patch.patching import Outcome
 from strata.patch.projections import Masks
 from strata.store import Arrays
-from studies.mechanism.code.main_effects import prime_powers
 
 Json = dict[str, Any]
 # Shown first, modulo n: of 165 a pair that almost every change makes wrong modulo one prime alone.
@@ -37,7 +36,7 @@ def data(weights: Arrays, n: int, threshold: float) -> Json | None:
     costs = [wrong(subject, outcome(subject, x)) for x in found["changes"]]
     pairs = zip(found["changes"], costs, strict=True)
     told = [change | {"wrong": cost} for change, cost in pairs]
-    return found | {"changes": told, "cut": cut(subject, told, found["example"]["pair"])}
+    return found | {"changes": told}
 
 
 def about(weights: Arrays, n: int, threshold: float) -> Json:
@@ -59,18 +58,6 @@ def example(weights: Arrays, pair: list[int]) -> Json:
     logits, mlp, pattern = activations.forward(weights, a, b)
     found = {"pair": pair, "logits": digits(logits[0]), "mlp": digits(mlp[0])}
     return found | {"attention": [digits(x) for x in pattern[0]]}
-
-
-def cut(subject: Subject, told: list[Json], pair: list[int]) -> Json | None:
-    """The logits of one pair without the axis of the largest prime, for the still picture."""
-    primes = [x["prime"] for x in told if x["kind"] == "axis"]
-    if not primes:
-        return None
-    rows = specificity.removed(subject, specificity.directions(subject, 1, max(primes)))
-    W_E = np.concatenate([rows, subject.rig.weights["W_E"][len(rows) :]])
-    a, b = (np.array([x]) for x in pair)
-    logits = activations.forward(subject.rig.weights | {"W_E": W_E}, a, b).logits
-    return {"prime": max(primes), "logits": digits(logits[0])}
 
 
 def circle(q: int) -> Json:
@@ -102,6 +89,15 @@ def ordered(q: int) -> list[int]:
         return [x for x in range(q) if x % 2]
     order, g = known[0] if known else (1, 1)
     return [pow(g, i, q) for i in range(order)]
+
+
+def prime_powers(n: int) -> list[int]:
+    """Those whose product is n, primes ascending.
+
+    >>> prime_powers(180)
+    [4, 9, 5]
+    """
+    return [p**k for p, k in sorted(factorint(n).items())]
 
 
 def chosen(J: JClass, mask: np.ndarray) -> list[list[int]]:

@@ -18,9 +18,7 @@ from strata.measure.activations import answers, attended, blocks
 from strata.measure.character_fit import CharacterFit
 from strata.measure.metrics import ClassMetrics, Metrics
 from strata.monoid import JClass, algebraic_order, jclass, position
-from strata.patch.scores import Measures
 from strata.store import Arrays
-from studies.interventions.code.records import Interventions
 
 Json = dict[str, Any]
 # Two of these characters are one number from 1 to 4095; 2048 stands for 0.
@@ -33,13 +31,9 @@ WHOLE = ("run", "n", "seed", "architecture", "epochs", "finite", "first_099", "e
 SHOWN: Any = dict.fromkeys(WHOLE, True) | {"accuracy": {"all", "validation", "mirror_free"}}
 
 
-def page(
-    weights: Arrays, history: pd.DataFrame, metrics: Metrics, interventions: Interventions
-) -> Json:
-    """Everything the report shows of the run that has these metrics and interventions.
-
-    ``pca``, ``model`` and ``damage`` are None where the run diverged.
-    """
+def page(weights: Arrays, history: pd.DataFrame, metrics: Metrics) -> Json:
+    """Everything the report shows of the run that has these metrics. ``pca`` and ``model`` are None
+    where the run diverged."""
     n, finite = metrics.n, metrics.finite
     model = rounded_model(weights) if finite else None
     measured, fidelity = measure(weights, model, metrics) if model else ({}, None)
@@ -53,7 +47,6 @@ def page(
         "pca": pca(weights["W_E"][:n]) if finite else None,
         "model": model,
         "fidelity": fidelity,
-        "damage": damage(interventions) if finite else None,
     }
 
 
@@ -97,25 +90,6 @@ def pca(W_E: Float[np.ndarray, "n d_model"]) -> Json:
         return {"points": [], "share": []}
     share = np.diff(subspaces.cumulative_variance(W_E), prepend=0)[:3]
     return {"points": [digits(x) for x in subspaces.project(W_E)], "share": digits(share)}
-
-
-def damage(interventions: Interventions) -> Json:
-    """Accuracy and loss by class of a and class of b, ascending in d: as trained, and without the
-    directions of each class, whole and axis by axis."""
-
-    def grids(measures: Measures) -> Json:
-        found = measures.by_operands
-        shown = {"accuracy": found.accuracy, "loss": found.loss}
-        return {name: [digits(row) for row in grid] for name, grid in shown.items()}
-
-    assert interventions.base is not None, "the run diverged"
-    return {
-        "base": grids(interventions.base),
-        "without": [
-            {"class": x.d, "axis": x.axis, "dimension": x.dimension} | grids(x.all)
-            for x in interventions.specificity
-        ],
-    }
 
 
 def rounded_model(weights: Arrays) -> Json:

@@ -1,223 +1,260 @@
-"""What the report shows, in the paper's order: one line for each table and figure.
+"""The tables and figures that the pipelines make, with their words and how they were made.
 
-A figure has its heading and its words from its notebook, so those of a table alone stand here. A
-section that no stage of the pipelines makes is not shown.
+They are found in the pipeline files: every PNG below a folder figures/, every CSV below a folder
+tables/. A figure has title and words from its notebook, a table its caption and, where there are
+any, words from tables.yaml of the paper or of its study. What is not there is not shown.
 """
 
-from report.code.section import Section
-from report.code.sections_accounts import ACCOUNTS
-from report.code.sections_embedding import EMBEDDING
-from report.code.sections_interventions import OVER_RUNS
-from report.code.sections_published import PUBLISHED
-from report.code.sections_studies import STUDIES
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 
-SECTIONS = (
-    Section(
-        "moduli", "Setup", "Table 1", "The moduli",
-        "Composite, square-free moduli with two or three prime factors, and a prime. Where *n* is "
-        "square-free every class of residues is a group.",
-        claims="square-free integers",
-    ),
-    Section(
-        "jclasses", "Setup", "Table 4", "The classes and their groups",
-        "For each divisor *d* of *n*, the residues with gcd(*a*, *n*) = *d*. A regular class is a "
-        "group with the idempotent as identity; the generators set its axes, and with them the "
-        "algebraic order of every figure.",
-    ),
-    Section("fig06-model", "Setup"),
-    Section("fig01-hierarchy", "Embeddings"),
-    Section(
-        "key-freqs", "Embeddings", "Table 2", "Key frequencies and the energy they hold",
-        "A frequency is *key* when it holds at least a set part of what even energy would give it. "
-        "*FVE* is the share of energy on the key frequencies, *uniform* what even energy would put "
-        "there, *enrichment* their ratio. *Atomic*: the share on frequencies of one cyclic factor.",
-    ),
-    Section("fig02-pca-dim", "Embeddings", claims="principal components for"),
-    Section("fig07-token-fft", "Embeddings", claims="plain Fourier transform"),
-    Section("fig08-class-order", "Embeddings"),
-    Section("fig09-class-spectra", "Embeddings", view="spectra"),
-    Section("fig10-embed-pca", "Embeddings", view="pca", claims="first three principal"),
-    Section(
-        "fig03-attn-scores", "Attention", view="attention",
-        claims="attention of ‘=’|attention to a that class blocks",
-    ),
-    Section("fig04-cosine-align", "Attention", claims="singular values of OV|directions of J"),
-    Section("fig11-neurons", "Neurons", view="neurons", claims="MLP’s activations"),
-    Section(
-        "character-fit", "Logits", "Table 3", "How much of the logits characters explain",
-        "Least squares of the centred logits of each class on the characters of its key "
-        "frequencies: *R²* over one pair of operand classes, as in the paper, and over every "
-        "prompt whose product lies in the class. R² describes the logits; it is no evidence of a "
-        "cause.",
-    ),
-    Section("logits", "Logits", view="logits"),
-    Section(
-        "fig05-training", "Training", view="training",
-        claims="accuracy|wrong answers|validation pairs with",
-    ),
-    Section("progress-measures", "Training", view="epochs"),
-    Section("progress-order", "Training"),
-    Section(
-        "dynamics-order", "Training", "",
-        "Pairs of a composite class and a factor, in time",
-        "*Agree*: the composite class comes later. *p, signs*: sign test. *p, shuffled*: "
-        "permutation test, epochs shuffled among the classes of each modulus. *Control*: atomic "
-        "classes that the composite one is not made of. FVE and accuracy without a baseline "
-        "favour the hypothesis, since small classes begin high. *One rate*: what FVE above "
-        "uniform gives on the straight line from the first embedding to the last.",
-    ),
-    Section(
-        "dynamics-grokking", "Training", "", "Strata and grokking",
-        "The first checkpoint from which a measure stays at half of its final value. *Right "
-        "class*: the answer lies in the class of the product, right or not, as a share above that "
-        "of the commonest class. *Classes apart*: variance of the embedding between class means, "
-        "above that of shuffled labels.",
-    ),
-    Section(
-        "dynamics-times", "Training", "", "When each class comes",
-        "The first checkpoint from which a measure stays at half of its final value. At 0 it began "
-        "there. Accuracy: over mirror-free pairs.",
-    ),
-    Section(
-        "dynamics-origin", "Training", "", "Where the checkpoints were trained",
-        "On a machine like the run’s own, with as many threads, the last checkpoint has the run’s "
-        "weights, byte for byte.",
-    ),
-    Section(
-        "evidence", "Interventions", "Interventions", "What survives an intervention",
-        "Beyond the paper. Parts of the trained network are kept, removed or exchanged, and the "
-        "rest is run again. Each criterion but one (*not the embedding at large*) was fixed "
-        "before its test was run. *Skill*: 1 is always right, 0 a random element of the right "
-        "class. *Intact* is skill of 0.95 or more, *broken* 0.2 or less. A control must be 0.5 "
-        "away. Of interchanges 0.9 must give the predicted answer. *Worst case*: the skill, or "
-        "the share, that is nearest to failing; *against*: what it must differ from; *cases*: how "
-        "many hold. Every criterion: docs/interventions.md.",
-    ),
-    Section("keep-remove", "Interventions"),
-    Section(
-        "keep-remove-skill", "Interventions", "", "Keeping and removing key characters",
-        "*Skill*: 1 is always right, 0 is a random element of the right class. An answer that ties "
-        "with another is wrong, so skill falls below 0 where columns of W_U become equal. Controls "
-        "have the same dimension, or the largest there is; mean and range of their draws.",
-    ),
-    Section("specificity", "Interventions", view="damage"),
-    Section(
-        "specificity-skill", "Interventions", "", "Removing the directions of one class",
-        "Skill on the pairs with an operand in the class, and on all others.",
-    ),
-    Section(
-        "axes", "Interventions", "", "Removing one axis of one class",
-        "The axis of a prime, as one class has it, is removed from every residue. *Shared*: pairs "
-        "that have the axis but no operand in the class.",
-    ),
-    Section("interchange", "Interventions"),
-    Section(
-        "interchange-success", "Interventions", "", "Operands made of two residues, in numbers",
-        "How often the answer is the one that the algebra predicts for the hybrid, beside chance "
-        "and random changes of the same length.",
-    ),
-    Section("routing", "Interventions"),
-    Section(
-        "routing-skill", "Interventions", "", "Attention patterns and OV circuits changed",
-        "Patterns replaced by means, OV circuits by parts of them. Random variants are means over "
-        "draws.",
-    ),
-    Section(
-        "ablated-heads", "Interventions", "", "Heads ablated singly, in pairs, and all",
-        "What a head writes is replaced by its mean over all pairs.",
-    ),
-    Section(
-        "negative-controls", "Interventions", "", "Two models that should fail",
-        "The same criteria on the weights before training, and on weights that have memorised the "
-        "training pairs but do not generalise.",
-    ),
-    *OVER_RUNS,
-    *ACCOUNTS,
-    *EMBEDDING,
-    *PUBLISHED,
-    Section(
-        "pca-seeds", "Over seeds", "Table 5", "Dimension of the embedding over seeds",
-        "Principal components of all residues for the set share of the variance. Interval: of the "
-        "mean over seeds.",
-    ),
-    Section(
-        "classes-seeds", "Over seeds", "", "Spectra and character fits over seeds",
-        "Which of the numbers of one seed are typical.",
-    ),
-    Section(
-        "heads-seeds", "Over seeds", "", "Attention heads over seeds",
-        "Heads have no order: head 0 of one seed has nothing to do with head 0 of another.",
-    ),
-    Section(
-        "blocks-seeds", "Over seeds", "", "Class blocks, run by run",
-        "*Block score*: share of a head’s attention that the classes of *a* and *b* explain. *With "
-        "blocks*: two standard deviations above the mean of shuffled classes.",
-    ),
-    Section(
-        "neurons-seeds", "Over seeds", "", "What neurons of the MLP follow",
-        "Share of the variance over all pairs that the classes of *a* and *b* explain, and that "
-        "*a* and *b* explain modulo the one prime power of *n* that explains most of each neuron. "
-        "Shuffled among the residues, *q* labels explain at most about (*q* − 1)/(*n* − 1).",
-    ),
-    Section(
-        "directions-seeds", "Over seeds", "", "Aligned directions over seeds",
-        "How many directions of a class a head reads, and writes.",
-    ),
-    Section(
-        "generalisation-seeds", "Over seeds", "", "When a model generalises, over seeds",
-        "The first epoch with an accuracy at its level, and the epoch from which it stays there: "
-        "a leap of the loss late in training moves the second alone.",
-    ),
-    Section(
-        "architectures", "Over seeds", "", "Transformer and MLP-only model",
-        "The MLP-only model is not symmetric: to it a mirror is another example, so it has no "
-        "mirror-free accuracy. Its validation accuracy compares with the transformer's "
-        "mirror-free one.",
-    ),
-    Section(
-        "not-generalised", "Over seeds", "", "Runs that failed",
-        "Every run of the grid that did not generalise.",
-    ),
-    *STUDIES,
-    Section("fig12-spectra-seeds", "Over seeds"),
-    Section("fig13-pca-seeds", "Over seeds"),
-    *(
-        Section(
-            f"fig{number}-attn-seeds", "Over seeds", f"Figure {number}",
-            f"Attention to the first operand over seeds, n = {n}", template="fig14-attn-seeds",
-        )
-        for number, n in enumerate((113, 143, 154, 165), 14)
-    ),
-    Section(
-        "fig18-neurons-seeds", "Over seeds", "Figure 18",
-        "Neurons of the MLP over seeds, n = 165", template="fig18-neurons-seeds",
-    ),
-    Section(
-        "fig19-neurons-seeds", "Over seeds", "Figure 19",
-        "Neurons of the MLP over seeds, n = 113, 143, 154", template="fig18-neurons-seeds",
-    ),
-    Section(
-        "extension", "Every modulus", "", "Regular classes and the others",
-        "Beyond the paper, which stops at square-free *n*. Classes that are no groups get the same "
-        "measures; they are smaller, so chance stands beside.",
-    ),
-    Section("extension-sizes", "Every modulus"),
-    Section(
-        "extension-classes", "Every modulus", "", "The same class by class",
-        "Classes of two elements are left out: their one frequency holds everything anyway.",
-    ),
-    Section(
-        "classes-verdict", "Claims", "", "Tables 2 and 3 among our seeds",
-        "Where each number of the two tables lies among the seeds.",
-    ),
-    Section(
-        "verdict", "Claims", "", "The paper’s numbers among our seeds",
-        "Where each number of the text lies among the seeds.",
-    ),
-    Section(
-        "claims", "Claims", "", "Every number in the text",
-        "All numbers that the paper states in its text, with ours beside them, and those of ours "
-        "that belong beside them.",
-        claims=".",
-    ),
-)  # fmt: skip
+import pandas as pd
+from markupsafe import Markup
+
+from ops import files
+from ops.provenance import filled, leaves, md5, value
+from report.code import strips
+from report.code.words import prose
+from strata import store
+from strata.run import read_yaml
+from strata.tables.format import read, shown
+
+Json = dict[str, Any]
+# The function of site/ that draws a figure for any run.
+VIEWS = {
+    "Figure 3": "attention",
+    "Figure 5": "training",
+    "Figure 9": "spectra",
+    "Figure 10": "pca",
+    "Figure 11": "neurons",
+    "logits": "logits",
+    "progress-measures": "epochs",
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a reader needs to make a file again, or to check that it is the one: the stage as DVC
+    names it in its project, its command, parameters and inputs, each with a value or an md5."""
+
+    project: str
+    stage: str
+    command: str
+    parameters: tuple[tuple[str, str], ...]
+    inputs: tuple[tuple[str, str], ...]
+    output: str
+    """The md5 of what the lock names: the file, or its folder."""
+
+    @property
+    def headline(self) -> bool:
+        """Whether it is of the run that params.yaml names."""
+        return any(name == "n" for name, _ in self.parameters)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table or a figure: files ``stem``.csv, .md and .tex, or .png, .pdf and .html."""
+
+    stem: Path
+    made: Made
+    label: str
+    """What the paper calls it; empty beyond the paper."""
+    title: str
+    text: Markup
+    notebook: str = ""
+    """Of a figure."""
+
+    @property
+    def name(self) -> str:
+        """Its id on a page."""
+        return self.stem.name
+
+    @property
+    def view(self) -> str:
+        """Its panel, if it has one."""
+        return VIEWS.get(self.label, VIEWS.get(self.name, ""))
+
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """Its files that a reader takes away, with their md5."""
+        endings = (".png", ".pdf", ".html") if self.notebook else (".csv",)
+        paths = [self.stem.with_name(self.name + ending) for ending in endings]
+        return [(path.as_posix(), md5(path)) for path in paths]
+
+    @property
+    def path(self) -> str:
+        """Where the report has its files, without the ending."""
+        return f"files/{self.stem.as_posix()}"
+
+    @cached_property
+    def seen(self) -> "Seen":
+        """What is in a figure's page."""
+        found = Seen()
+        found.feed(store.read_bytes(self.stem.with_name(f"{self.name}.html")).decode())
+        return found
+
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """Width and height of a figure, with which the header of a PNG begins."""
+        head = store.read_bytes(self.stem.with_name(f"{self.name}.png"))[:24]
+        return int.from_bytes(head[16:20]), int.from_bytes(head[20:])
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """A table; a column of whole numbers stays one where some are missing."""
+        path = self.stem.with_name(f"{self.name}.csv")
+        data = pd.read_csv(path, dtype_backend="numpy_nullable")
+        return data.astype(dict.fromkeys(data.select_dtypes("Float64"), float))
+
+    @property
+    def records(self) -> list[Json]:
+        """The rows of a table, what is missing None."""
+        rows = self.frame.to_dict("records")
+        return [{str(k): None if pd.isna(v) else v for k, v in row.items()} for row in rows]
+
+    @cached_property
+    def cells(self) -> Json:
+        """A table as it is read: caption, headings, rows, alignment of each column, chart."""
+        cells = shown(self.frame)
+        return {
+            "caption": caption(self.stem),
+            "headings": list(cells),
+            "rows": cells.to_numpy().tolist(),
+            "align": ["r" if x.align == "r" else "l" for x in read(self.frame).values()],
+            "chart": strips.chart(self.frame),
+        }
+
+
+class Seen(HTMLParser):
+    """From the page of a notebook: the lines that it printed, and what is seen in its image."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.printed: list[str] = []
+        self.alt, self._inside = "", False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An image, or the output of a cell."""
+        values = dict(attrs)
+        if tag == "img":
+            self.alt = values.get("alt") or ""
+        elif tag == "div":
+            self._inside = "output_stdout" in (values.get("class") or "").split()
+
+    def handle_endtag(self, tag: str) -> None:
+        """The end of an output."""
+        self._inside &= tag != "div"
+
+    def handle_data(self, data: str) -> None:
+        """What an output says."""
+        if self._inside:
+            self.printed += [line for line in data.splitlines() if line.strip()]
+
+
+def sections(md5s: Mapping[str, str]) -> dict[str, list[Section]]:
+    """Those of each folder that has a pipeline, from the top, in the paper's order or that of the
+    pipeline; ``md5s`` is what the locks say of each path."""
+    found: dict[str, list[Section]] = {}
+    for address, stage in files.stages().items():
+        file = address.rpartition(":")[0] or "dvc.yaml"
+        if files.project(file) != "report":
+            own = found.setdefault(Path(file).parent.as_posix(), [])
+            for values in repeated(stage):
+                own += of_stage(address, file, stage, values, md5s)
+    return {folder: ordered(own, words(Path(folder))) for folder, own in found.items() if own}
+
+
+def ordered(found: Iterable[Section], said: Mapping[str, Any]) -> list[Section]:
+    """Figures first; the paper's by number, tables as tables.yaml has them."""
+    names = [*said]
+
+    def order(s: Section) -> tuple[bool, int, int]:
+        number = int(s.label.split()[1]) if s.label else len(names)
+        return not s.notebook, number, names.index(s.name) if s.name in names else len(names)
+
+    return sorted(found, key=order)
+
+
+def repeated(stage: Mapping[str, Any]) -> list[Json]:
+    """What a stage's ${item} and ${key} stand for, each time it is run: those that the pipeline
+    file lists at the stage. Stages over all runs make no table and no figure."""
+    if "matrix" in stage:
+        return []
+    items = stage.get("foreach", [""])
+    if isinstance(items, Mapping):
+        return [{"key": key, "item": item} for key, item in items.items()]
+    return [{"item": item} for item in items] if isinstance(items, list) else []
+
+
+def of_stage(
+    address: str, file: str, stage: Mapping[str, Any], values: Json, md5s: Mapping[str, str]
+) -> Iterator[Section]:
+    """The sections of one stage."""
+    values, folder = files.variables(file) | values, Path(file).parent
+    deps = [filled(path, values) for path in stage["deps"]]
+    code = [Path(path).stem for path in deps if Path(path).parent.name == "code"]
+    parameters = tuple(named(folder, stage.get("params", ())))
+    inputs = tuple((x, md5s.get(x, "")) for x in deps if Path(x).parent.name != "code")
+    for out in files.paths(stage["outs"]):
+        path = Path(filled(out, values))
+        made = Made(
+            files.project(file), files.inside(address), filled(stage["cmd"], values),
+            parameters, inputs, md5s.get(path.as_posix(), ""),
+        )  # fmt: skip
+        for each in sorted(path.iterdir()) if path.is_dir() else [path]:
+            if each.is_file() and each.suffix == ".png" and "figures" in each.parts:
+                # Figures of one notebook share their stage's only code.
+                own = each.stem if each.stem in code else code[0]
+                yield figure(each.with_suffix(""), made, folder / "notebooks" / f"{own}.ipynb")
+            elif each.is_file() and each.suffix == ".csv" and "tables" in each.parts:
+                yield table(each.with_suffix(""), made, words(folder))
+
+
+def named(folder: Path, entries: Iterable[str | Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Every parameter of a stage, with its value."""
+    for entry in entries:
+        [(file, keys)] = entry.items() if isinstance(entry, Mapping) else [("params.yaml", [entry])]
+        known = read_yaml(folder / file)
+        for key in keys or known:
+            yield from leaves(key, value(known, key))
+
+
+def words(folder: Path) -> Json:
+    """Label, title and text of the tables of a folder."""
+    path = Path("paper" if folder == Path() else folder, "tables.yaml")
+    return read_yaml(path) if path.is_file() else {}
+
+
+def table(stem: Path, made: Made, said: Mapping[str, Mapping[str, str]]) -> Section:
+    """A table; its caption is its title where nothing else is said."""
+    own = said.get(stem.name, {})
+    title = own.get("title") or caption(stem)
+    return Section(stem, made, own.get("label", ""), title, prose(own.get("text", "")))
+
+
+def caption(stem: Path) -> str:
+    """The caption of a table, with which its Markdown begins."""
+    return store.read_bytes(stem.with_name(f"{stem.name}.md")).decode().partition("\n")[0]
+
+
+def figure(stem: Path, made: Made, notebook: Path) -> Section:
+    """A figure, by the first cell of its notebook: `# Figure 9: its title`, then its words. Of a
+    notebook that draws several, each is named by its number: fig14-attn-seeds."""
+    first = "".join(store.read_json(notebook)["cells"][0]["source"])
+    heading, _, text = first.removeprefix("# ").partition("\n")
+    label, colon, title = heading.partition(": ")
+    if label.startswith("Figures"):
+        label = f"Figure {int(stem.name[3:5])}"
+    elif not (colon and label.startswith("Figure")):
+        label, title = "", heading
+    title = title[:1].upper() + title[1:].replace("`", "")
+    return Section(stem, made, label, title, prose(text), notebook.as_posix())
+
+
+def carried(shown: Sequence[Section]) -> list[str]:
+    """The files that pages link to."""
+    return [path for section in shown for path, _ in section.files]

@@ -1,7 +1,7 @@
-"""What all pages of the report share: the templates of site/, the bar, the colours of figures."""
+"""What all pages share: the templates of site/, the bar, colours of figures, data for scripts."""
 
-from collections.abc import Sequence
-from pathlib import Path
+import json
+from functools import cache
 from typing import Any
 
 import jinja2
@@ -10,7 +10,6 @@ from strata.plots import base
 
 # The scripts of a page without panels, in the order in which they need one another.
 PLAIN = ("core", "search", "page")
-# The entries of the bar; all but the first are made by stages of their own.
 BAR = (
     ("Appendix", "appendix/index.html"),
     ("Models", "cards/index.html"),
@@ -20,26 +19,51 @@ LOOK = {"colors": base.COLORS, "grey": base.GREY, "red": base.RED}
 LOOK |= {name: base.ramp(name) for name in ("viridis", "magma")}
 
 
-Bar = Sequence[tuple[str, str]]
+def rendered(template: str, root: str, here: str = "", **values: Any) -> str:
+    """A page of site/: ``root`` is its way to the folder of the report, ``here`` its entry in the
+    bar."""
+    shared = {"root": root, "here": here, "look": LOOK, "bar": BAR}
+    return environment().get_template(template).render(shared | values)
 
 
-def bar(report: Path) -> Bar:
-    """The entries whose pages are in the report's folder."""
-    return [entry for entry in BAR if entry == BAR[0] or (report / entry[1]).is_file()]
-
-
-def environment() -> Any:
+@cache
+def environment() -> jinja2.Environment:
     """The templates of site/, as every page is made of them."""
-    return jinja2.Environment(
+    found = jinja2.Environment(
         loader=jinja2.FileSystemLoader("report/site"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    found.filters |= {"percent": percent, "thousands": "{:,}".format, "span": span}
+    return found
 
 
-def rendered(template: str, root: str, here: str = "", **values: Any) -> str:
-    """A page of site/: ``root`` is its way to the folder of the report, ``here`` its entry."""
-    shared = {"root": root, "here": here, "look": LOOK}
-    return environment().get_template(template).render(shared | values)
+def script(name: str, data: Any) -> str:
+    """A script that hands data to the report's function of that name: a page opened from disk may
+    load scripts alone."""
+    text = json.dumps(data, sort_keys=True, allow_nan=False, separators=(",", ":"))
+    return f"strata.{name}({text});\n"
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage of three digits; 100 % means every one.
+
+    >>> percent(0.98765), percent(0.3), percent(0.99996), percent(1.0), percent(None)
+    ('98.8 %', '30 %', '> 99.9 %', '100 %', '–')
+    """
+    if share is None:
+        return "–"
+    text = f"{100 * share:.3g} %"
+    return "> 99.9 %" if share < 1 and text == "100 %" else text
+
+
+def span(shares: list[float]) -> str:
+    """The least and the largest of some shares.
+
+    >>> span([0.507, 0.789]), span([0.5])
+    ('51 to 79 %', '50 %')
+    """
+    low, high = (f"{100 * x:.0f}" for x in (min(shares), max(shares)))
+    return f"{low} %" if low == high else f"{low} to {high} %"

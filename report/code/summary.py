@@ -1,11 +1,13 @@
 """A line for each run, from its results: data/runs.json, which ``strata.runs`` shows."""
 
+from typing import Any
+
 from strata.measure.metrics import Metrics
 from strata.monoid import JClass, axis_primes
 from strata.result import Result
 from strata.run import Run
-from studies.interventions.code.records import Interventions
-from studies.mechanism.code.records import Logits
+
+Json = dict[str, Any]
 
 
 class RunSummary(Result):
@@ -41,8 +43,9 @@ class RunSummary(Result):
     docs/strata-or-primes.md, 1.4."""
 
 
-def summary(metrics: Metrics, interventions: Interventions, logits: Logits) -> RunSummary:
-    """What a run is, how well it answers, and what it has."""
+def summary(metrics: Metrics, interventions: Json, logits: Json) -> RunSummary:
+    """What a run is, how well it answers, and what it has; of two studies the results, empty where
+    there are none."""
     run, accuracy = Run.parse(metrics.run), metrics.accuracy
     return RunSummary(
         run=metrics.run,
@@ -60,7 +63,7 @@ def summary(metrics: Metrics, interventions: Interventions, logits: Logits) -> R
         frequencies=sum(c.total or 0 for c in metrics.classes),
         mixed=mixed(metrics),
         spared=spared(interventions),
-        gating=logits.at[0].balance.median if logits.at else None,
+        gating=at[0]["balance"]["median"] if (at := logits.get("at")) else None,
     )
 
 
@@ -74,8 +77,8 @@ def mixed(metrics: Metrics) -> int:
     return count
 
 
-def spared(interventions: Interventions) -> float | None:
+def spared(interventions: Json) -> float | None:
     """The least skill on pairs without an axis, over all classes and axes removed."""
-    regions = [r.regions for r in interventions.specificity if r.axis is not None]
-    known = [x.skill for r in regions if (x := r.get("spared")) and x.skill is not None]
-    return min(known, default=None)
+    removed = [x for x in interventions.get("specificity", ()) if x["axis"] is not None]
+    known = [own["skill"] for x in removed if (own := x["regions"].get("spared"))]
+    return min((x for x in known if x is not None), default=None)

@@ -58,7 +58,7 @@ const strata = (() => {
   function load(name) {
     if (runs.has(name)) return Promise.resolve(runs.get(name));
     if (!waiting.has(name)) waiting.set(name, script(`runs/${name}.js`).then(() => runs.get(name), error => {
-      throw new Error(`${error.message}: dvc repro pipelines/runs/dvc.yaml:page@${name}`);
+      throw new Error(`${error.message}: make report`);
     }));
     return waiting.get(name);
   }

@@ -14,7 +14,7 @@
   strata.search = (text, run) => {
     const found = typed(text), [a, b] = found ? [found[1], found[2] ?? null] : [null, null];
     say("");
-    if (found && !here) location.href = `${strata.root}appendix/attention.html#fig03-attn-scores?a=${+a}${b === null ? "" : `&b=${+b}`}`;
+    if (found && !here) location.href = `${strata.root}appendix/figures.html#fig03-attn-scores?a=${+a}${b === null ? "" : `&b=${+b}`}`;
     else if (!found) strata.set({ find: text.trim() || null });
     else if (run && [a, b].some(x => x !== null && +x >= run.n))
       say(`A residue from 0 to ${run.n - 1}, such as 12, a product such as 12 × 35, or a word`);

@@ -1,0 +1,66 @@
+"""What the report shows of a run at the checkpoints of its training, from two long tables: measures
+of the whole network, and spectra and principal components of the embedding."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from report.code.run_data import digits, pack
+
+Json = dict[str, Any]
+# By measure: what it is, and whether it is a share.
+MEASURES = {
+    "fve": ("energy of the embedding on the final key frequencies", True),
+    "fve_current": ("energy of the embedding on the current key frequencies", True),
+    "key_current": ("number of current key frequencies", False),
+    "gini_W_E": ("Gini coefficient of the spectrum", True),
+    "r2": ("R² of the logits on the final key characters", True),
+    "mirror_free_accuracy": ("accuracy over mirror-free pairs, by class of ab", True),
+    "mirror_free_class_accuracy": ("answers in the class of ab, right or not", True),
+    "class_components": ("principal components of a class", False),
+    "pca_components": ("principal components of all residues", False),
+    "class_share_added": ("variance between classes, in what training added to W_E", True),
+    "probe": ("residues whose class a held-out probe reads from W_E", True),
+    "block_score": ("share of attention between class blocks", True),
+}
+
+
+def epochs(frame: pd.DataFrame) -> list[int]:
+    """The checkpoints of a table."""
+    return sorted(frame["epoch"].unique().tolist())
+
+
+def measures(run: str, frame: pd.DataFrame) -> Json:
+    """Each measure (columns epoch, measure, of, value) by class, by head or of the whole, one value
+    for each checkpoint, None where it has none."""
+    shown = []
+    for name, (title, share) in MEASURES.items():
+        own = frame.loc[frame["measure"] == name].astype({"of": str})
+        values = own.pivot(index="epoch", columns="of", values="value").reindex(epochs(frame))
+        of = {x or "all": digits(values[x]) for x in sorted(values, key=lambda x: (len(x), x))}
+        if of:
+            shown.append({"name": name, "title": title, "share": share, "of": of})
+    return {"run": run, "epochs": epochs(frame), "measures": shown}
+
+
+def embedding(run: str, found: pd.DataFrame, measured: pd.DataFrame) -> Json:
+    """Amplitudes of each class and residues on three principal components (columns epoch, of,
+    place, value), 12 bits a number, and how many mirror-free pairs were right then."""
+    of = found["of"].astype(str)
+    rows = {kind: matrix(found.loc[of == kind]) for kind in of.unique()}
+    whole = measured.loc[(measured["measure"] == "mirror_free_accuracy") & (measured["of"] == "")]
+    return {
+        "run": run,
+        "epochs": epochs(found),
+        "right": digits(whole.set_index("epoch")["value"].reindex(epochs(found))),
+        "classes": {kind[1:]: pack(rows[kind]) for kind in rows if kind.startswith("J")},
+        "points": [pack(rows[kind]) for kind in rows if kind.startswith("PC")],
+        "share": [digits(row) for row in rows["share"]],
+    }
+
+
+def matrix(rows: pd.DataFrame) -> Float[np.ndarray, "epochs places"]:
+    """The numbers of one kind, a row for each checkpoint."""
+    return rows.pivot(index="epoch", columns="place", values="value").to_numpy(np.float64)

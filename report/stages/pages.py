@@ -1,0 +1,107 @@
+"""The report: pages over everything that the pipelines made, whole in their folder.
+
+In: the list of inputs and what it names: figures, tables and notebooks' pages, metrics; docs/ and
+the READMEs of studies; what the front page draws of the
+headline run; the curves of all runs; measures over the
+training of runs that have them; CITATION.cff. Out, in the folder given: index.html, the front page;
+appendix/, pages of figures and tables; docs/ as pages; site/, their style and scripts; files/, a
+copy of every figure, table and notebook's page linked to.
+"""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from report.code import appendix, front, numbers, training, words
+from report.code.sections import carried, sections
+from report.code.site import PLAIN, rendered, script
+from report.code.words import Text
+from strata import store
+from strata.params import load
+from strata.run import command, read_yaml
+
+SITE, DOCS = Path("report/site"), Path("docs")
+# Tables over the training of a run; there are none where there is no such study.
+MEASURED, EMBEDDING = "studies/dynamics/data/dynamics", "studies/dynamics/data/grokking"
+Json = dict[str, Any]
+
+
+def target(root: str, files: set[str]) -> words.Target:
+    """Where a page, ``root`` below the report's folder, finds a file of the repository."""
+
+    def found(path: str) -> str | None:
+        name = Path(path)
+        if name.parent == DOCS and name.suffix == ".md" and name.is_file():
+            return f"{root}docs/{name.stem}.html"
+        if name.name == "README.md" and name.parent.parent == Path("studies"):
+            return f"{root}appendix/{name.parent.name}.html"
+        return f"{root}files/{path}" if path in files else None
+
+    return found
+
+
+def documents(files: set[str]) -> dict[str, Text]:
+    """The pages of docs/ by name."""
+    return {x.stem: words.page(x, target("../", files)) for x in sorted(DOCS.glob("*.md"))}
+
+
+def trainings(names: list[str]) -> Iterator[tuple[str, Json, Json]]:
+    """Of each run that has them, its measures and its embedding at checkpoints."""
+    for name in names:
+        paths = [Path(folder, f"{name}.parquet") for folder in (MEASURED, EMBEDDING)]
+        if all(path.is_file() for path in paths):
+            measured, embedding = map(pd.read_parquet, paths)
+            yield (
+                name,
+                training.measures(name, measured),
+                training.embedding(name, embedding, measured),
+            )
+
+
+def main(inputs: str, hero: str, curves: str, folder: str) -> None:
+    out, params, md5s = Path(folder), load("params.yaml"), store.read_json(inputs)
+    for name in ("site", "files", "appendix", "docs"):
+        shutil.rmtree(out / name, ignore_errors=True)
+    found = sections(md5s)
+    shown = [s for own in found.values() for s in own]
+    files = carried(shown)
+    for path in files:
+        store.write_bytes(out / "files" / path, store.read_bytes(path))
+    for path in sorted(SITE.iterdir()):
+        if path.suffix in {".js", ".css"}:
+            store.write_bytes(out / "site" / path.name, store.read_bytes(path))
+
+    run, pages = params.headline(), appendix.pages(found, target("../", {*files}))
+    metrics = [store.read_json(x) for x in md5s if Path(x).parent.name == "metrics"]
+    printed = store.read_json("paper/printed_values.json")
+    results = numbers.Results(
+        run.n,
+        {s.name: s.records for s in shown if not s.notebook},
+        numbers.seeds(metrics, run.n),
+        printed,
+    )
+    docs = documents({*files})
+    listed, checkpoints = store.read_json(curves), {}
+    for name, measured, embedding in trainings([x["run"] for x in listed]):
+        checkpoints[name] = embedding["epochs"]
+        store.write_text(out / f"site/epochs-{name}.js", script("checkpoints", measured))
+        store.write_text(out / f"site/embedding-{name}.js", script("through", embedding))
+    listed = [x | {"checkpoints": checkpoints.get(x["run"], [])} for x in listed]
+    store.write_text(out / "site/runs.js", script("list", listed))
+    store.write_text(out / "site/words.js", appendix.index(pages, docs))
+    told = store.read_json(hero)
+    told = told and told | {"epochs": checkpoints.get(str(run), [])}
+    cff = read_yaml("CITATION.cff")
+    store.write_text(out / "index.html", front.page(pages, run, results, told, cff))
+    for path, html in appendix.written(pages, run):
+        store.write_text(out / path, html)
+    for name, text in docs.items():
+        html = rendered("doc.html", "../", title=text.title, text=text.html, scripts=PLAIN)
+        store.write_text(out / f"docs/{name}.html", html)
+
+
+if __name__ == "__main__":
+    command(main)

@@ -1,0 +1,69 @@
+"""A page with the data of each run, a card for each, and a line for each in one file.
+
+In: the list of inputs, and what it names: trainings and metrics of all runs; where there are these
+studies, interventions and accounts of the logits. Out: the lines as JSON, which ``strata.runs()``
+reads; the curves of all trainings; a folder with a script for each run, which hands the data
+described in report.code.run_data to the report; a folder with a card for each run and an index.
+"""
+
+import shutil
+from multiprocessing import Pool
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from report.code import cards, run_data, summary
+from report.code.site import script
+from strata import store
+from strata.measure.metrics import Metrics
+from strata.run import Run, command
+
+Json = dict[str, Any]
+# What every page knows of every run.
+LISTED = ("run", "n", "seed", "architecture", "first_099", "epoch_099", "curve")
+STUDIES = ("studies/interventions/data/runs", "studies/mechanism/data/logits")
+
+
+class Source(NamedTuple):
+    """Where a run's training and metrics are."""
+
+    run: Run
+    folder: Path
+    metrics: Path
+
+
+def sources(inputs: list[str]) -> list[Source]:
+    """Every run that is trained and measured, by its variant and its name."""
+    measured = {path.stem: path for path in map(Path, inputs) if path.parent.name == "metrics"}
+    weights = [Path(x) for x in inputs if Path(x).name == "weights.safetensors"]
+    trained = {x.parent.name: x.parent for x in weights if x.parent.parent.name == "train"}
+    found = [Source(Run.parse(x), trained[x], measured[x]) for x in {*measured} & {*trained}]
+    return sorted(found, key=lambda x: (x.run.variant, x.run))
+
+
+def made(source: Source) -> tuple[summary.RunSummary, Json, str]:
+    """The line, the data and the card of one run."""
+    metrics = store.read_model(source.metrics, Metrics)
+    paths = [Path(folder, f"{source.run}.json") for folder in STUDIES]
+    interventions, logits = (store.read_json(x) if x.is_file() else {} for x in paths)
+    weights = store.read_weights(source.folder / "weights.safetensors", source.run)
+    history = store.read_history(source.folder / "history.parquet")
+    line = summary.summary(metrics, interventions, logits)
+    return line, run_data.page(weights, history, metrics), cards.card(line, metrics, source.folder)
+
+
+def main(inputs: str, lines: str, curves: str, pages: str, folder: str) -> None:
+    found = sources([*store.read_json(inputs)])
+    for out in (pages, folder):
+        shutil.rmtree(out, ignore_errors=True)
+    with Pool(2) as pool:
+        done = pool.map(made, found, chunksize=1)
+    for line, shown, card in done:
+        store.write_text(Path(pages, f"{line.run}.js"), script("run", shown))
+        store.write_text(Path(folder, f"{line.run}.html"), card)
+    store.write_text(Path(folder, "index.html"), cards.index([line for line, *_ in done]))
+    store.write_json(lines, [line.model_dump() for line, *_ in done])
+    store.write_json(curves, [{name: shown[name] for name in LISTED} for _, shown, _ in done])
+
+
+if __name__ == "__main__":
+    command(main)
