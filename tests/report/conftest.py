@@ -1,10 +1,15 @@
-"""The browser in which the pages of the report are tested."""
+"""The browser in which the pages of the report are tested, and the report over a small project."""
 
 import shutil
+from pathlib import Path
 
 import pytest
+from reading import RUN, Reader, project
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+
+from report.stages import hero, inputs, pages, runs
+from strata import store
 
 CHROMIUM, DRIVER = (
     shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
@@ -14,7 +19,7 @@ FLAGS += ["disable-background-networking", "disable-component-update", "disable-
 FLAGS += ["disable-dev-shm-usage", "enable-unsafe-swiftshader"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chrome(tmp_path_factory):
     if not (CHROMIUM and DRIVER):
         pytest.skip("no chromium and chromedriver here: apt-get install chromium chromium-driver")
@@ -27,3 +32,27 @@ def chrome(tmp_path_factory):
     found.set_script_timeout(120)
     yield found
     found.quit()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Path:
+    """The report over the project, made by its stages."""
+    folder = tmp_path_factory.mktemp("report")
+    project(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        inputs.main("inputs.json")
+        runs.main("inputs.json", "runs.json", "curves.json", "html/runs", "html/cards")
+        hero.main(RUN, f"data/train/{RUN}/weights.safetensors", "hero.json")
+        pages.main("inputs.json", "hero.json", "curves.json", "html")
+    store.write_text(folder / "html" / "api" / "index.html", "<p>made by a stage of its own</p>")
+    return folder / "html"
+
+
+@pytest.fixture
+def reader(chrome, site):
+    found = Reader(chrome, site)
+    found.errors()
+    yield found
+    found.cdp("Emulation.setScriptExecutionDisabled", value=False)
+    assert found.errors() == []

@@ -1,22 +1,19 @@
 """The data of a run's page: what rounding changes, and that nothing else is lost."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from small import exact_transformer, history_of, measured, split_of, weights_of
 
-from ops import provenance
-from report.code import run_data
+from report.code import run_data, training
 from strata import monoid
 from strata.measure import character_fit
 from strata.measure.activations import blocks
 from strata.measure.metrics import Metrics
 from strata.run import Run
-from studies.interventions.code import suite
-from studies.interventions.code.records import Interventions
-from studies.params import InterventionsParams
 
 NUMBERS = st.floats(-1e6, 1e6, width=32)
 
@@ -29,14 +26,10 @@ def test_a_packed_number_is_off_by_half_a_step_of_its_row_at_most(x):
     assert (np.abs(run_data.unpack(packed) - x) <= 0.502 * step + 1e-30).all()
 
 
-def changed(run: Run, weights: dict[str, np.ndarray]) -> Interventions:
-    return suite.intervene(run, weights, InterventionsParams(draws=1, swaps=1, seed=0), 0.5)
-
-
 def page_of(run: Run, weights: dict[str, np.ndarray]) -> tuple[dict, Metrics]:
     history = history_of([0.5, 1.0])
     found = measured(run, weights, split_of(run.n), history)
-    return run_data.page(weights, history, found, changed(run, weights)), found
+    return run_data.page(weights, history, found), found
 
 
 @pytest.mark.parametrize("run", [Run(12, 1), Run(15, 1), Run(7, 2), Run(6, 1, "mlp")], ids=str)
@@ -101,7 +94,6 @@ def test_a_run_that_diverged_has_a_page_without_a_model():
     page, _ = page_of(run, weights)
     assert (page["finite"], page["model"], page["pca"], page["fidelity"]) == (False,) + (None,) * 3
     assert all(c["share"] == [] for c in page["classes"])
-    assert provenance.scripted(provenance.script("run", page))["run"] == str(run)
 
 
 def test_a_curve_is_short_and_ends_where_the_training_does():
@@ -111,15 +103,26 @@ def test_a_curve_is_short_and_ends_where_the_training_does():
     assert set(map(len, curve.values())) == {len(curve["epoch"])}
 
 
-@pytest.mark.parametrize("run", [Run(12, 1), Run(15, 1), Run(6, 1, "mlp")], ids=str)
-def test_damage_is_by_the_classes_of_the_page_and_before_it_nothing_is_lost(run):
-    weights = weights_of(run)
-    page, metrics = page_of(run, weights)
-    right = np.zeros((run.n, run.n))
-    for a, b, found in blocks(weights, run.n):
-        right[a, b] = found.logits.argmax(axis=1) == a * b % run.n
-    own = [monoid.jclass(c["d"], run.n).elements for c in page["classes"]]
-    expected = [[right[np.ix_(J, K)].mean() for K in own] for J in own]
-    assert np.allclose(page["damage"]["base"]["accuracy"], expected, atol=1e-3)
-    keyed = {c.d for c in metrics.classes if c.key_frequencies}
-    assert {r["class"] for r in page["damage"]["without"]} == keyed
+def test_what_is_measured_over_a_training_has_a_value_at_each_checkpoint_or_none():
+    rows = [(e, "fve", of, e / 100) for e in (0, 10, 50) for of in ("J1", "J10", "J2")]
+    frame = pd.DataFrame(rows[:-1], columns=["epoch", "measure", "of", "value"])
+    shown = training.measures("n15-s1", frame)
+    assert shown["epochs"] == [0, 10, 50]
+    [measure] = shown["measures"]
+    assert measure["of"] == {"J1": [0, 0.1, 0.5], "J2": [0, 0.1, None], "J10": [0, 0.1, 0.5]}
+    assert [*measure["of"]] == ["J1", "J2", "J10"]
+
+
+def test_the_embedding_over_a_training_is_held_to_12_bits():
+    values = np.random.default_rng(0).normal(size=(2, 5))
+    places = [(e, k, values[i, k]) for i, e in enumerate((0, 7)) for k in range(5)]
+    rows = [(e, of, k, x) for of in ("J1", "PC1", "share") for e, k, x in places]
+    frame = pd.DataFrame(rows, columns=["epoch", "of", "place", "value"])
+    right = [(epoch, "mirror_free_accuracy", "", epoch / 10) for epoch in (0, 7)]
+    measured = pd.DataFrame(right, columns=["epoch", "measure", "of", "value"])
+    told = training.embedding("n15-s1", frame, measured)
+    assert (told["epochs"], told["right"]) == ([0, 7], [0.0, 0.7])
+    largest = np.abs(values).max(axis=1, keepdims=True)
+    for packed in (told["classes"]["1"], told["points"][0]):
+        error = np.abs(run_data.unpack(packed) - values) / largest
+        assert error.max() == pytest.approx(0, abs=0.51 / 2047)

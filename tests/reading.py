@@ -1,0 +1,224 @@
+"""A small project made by hand, and how the pages of the report over it are read."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import small
+from matplotlib.figure import Figure
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from ops import files, verify
+from ops.provenance import md5
+from strata import store
+from strata.measure import fourier, subspaces
+from strata.monoid import classes
+from strata.run import Run
+
+ROOT = Path(__file__).parents[1]
+RUN, TORSOR, MLP = "n165-s1", "n12-s1", "mlp-n6-s1"  # shipped; not square-free; the other kind
+FIGURES = {
+    "fig03-attn-scores", "fig05-training", "fig09-class-spectra", "fig10-embed-pca",
+    "fig11-neurons", "fig14-attn-seeds",
+}  # fmt: skip
+
+
+# ---- the project -----------------------------------------------------------------------------
+
+
+def trained(folder: Path) -> None:
+    """The shipped run from the remote, and two of random weights."""
+    outs = verify.outs(files.locked(ROOT))
+    for path in (x for x in outs if Path(x).parent.name == RUN or Path(x).stem == RUN):
+        if path.startswith(("data/train/", "data/metrics/")):
+            kept = verify.at(ROOT / "remote", outs[path].md5).read_bytes()
+            store.write_bytes(folder / path, kept)
+    settings = store.read_tensors(folder / f"data/train/{RUN}/weights.safetensors")[1]
+    for name in (TORSOR, MLP):
+        run, history = Run.parse(name), small.history_of([0.5, 1.0])
+        weights, own = small.weights_of(run), folder / "data" / "train" / name
+        found = small.measured(run, weights, small.split_of(run.n), history)
+        store.write_json(folder / f"data/metrics/{name}.json", found.model_dump(mode="json"))
+        how = {"run": name, "train": small.kind_of(run, small.TRAIN).model_dump()}
+        kept = store.tensors_bytes(weights, settings | how)
+        store.write_bytes(own / "weights.safetensors", kept)
+        columns = {str(x): history[x].to_numpy() for x in history}
+        store.write_history(own / "history.parquet", columns)
+        shutil.copy(folder / f"data/train/{RUN}/environment.json", own)
+
+
+def checkpoints(folder: Path) -> None:
+    """The shipped run at two checkpoints, random numbers and its own: its embedding, a measure."""
+    end = store.read_weights(folder / f"data/train/{RUN}/weights.safetensors")["W_E"][:165]
+    start = np.random.default_rng(0).normal(size=end.shape).astype(np.float32)
+    axes, rows = subspaces.leading(end, 3), []
+    for epoch, W_E in ((0, start), (25000, end)):
+        kinds = {f"J{J.d}": fourier.energy_share(W_E[J.elements], J.orders)[1:] ** 0.5
+                 for J in classes(165) if len(J) > 1}  # fmt: skip
+        scores = (W_E - W_E.mean(axis=0)) @ axes.T
+        kinds |= {f"PC{k + 1}": x for k, x in enumerate(scores.T)}
+        kinds["share"] = scores.var(axis=0) / W_E.var(axis=0).sum()
+        rows += [(epoch, of, k, x) for of, own in kinds.items() for k, x in enumerate(own)]
+    data = folder / "studies" / "dynamics" / "data"
+    for name in ("dynamics", "grokking"):
+        (data / name).mkdir(parents=True)
+    names = ["epoch", "of", "place", "value"]
+    pd.DataFrame(rows, columns=names).to_parquet(data / "grokking" / f"{RUN}.parquet")
+    right = [(epoch, "mirror_free_accuracy", "", 0.25) for epoch in (0, 25000)]
+    right += [(epoch, "fve", "J3", epoch / 1e5) for epoch in (0, 25000)]
+    measured = pd.DataFrame(right, columns=["epoch", "measure", "of", "value"])
+    measured.to_parquet(data / "dynamics" / f"{RUN}.parquet")
+
+
+def drawn(stem: Path) -> None:
+    """A figure, and the page of its notebook."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    fig = Figure(figsize=(7, 3))
+    fig.subplots().plot([0, 1])
+    for ending in (".png", ".pdf"):
+        fig.savefig(stem.with_name(stem.name + ending))
+    seen = f"A line of {stem.name} that rises from 0 to 1, from left to right."
+    printed = '<div class="output_subarea output_stdout output_text"><pre>J_1: 4 of 7\n</pre></div>'
+    stem.with_name(f"{stem.name}.html").write_text(f'<p>{printed}<img alt="{seen}"></p>', "utf-8")
+
+
+def tabled(stem: Path, csv: str) -> None:
+    """A table, with its caption."""
+    store.write_text(f"{stem}.csv", csv)
+    store.write_text(f"{stem}.md", f"The table {stem.name}.\n\n| |\n")
+
+
+def stage(names: list[str], kind: str, endings: tuple[str, ...], code: list[str]) -> dict:
+    """A stage that makes these figures or tables from the metrics of the headline."""
+    outs = [f"{kind}/{name}{ending}" for name in names for ending in endings]
+    deps = [f"data/code/{name}.txt" for name in code]
+    return {"cmd": f"make {' '.join(names)}", "params": ["n"], "deps": deps, "outs": outs}
+
+
+def project(folder: Path) -> None:
+    """The paper's pipeline with some figures and a table, and a study whose folder of figures, and
+    of tables, is an output."""
+    for name in ("notebooks", "report/site"):
+        shutil.copytree(ROOT / name, folder / name)
+    for name in ("CITATION.cff", "params.yaml", "paper/printed_values.json", "paper/tables.yaml"):
+        store.write_bytes(folder / name, (ROOT / name).read_bytes())
+    trained(folder)
+    checkpoints(folder)
+    for name in FIGURES:
+        drawn(folder / "figures" / name)
+    rows = "1,8,79,0.96,0.1,0.97,0.16\n3,7,39,0.94,0.2,0.98,0.3\n"
+    names = "d,key,total,fve,fve_uniform,atomic_share,atomic_uniform"
+    tabled(folder / "tables" / "key-freqs", f"{names}\n{rows}")
+    single = sorted(FIGURES - {"fig14-attn-seeds"})
+    endings = (".pdf", ".png", ".html")
+    shared = stage(["${key}"], "figures", endings, ["fig14-attn-seeds"])
+    stages = {
+        "figures": stage(single, "figures", endings, single),
+        "seeds": {"foreach": {"fig14-attn-seeds": 113}, "do": shared},
+        "tables": stage(["key-freqs"], "tables", (".csv", ".md"), ["tables"]),
+    }
+    store.write_json(folder / "dvc.yaml", {"stages": stages})
+
+    study = folder / "studies" / "waves"
+    for name in ("logits", "progress-measures"):
+        drawn(study / "figures" / name)
+    rows = "".join(f"165,3,wave,share,0.5,0.4,0.6,0.4 0.{k}\n" for k in range(14))
+    tabled(study / "tables" / "waves", f"n,d,measure,unit,mean,low,high,values\n{rows}")
+    for path in (ROOT / "notebooks").glob("fig0*.ipynb"):  # of the study: a figure in each
+        names = {"fig01": "logits", "fig02": "progress-measures"}
+        if name := names.get(path.stem[:5]):
+            said = path.read_text("utf-8").replace("# Figure ", "# Of ", 1)
+            store.write_text(study / "notebooks" / f"{name}.ipynb", said)
+    store.write_text(
+        study / "README.md", "# Do waves stand?\n\nThey do: [docs](../../docs/one.md).\n"
+    )
+    made = {
+        "cmd": "make",
+        "deps": [f"data/code/{x}.txt" for x in ("logits", "progress-measures")],
+        "outs": ["figures", "tables"],
+    }
+    store.write_json(study / "dvc.yaml", {"stages": {"waves": made}})
+    links = "[here](#a-part), [two](two.md), ![seen](../figures/fig05-training.png), [gone](x.py)"
+    store.write_text(folder / "docs" / "one.md", f"# One\n\n## A part\n\n{links}\n")
+    store.write_text(folder / "docs" / "two.md", "# Two\n\n| of J_3 |\n|--|\n| 1,000 |\n")
+    paths = [x for x in folder.rglob("data/*/**/*") if x.is_file()]
+    outs = [{"path": x.relative_to(folder).as_posix(), "md5": md5(x)} for x in paths]
+    store.write_json(folder / "dvc.lock", {"stages": {"all": {"outs": outs}}})
+
+
+def data_of(site: Path, run: str) -> dict:
+    """What the page of a run holds."""
+    text = (site / "runs" / f"{run}.js").read_text("utf-8")
+    return json.loads(text[text.index("(") + 1 : text.rindex(")")])
+
+
+def weights_of(site: Path, run: str) -> dict[str, np.ndarray]:
+    """The weights of a run."""
+    return store.read_weights(site.parent / "data" / "train" / run / "weights.safetensors")
+
+
+# ---- the reader ------------------------------------------------------------------------------
+
+
+class Reader:
+    """The report in the browser, as someone reads it."""
+
+    def __init__(self, chrome: webdriver.Chrome, site: Path):
+        self.chrome, self.site = chrome, site
+
+    def open(self, page: str, width: int = 1280, dark: bool = False) -> "Reader":
+        """A page with its hash, drawn; in the appendix that of figures where none is named."""
+        self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=800,
+                 deviceScaleFactor=1, mobile=width < 500)  # fmt: skip
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.cdp("Emulation.setEmulatedMedia", media="", features=[scheme])
+        self.chrome.get("about:blank")
+        self.cdp("Page.resetNavigationHistory")  # of more than fifty steps Chrome forgets some
+        name, sharp, rest = page.partition("#")
+        self.chrome.get(f"{(self.site / (name or 'appendix/figures.html')).as_uri()}{sharp}{rest}")
+        # Front page: its steps. Page with panels: the run that is chosen.
+        scripts = "script[src*=main], script[src*=hero]"
+        self.until(
+            "const x = document.documentElement.dataset;"
+            "return x.steps || x.run || !document.querySelector(arguments[0])",
+            scripts,
+        )
+        return self
+
+    def cdp(self, command: str, **values: object) -> dict:
+        return self.chrome.execute_cdp_cmd(command, values)
+
+    def js(self, script: str, *values: object):
+        return self.chrome.execute_script(script, *values)
+
+    def until(self, script: str, *values: object):
+        return WebDriverWait(self.chrome, 120).until(lambda _: self.js(script, *values))
+
+    def one(self, selector: str):
+        return self.chrome.find_element(By.CSS_SELECTOR, selector)
+
+    def every(self, selector: str):
+        return self.chrome.find_elements(By.CSS_SELECTOR, selector)
+
+    def see(self, name: str, run: str = RUN) -> str:
+        """Scroll to a section, wait until its panel shows that run; what it says of it."""
+        # Again and again: what is drawn above it meanwhile can push it out of sight.
+        box = "document.querySelector(`#${arguments[0]} .view`)"
+        scroll = f"{box}.scrollIntoView({{behavior: 'instant', block: 'center'}})"
+        self.until(f"{scroll}; return {box}.dataset.drawn === arguments[1]", name, run)
+        return self.one(f"#{name} .readout").text
+
+    def choose(self, selector: str, value: str) -> None:
+        Select(self.one(selector)).select_by_value(value)
+
+    def marks(self, name: str) -> set[str]:
+        """What a panel calls the places of a, b and ab."""
+        return {part for x in self.every(f"#{name} .here") for part in x.text.split(", ")}
+
+    def errors(self) -> list[str]:
+        log = self.chrome.get_log("browser")  # pyright: ignore
+        return [entry["message"] for entry in log if entry["level"] == "SEVERE"]

@@ -1,0 +1,102 @@
+"""The numbers of the front page come from tables, and a verdict follows from them."""
+
+import pytest
+
+from report.code import numbers
+from report.code.numbers import DIFFERS, HOLDS, REJECTED, UNSHOWN, UNTESTED, WITHIN, Results
+
+
+def metrics(seed: int, **changed: object) -> dict:
+    """The metrics of a seed that is right on all pairs."""
+    shown = {"classes": 0.1, "modulo": {"3": 0.4, "5": 0.6}}
+    found = {"run": f"n15-s{seed}", "seed": seed, "finite": True, "accuracy": {"all": 1.0}}
+    found |= {"pca": {"of": 10, "shown": shown}, "token_order": {"share": 0.9, "uniform": 0.2}}
+    found |= {"classes": [{"pca": {"components": 1}}, {"pca": None}]}
+    found |= {"neurons": {"classes": 0.2, "one_power": 0.9}, "heads": [{"ov": {"top": 0.9995}}]}
+    return found | changed
+
+
+PRINTED = {
+    "embedding_pca_n165_seed1": {"share_of_components_for_95_percent_less_than": 0.2},
+    "ov_circuit_head_0_n165_seed1": {"top_8_variance_percent_more_than": 99.9},
+}
+
+
+def results(seeds: list[dict], **tables: list[dict]) -> Results:
+    return Results(15, {k.replace("_", "-"): v for k, v in tables.items()}, seeds, PRINTED)
+
+
+def test_without_tables_and_runs_no_claim_is_tested_and_no_number_is_said():
+    assert {x["verdict"] for x in numbers.judged(results([])).values()} == {UNTESTED}
+    found = numbers.found(results([]))
+    assert found.pop("algebra")["classes"] == 4
+    assert set(found.values()) == {None}
+
+
+def test_metrics_alone_decide_what_is_about_one_modulus():
+    wrong = metrics(2, accuracy={"all": 0.9}, classes=[{"pca": {"components": 3}}])
+    seeds = [metrics(1), wrong, metrics(3)]
+    found = numbers.judged(results(seeds))
+    assert (found["accuracy"]["verdict"], found["accuracy"]["min"]) == (HOLDS, 0.9)
+    assert (found["dimension"]["verdict"], found["dimension"]["max"]) == (HOLDS, 0.3)
+    assert found["directions"]["verdict"] == HOLDS
+    for name in ("regions", "token-order", "neurons"):
+        assert found[name]["verdict"] == DIFFERS and found[name]["runs"] == 3
+    found = numbers.judged(results([wrong, wrong, metrics(3)]))
+    assert found["accuracy"]["verdict"] == found["dimension"]["verdict"] == DIFFERS
+    assert numbers.components(results(seeds))["q"] == "5"
+
+
+def test_only_runs_trained_as_the_papers_count_as_seeds():
+    others = [metrics(1) | {"run": name} for name in ("mlp-n15-s1", "n15-s1-w2", "n35-s1")]
+    diverged = metrics(2, finite=False)
+    assert numbers.seeds([metrics(1), *others, diverged], 15) == [metrics(1)]
+
+
+@pytest.mark.parametrize(("passes", "verdict"), [(8, HOLDS), (5, REJECTED), (0, REJECTED)])
+def test_a_criterion_holds_where_most_of_the_runs_that_it_applies_to_pass(passes, verdict):
+    test = {"section": "routing", "test": "writes into the classes"}
+    row = test | {"passes": passes, "runs": 10, "of": 40}
+    found = numbers.judged(results([], evidence_runs=[row]))["writes"]
+    assert found == {"verdict": verdict, "runs": 10, "met": passes}
+
+
+@pytest.mark.parametrize(("inside", "verdict"), [(3, HOLDS), (2, DIFFERS)])
+def test_a_table_of_the_paper_holds_where_most_of_its_numbers_are_within_the_seeds(inside, verdict):
+    said = [WITHIN] * inside + ["above every seed"] * (4 - inside) + [None]
+    rows = [{"where": "Table 2", "verdict": x, "runs": 10} for x in said]
+    found = numbers.judged(results([], classes_verdict=rows))
+    assert found["sparse"] == {"verdict": verdict, "within": inside, "of": 4, "runs": 10}
+    assert found["characters"]["verdict"] == UNTESTED
+
+
+@pytest.mark.parametrize(("logits", "verdict"), [("strata", HOLDS), ("primes", DIFFERS)])
+def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdict):
+    row = {"architecture": "transformer", "generalised": True, "L": logits, "E": "primes"}
+    row |= {"gating": 0.9, "r2_S": 0.4, "r2_C": 0.6, "ceiling": 0.9}
+    rows = [row | {"run": f"n{n}-s1", "n": n} for n in (15, 35, 12, 113)]
+    rows += [rows[0] | {"architecture": "mlp"}, rows[0] | {"generalised": False}]
+    found = results([], accounts_runs=rows)
+    assert numbers.judged(found)["mechanism"]["verdict"] == verdict
+    assert numbers.judged(found)["mechanism"]["runs"] == 2
+    assert numbers.accounts(found)["embedding"] == [(35, 1, 1), (15, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("faster", "equal", "verdict"),
+    [
+        ("holds", "holds", HOLDS),
+        ("not shown", "holds", UNSHOWN),
+        ("the opposite", "holds", DIFFERS),
+        ("holds", "worse", DIFFERS),
+        ("not shown", "better", DIFFERS),
+        ("holds", "not decided", UNSHOWN),
+        ("not called: too few seeds", "holds", UNTESTED),
+    ],
+)
+def test_the_claim_on_the_architecture_needs_both_its_halves(faster, equal, verdict):
+    rows = [{"statement": "generalise faster", "n": None, "counted": "15: 8 of 10", "said": faster}]
+    for n, said in ((15, equal), (35, "not called: too few seeds")):
+        rows.append({"statement": "perform equally well", "n": n, "seeds": 5, "said": said})
+    found = numbers.judged(results([], mlp_seeds=rows))["architecture"]
+    assert found["verdict"] == verdict and found["runs"] == (5 if verdict != UNTESTED else 0)

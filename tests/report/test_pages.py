@@ -1,0 +1,132 @@
+"""The pages of a small project, read as files: what is shown follows from the pipelines alone."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from reading import FIGURES, ROOT
+
+from ops.provenance import md5
+from report.code import sections, words
+from report.stages import inputs, pages, runs
+from strata import store
+
+
+class Page(HTMLParser):
+    """Links, ids and descriptions of images on a page."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.seen: list[str] = []
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.ids += [values["id"] or ""] if "id" in values else []
+        self.links += [values[key] or "" for key in ("href", "src") if key in values]
+        self.seen += [values["alt"] or ""] if "alt" in values else []
+
+
+@pytest.fixture(scope="module")
+def read(site) -> dict[Path, Page]:
+    """Every page that templates make."""
+    paths = [site / "index.html", *site.glob("appendix/*.html"), *site.glob("docs/*.html")]
+    return {path: Page(path) for path in (*paths, *site.glob("cards/*.html"))}
+
+
+def test_every_link_leads_to_a_file_of_the_report_or_to_a_place_on_it(site, read):
+    missing = set()
+    for path, page in read.items():
+        assert len(set(page.ids)) == len(page.ids)
+        for link in {x for x in page.links if not x.startswith(("https:", "data:,"))}:
+            file, _, place = link.partition("#")
+            target = (path.parent / file).resolve() if file else path
+            if target.parent == site / "docs" and not (ROOT / "docs" / target.name).exists():
+                missing |= {target.name} if not target.is_file() else set()
+                continue  # front.html links to docs/ of the repository, the project has two pages
+            assert target.is_file(), (path, link)
+            assert not place or place in read[target].ids, (path, link)
+    written = {path.with_suffix(".html").name for path in (ROOT / "docs").glob("*.md")}
+    assert missing <= written
+
+
+def test_figures_and_tables_are_found_in_the_pipelines(site, read):
+    assert {*FIGURES} <= {*read[site / "appendix/figures.html"].ids}
+    assert "key-freqs" in read[site / "appendix/tables.html"].ids
+    assert {"logits", "waves"} <= {*read[site / "appendix/waves.html"].ids}
+    shared = (site / "appendix/figures.html").read_text("utf-8")
+    assert "Figure 14</a>" in shared and "Figures 14" not in shared
+    assert "Do waves stand?" in (site / "appendix/waves.html").read_text("utf-8")
+
+
+def test_every_image_is_described_by_what_is_seen_there(site, read):
+    seen = read[site / "appendix/figures.html"].seen
+    assert len({*seen}) == len(FIGURES) and all("rises from 0 to 1" in x for x in seen)
+
+
+def test_a_file_of_the_report_is_the_one_it_is_a_copy_of(site):
+    copies = [path for path in (site / "files").rglob("*") if path.is_file()]
+    assert len(copies) == 3 * (len(FIGURES) + 2) + 2
+    for path in copies:
+        assert md5(path) == md5(site.parent / path.relative_to(site / "files"))
+
+
+def test_made_again_without_a_study_it_has_the_other_pages_as_they_were(
+    site, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    for name in ("dvc.yaml", "dvc.lock", "params.yaml", "CITATION.cff", "hero.json"):
+        store.write_bytes(name, (site.parent / name).read_bytes())
+    for name in ("data", "docs", "figures", "notebooks", "paper", "report", "tables"):
+        Path(name).symlink_to(site.parent / name)
+    inputs.main("inputs.json")
+    runs.main("inputs.json", "runs.json", "curves.json", "html/runs", "html/cards")
+    pages.main("inputs.json", "hero.json", "curves.json", "html")
+    assert not Path("html/appendix/waves.html").exists()
+    for path in (*site.glob("runs/*"), *site.glob("cards/*"), *site.glob("files/figures/*")):
+        assert Path("html", path.relative_to(site)).read_bytes() == path.read_bytes()
+
+
+def test_a_run_that_diverged_has_a_front_page_without_a_network(site, tmp_path, monkeypatch):
+    monkeypatch.chdir(site.parent)
+    store.write_json(tmp_path / "hero.json", None)
+    pages.main("inputs.json", str(tmp_path / "hero.json"), "curves.json", "html-without")
+    assert "hero-data" not in Path("html-without/index.html").read_text("utf-8")
+
+
+def test_a_link_leads_to_what_the_report_has_and_of_others_the_words_stay(tmp_path):
+    path = tmp_path / "docs" / "one.md"
+    store.write_text(path, "# One\n\n[a](b.md#c) [d](../e.py) ![f](../g.png) [h](#i)\n")
+    known = {"docs/b.md": "b.html", "g.png": "files/g.png"}
+    found = words.page(path, lambda x: known.get(str(Path(x).relative_to(tmp_path))))
+    assert '<a href="b.html#c">a</a> d <img src="files/g.png"' in found.html
+    assert '<a href="#i">h</a>' in found.html and found.title == "One"
+
+
+def test_prose_sets_an_index_low_but_not_in_code():
+    assert "J<sub>d</sub>" in words.prose("of each J_d")
+    assert "<code>W_E</code>" in words.prose("the matrix `W_E`")
+
+
+def test_a_table_that_no_file_says_a_word_of_has_its_caption(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store.write_text("tables/new.csv", "n\n5\n")
+    store.write_text("tables/new.md", "New numbers.\n\n|n|\n")
+    store.write_text("params.yaml", "n: 5\n")
+    stage = {"cmd": "make ${n}", "deps": [], "outs": ["tables/new.csv", "tables/new.md"]}
+    store.write_json("dvc.yaml", {"stages": {"new": stage | {"params": ["n"]}}})
+    [found] = sections.sections({})["."]
+    assert (found.title, found.made.command, found.made.headline) == (
+        "New numbers.",
+        "make 5",
+        True,
+    )
+    assert found.cells["rows"] == [["5"]]
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "report" / "site").glob("*.js")), ids=str)
+def test_a_script_loads_nothing_from_elsewhere(script):
+    text = script.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")  # a name
+    assert "http:" not in text and "https:" not in text and "fetch(" not in text
