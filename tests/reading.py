@@ -133,6 +133,9 @@ def project(folder: Path) -> None:
         if name := names.get(path.stem[:5]):
             said = path.read_text("utf-8").replace("# Figure ", "# Of ", 1)
             store.write_text(study / "notebooks" / f"{name}.ipynb", said)
+    rows = "".join(f"n{n}-s1,transformer,{n},True,primes,primes,1,0.4,0.7,0.9\n" for n in (15, 35))
+    names = "run,architecture,n,generalised,L,E,gating,r2_S,r2_C,ceiling"
+    tabled(study / "tables" / "accounts-runs", f"{names}\n{rows}")
     store.write_text(
         study / "README.md", "# Do waves stand?\n\nThey do: [docs](../../docs/one.md).\n"
     )

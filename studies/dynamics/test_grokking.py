@@ -2,9 +2,7 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
-from report.code import epochs, run_data
 from strata.measure import fourier, subspaces
 from strata.monoid import classes
 from studies.dynamics.code import grokking
@@ -70,18 +68,3 @@ def test_the_picture_does_not_turn_between_checkpoints(tmp_path):
 def test_equal_rows_have_amplitudes_of_zero_and_no_share(tmp_path):
     frame = table(tmp_path, {0: np.ones((N, 8)), 7: NOISE})
     assert not grokking.matrix(frame, "J1")[0].any() and len(grokking.matrix(frame, "share")) == 1
-
-
-def test_the_page_holds_them_to_12_bits(tmp_path):
-    frame = table(tmp_path, {0: NOISE, 7: turned(NOISE, 2.0)})
-    rows = [(epoch, "mirror_free_accuracy", "", epoch / 10) for epoch in (0, 7)]
-    measured = pd.DataFrame(rows, columns=["epoch", "measure", "of", "value"])
-    told = epochs.embedding("n15-s1", frame, measured)
-    assert told["epochs"] == [0, 7] and told["right"] == [0.0, 0.7]
-    assert {*told["classes"]} == {str(J.d) for J in classes(N) if len(J) > 1}
-    for packed, of in [*zip(told["points"], ("PC1", "PC2", "PC3"), strict=True),
-                       *((x, f"J{d}") for d, x in told["classes"].items())]:  # fmt: skip
-        true = grokking.matrix(frame, of)
-        largest = np.abs(true).max(axis=1, keepdims=True)
-        error = np.abs(run_data.unpack(packed) - true) / largest
-        assert error.max() == pytest.approx(0, abs=0.51 / 2047)

@@ -68,7 +68,7 @@ def test_every_image_is_described_by_what_is_seen_there(site, read):
 
 def test_a_file_of_the_report_is_the_one_it_is_a_copy_of(site):
     copies = [path for path in (site / "files").rglob("*") if path.is_file()]
-    assert len(copies) == 3 * (len(FIGURES) + 2) + 2
+    assert len(copies) == 3 * (len(FIGURES) + 2) + 3
     for path in copies:
         assert md5(path) == md5(site.parent / path.relative_to(site / "files"))
 
