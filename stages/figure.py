@@ -3,16 +3,16 @@
 In: the notebooks, LABEL.ipynb in --notebooks or that of --template, which serves several figures;
 inputs by parameter name; the notebook's section of figures in params.yaml; and the run where a
 figure is about one: the headline's, or --run. One over --runs: keys of figures.stability. Out:
-LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page; all of them or none.
+LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page.
 """
 
 import argparse
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from strata import store
+from strata import notebook, store
 from strata.params import Params, load
-from strata.render import notebook, scratch
 from strata.run import InputError, Run, command
 
 
@@ -34,11 +34,10 @@ def values(args: argparse.Namespace, params: Params, template: Path) -> dict[str
     Raises InputError where a parameter lacks a value, or a value a parameter.
     """
     declared = notebook.parameters(template)
-    section = getattr(params.figures, template.stem.replace("-", "_"), None)
-    own = section.model_dump() if section else {}
+    own = params.figures.get(template.stem.replace("-", "_"), {})
     shared: dict[str, Any] = {"run": str(args.run or params.headline())}
     shared |= {"runs": [*map(str, args.runs)]} if args.runs else {}
-    shared |= inputs(args) | ({} if section else params.figures.stability.model_dump())
+    shared |= inputs(args) | ({} if own else params.figures["stability"])
     shared |= params.metrics.model_dump(exclude={"seed"})
     given = {k: v for k, v in shared.items() if k in declared} | own
     for name in sorted(declared ^ {*given, "stem"}):
@@ -69,13 +68,16 @@ def work(args: argparse.Namespace) -> dict[str, tuple[Path, dict[str, Any]]]:
 def main() -> None:
     args = options()
     figures, out = work(args), Path(args.out)
-    with scratch.together(out) as folder:
+    out.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=out, prefix=".figures-") as folder:
         made = notebook.executed(
             [(x, given | {"stem": f"{folder}/{label}"}) for label, (x, given) in figures.items()]
         )
         for label, done in zip(figures, made, strict=True):
-            html = notebook.page(notebook.clean(done)).replace(str(folder), str(out))
+            html = notebook.page(notebook.clean(done)).replace(folder, str(out))
             store.write_text(f"{folder}/{label}.html", html)
+        for path in sorted(Path(folder).iterdir()):
+            path.replace(out / path.name)
 
 
 if __name__ == "__main__":

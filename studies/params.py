@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Annotated
 
-from strata.params import Params
-from strata.run import Above0, Fraction, Positive, Section, Seed, allowed, read_yaml, validated
+from pydantic import Field
 
-Level = Annotated[float, allowed("a number from 0 to 1", ge=0, le=1)]
+from strata.params import Params
+from strata.run import Above0, Fraction, Positive, Section, Seed, read_yaml, validated
+
+Level = Annotated[float, Field(ge=0, le=1)]
 
 
 class InterventionsParams(Section):
@@ -27,10 +29,10 @@ class LogitsParams(Section):
     """How the two accounts of the logits are measured. The first key threshold is that of metrics;
     fold seeds beside the first, and the other key thresholds, tell what a choice changes."""
 
-    folds: Annotated[int, allowed("an integer from 2 to 100", ge=2, le=100)]  # of held-out products
+    folds: Annotated[int, Field(ge=2, le=100)]  # of held-out products
     seed: Seed  # of the dealing into folds
-    other_seeds: Annotated[list[Seed], allowed("a list of seeds")]
-    other_key_thresholds: Annotated[list[Above0], allowed("a list of numbers above 0")]
+    other_seeds: list[Seed]
+    other_key_thresholds: list[Above0]
 
 
 class LogitsSettings(LogitsParams):
@@ -70,7 +72,7 @@ class EmbeddingParams(Section):
     """How the two accounts of the embedding, and the literature's measures, are measured."""
 
     draws: Positive  # of every control
-    residues: Annotated[int, allowed("an integer of at least 3", ge=3)]  # of a Q that are tried;
+    residues: Annotated[int, Field(ge=3)]  # of a Q that are tried;
     # where there are more, one less is drawn, 0 among them
     gradients: Positive  # draws of (a, b, c) in a class
     seed: Seed
@@ -91,7 +93,7 @@ class AccountsParams(Section):
     levels: LevelsParams
 
 
-Levels = Annotated[list[float], allowed("two numbers", min_length=2, max_length=2)]
+Levels = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
 class MechanismLevels(Section):
@@ -118,7 +120,7 @@ class MechanismMeasures(Section):
     smallest: Fraction  # a character's gating counts from this share on
     terms: Positive  # of few numbers
     ranks: Positive
-    proven: Annotated[float, allowed("above 0, at most 1", gt=0, le=1)]  # of the right pairs
+    proven: Annotated[float, Field(gt=0, le=1)]  # of the right pairs
     seed: Seed
     levels: MechanismLevels
 
@@ -132,14 +134,14 @@ class MechanismSettings(MechanismMeasures):
 class MechanismParams(Section):
     """What the study of the mechanism rests on."""
 
-    fresh: Annotated[list[str], allowed("a list of runs")]  # on which the verdict rests
+    fresh: list[str]  # on which the verdict rests
     measures: MechanismMeasures
 
 
 class CheckpointsParams(Section):
     """At how many epochs of a training weights are kept."""
 
-    count: Annotated[int, allowed("an integer from 2 to 1000", ge=2, le=1000)]
+    count: Annotated[int, Field(ge=2, le=1000)]
 
 
 class DynamicsParams(Section):

@@ -1,12 +1,8 @@
-"""Refuse a checkpoint that would never end or fill the memory, before torch is loaded for the rest.
+"""Refuse a checkpoint that would fill the memory, before torch is loaded for the rest.
 
 CHECKPOINT: the file that `make published` is given. Says nothing where it may be read.
 """
 
-from contextlib import suppress
-from zipfile import BadZipFile
-
-from strata.archive import whole_archive
 from strata.inputs import regular
 from strata.run import command
 
@@ -14,8 +10,7 @@ LARGEST = 2**28  # bytes; the paper's has 1.4 million
 
 
 def main(checkpoint: str) -> None:
-    with suppress(BadZipFile, ValueError):  # the stage convert says what is wrong with it
-        whole_archive(regular(checkpoint, LARGEST).read_bytes(), checkpoint)
+    regular(checkpoint, LARGEST)
 
 
 if __name__ == "__main__":

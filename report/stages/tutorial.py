@@ -5,9 +5,8 @@ In: the name, and what the notebook loads. Out: the page.
 
 from pathlib import Path
 
-from strata import store
+from strata import notebook, store
 from strata.inputs import InputError
-from strata.render import notebook
 from strata.run import command
 
 

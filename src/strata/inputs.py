@@ -1,71 +1,43 @@
-"""What may be used as input: regular files of a size that can be read, and words for a script."""
+"""What may be used as input, and one line about what may not."""
 
 import inspect
 import reprlib
-import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+from pydantic import ValidationError
 
 LARGEST = 2**30  # bytes of a file that is read whole
-LARGEST_YAML = 2**24
-DEEPEST = 64  # collections in one another: a parser in C ends the process at some thousands
-ROWS_PER_BYTE = 16  # more is a bomb: a row of each of our tables has some bits at least
 
 
 class InputError(Exception):
-    """Input that cannot be used; the message is one line that names it and says what is allowed."""
+    """Input that cannot be used; the message is one line that names it and says what is wrong."""
 
 
 def regular(path: Path | str, largest: int | float = LARGEST) -> Path:
     """The path of a regular file of at most so many bytes. Raises InputError for anything else,
     such as a pipe, which may never end, and OSError where nothing is there."""
-    found = Path(path).stat()
-    if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(21, "Is a directory", str(path))
-    if not stat.S_ISREG(found.st_mode):
-        raise InputError(f"{path}: must be a regular file, is a pipe, device or socket")
-    if found.st_size > largest:
-        raise InputError(f"{path}: {found.st_size} bytes, must be at most {largest}")
-    return Path(path)
+    found = Path(path)
+    size = found.stat().st_size
+    if not found.is_file():
+        raise InputError(f"{path}: must be a regular file")
+    if size > largest:
+        raise InputError(f"{path}: {size} bytes, must be at most {largest}")
+    return found
 
 
-def no_bomb(path: Path | str, rows: int) -> None:
-    """Raise InputError where a table has more rows than its bytes can stand for."""
-    size = Path(path).stat().st_size
-    if rows > ROWS_PER_BYTE * size:
-        raise InputError(
-            f"{path}: {rows} rows in {size} bytes: must be at most {ROWS_PER_BYTE} a byte"
-        )
-
-
-def yaml_text(path: Path | str) -> str:
-    """The text of a YAML file that can be parsed at no risk. Raises InputError where collections
-    are nested too deep, or an alias inside an anchor could multiply what is read."""
-    text = regular(path, LARGEST_YAML).read_text("utf-8")
-    anchored: list[bool] = []  # of the collections that are open
-    for event in YAML(typ="safe").parse(text):
-        if isinstance(event, CollectionStartEvent):
-            anchored.append(bool(event.anchor))
-        elif isinstance(event, CollectionEndEvent):
-            anchored.pop()
-        elif isinstance(event, AliasEvent) and any(anchored):
-            raise InputError(f"{path}: *{event.anchor}: must not be inside of an anchor")
-        if len(anchored) > DEEPEST:
-            raise InputError(f"{path}: must be at most {DEEPEST} collections in one another")
-    return text
-
-
-def shown(value: Any) -> str:
-    """A value in at most 60 characters, at a cost that does not depend on what is in it: a list may
-    hold itself, in effect, a billion times."""
-    short = reprlib.Repr()
-    short.maxlevel, short.maxstring, short.maxlong, short.maxother = 2, 99, 99, 99
-    text = short.repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def fault(error: ValidationError, origin: str, *prefix: str) -> InputError:
+    """The first fault as one line: where, the key, its value in short, what is wrong."""
+    faults = error.errors(include_url=False)
+    # A misspelt key is missing under its right name too: name what can be seen in the file.
+    first = min(faults, key=lambda x: x["type"] != "extra_forbidden")
+    key = ".".join((*prefix, *map(str, first["loc"])))
+    if first["loc"] and first["type"] not in {"missing", "value_error"}:
+        key += f" = {reprlib.repr(first['input'])}"
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    reason = first["msg"].removeprefix("Value error, ")
+    return InputError(" ".join((": ".join(filter(None, (origin, key, reason))) + more).split()))
 
 
 def few(names: Sequence[str]) -> str:
@@ -86,7 +58,5 @@ def arguments(main: Callable[..., Any], words: list[str]) -> tuple[str, ...]:
     try:
         return signature.bind(*words).args
     except TypeError:
-        every = signature.parameters.values()
-        names = (x.name + "…" * (x.kind is x.VAR_POSITIONAL) for x in every)
-        must = " ".join(names).upper().replace("_", "-")
-        raise InputError(f"called with {len(words)} arguments: must be {must}") from None
+        names = " ".join(signature.parameters).upper().replace("_", "-")
+        raise InputError(f"called with {len(words)} arguments: must be {names}") from None

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from strata.run import (
     Above0,
@@ -18,21 +18,15 @@ from strata.run import (
     Settings,
     SplitParams,
     TrainParams,
-    allowed,
     read_yaml,
     validated,
 )
 
-Share = Annotated[float, allowed("a number above 0 and at most 1", gt=0, le=1)]
-Number = Annotated[float, allowed("a number")]
-Head = Annotated[int, allowed("an integer of at least 0", ge=0)]
-Variants = Annotated[
-    dict[str, dict[str, Any]], allowed("a mapping of names to the values in which each differs")
-]
-Prefix = Annotated[
-    str,
-    allowed("empty, or the name of a variant and a dash: mlp-", pattern=r"^([a-z0-9]+-)?$"),
-]
+Share = Annotated[float, Field(gt=0, le=1)]
+# Of the notebook that each is named after, and stability of those over seeds: a figure that lacks
+# one of its parameters, or has one too many, is refused where it is drawn.
+Figures = dict[str, dict[str, int | float]]
+Prefix = Annotated[str, Field(pattern=r"^([a-z0-9]+-)?$")]  # empty, or a variant and a dash
 
 
 class MetricsParams(Section):
@@ -58,7 +52,7 @@ class TablesParams(Section):
 class GridParams(Section):
     """The moduli of the tables over seeds, the paper's first; and the intervals in them."""
 
-    moduli: Annotated[list[Modulus], allowed("a list of moduli", min_length=1)]
+    moduli: Annotated[list[Modulus], Field(min_length=1)]
     confidence: Fraction  # of the intervals over seeds
     resamples: Positive  # of the permutation tests
     seed: Seed  # of these
@@ -86,63 +80,6 @@ class GridParams(Section):
         return run.variant in {"", "mlp"} and run.weights_seed == run.seed
 
 
-class Hierarchy(Section):
-    """Figure 1: which entries of a spectrum get a star."""
-
-    star: Share  # share of the panel's maximum
-    star_small: Share  # the same in small classes
-    small: Positive  # a class of at most so many elements is small
-
-
-class CosineAlign(Section):
-    """Figure 4: which head is shown."""
-
-    head: Head
-
-
-class FftJclassEmbedding(Section):
-    """Figure 9: where its scales begin."""
-
-    amplitude_floor: Number  # log10
-    energy_floor: Fraction
-
-
-class EmbedPca3d(Section):
-    """Figure 10: the oblique view, in degrees."""
-
-    elevation: Number
-    azimuth: Number
-
-
-class MlpNeurons(Section):
-    """Figure 11: how many neurons are drawn, with which seed."""
-
-    neurons: Positive
-    draw_seed: Seed
-
-
-class Stability(Section):
-    """The figures over seeds: what each shows of a run."""
-
-    head: Head
-    neurons: Positive  # drawn at random of each run
-    draw_seed: Seed
-    amplitude_floor: Number  # log10
-    elevation: Number  # the oblique view, in degrees
-    azimuth: Number
-
-
-class FiguresParams(Section):
-    """One section for each notebook with numbers of its own, and one for those over seeds."""
-
-    fig01_hierarchy: Hierarchy
-    fig04_cosine_align: CosineAlign
-    fig09_class_spectra: FftJclassEmbedding
-    fig10_embed_pca: EmbedPca3d
-    fig11_neurons: MlpNeurons
-    stability: Stability
-
-
 class Params(Section):
     """params.yaml."""
 
@@ -151,9 +88,9 @@ class Params(Section):
     variant: Prefix  # with its dash, so that pipeline files can put it before n
     split: SplitParams
     train: TrainParams
-    variants: Variants
+    variants: dict[str, dict[str, Any]]  # the values in which each differs
     metrics: MetricsParams
-    figures: FiguresParams
+    figures: Figures
     tables: TablesParams
     grid: GridParams
 
@@ -187,13 +124,9 @@ class Params(Section):
 
     @model_validator(mode="after")
     def _head_exists(self) -> "Params":
-        figures, n_heads = self.figures, self.train.n_heads
-        for name, head in {
-            "fig04_cosine_align": figures.fig04_cosine_align.head,
-            "stability": figures.stability.head,
-        }.items():
-            if head >= n_heads:
-                raise ValueError(f"figures.{name}.head = {head}: must be below n_heads = {n_heads}")
+        for name, numbers in self.figures.items():
+            if not 0 <= numbers.get("head", 0) < self.train.n_heads:
+                raise ValueError(f"figures.{name}.head: must be from 0 to {self.train.n_heads - 1}")
         return self
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from strata.run import InputError
+from strata.inputs import fault
 
 
 class Result(BaseModel):
@@ -23,15 +23,8 @@ class Result(BaseModel):
 
 def parsed(model: Any, content: bytes, origin: str) -> Any:
     """JSON as a model, or as a list of these. Raises InputError with one line that names origin,
-    key, value where that is short, and what it should be."""
+    key, value in short, and what it should be."""
     try:
         return TypeAdapter(model).validate_json(content, strict=True)
     except ValidationError as error:
-        faults = error.errors(include_url=False)
-    fault = min(faults, key=lambda x: x["type"] != "extra_forbidden")
-    if fault["type"] == "json_invalid":
-        raise InputError(f"{origin}: {fault['msg'].replace('Invalid', 'not valid', 1)}")
-    key = ".".join(map(str, fault["loc"])) or "the whole"
-    value = "" if fault["type"] == "missing" else f" = {fault['input']!r}"
-    value = value if len(value) <= 60 else ""
-    raise InputError(f"{origin}: {key}{value}: {fault['msg']}; run its stage again")
+        raise fault(error, origin) from None

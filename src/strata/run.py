@@ -8,30 +8,24 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from strata.inputs import InputError as InputError  # as everybody knows it
-from strata.inputs import arguments, shown, yaml_text
+from strata.inputs import arguments, fault, regular
 
+LARGEST_YAML = 2**24  # bytes
 M = TypeVar("M", bound=BaseModel)
 ArchitectureName = Literal["transformer", "mlp"]
 
 
-def allowed(what: str, **bounds: Any) -> Any:
-    """A field with bounds; ``what`` completes "must be …" in the message of every fault."""
-    return Field(description=what, **bounds)
-
-
-Modulus = Annotated[int, allowed("an integer from 2 to 4096", ge=2, le=4096)]
-Seed = Annotated[int, allowed("an integer from 0 to 2^63 - 1", ge=0, lt=2**63)]
-Positive = Annotated[int, allowed("an integer of at least 1", ge=1)]
-Fraction = Annotated[float, allowed("a number between 0 and 1, both excluded", gt=0, lt=1)]
-Above0 = Annotated[float, allowed("a number above 0", gt=0)]
-Kind = Annotated[ArchitectureName, allowed("transformer or mlp")]
-Decay = Annotated[float, allowed("a number of at least 0", ge=0)]
-Beta = Annotated[float, allowed("a number from 0 to 1, 1 excluded", ge=0, lt=1)]
+Modulus = Annotated[int, Field(ge=2, le=4096)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Positive = Annotated[int, Field(ge=1)]
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+Above0 = Annotated[float, Field(gt=0)]
+Decay = Annotated[float, Field(ge=0)]
+Beta = Annotated[float, Field(ge=0, lt=1)]
 
 
 @dataclass(frozen=True, order=True)
@@ -123,7 +117,7 @@ class SplitParams(Section):
 class TrainParams(Section):
     """Kind and widths of the model and hyperparameters of AdamW."""
 
-    architecture: Kind = "transformer"
+    architecture: ArchitectureName = "transformer"
     d_model: Positive
     n_heads: Positive
     d_mlp: Positive
@@ -180,42 +174,13 @@ def validated(model: type[M], values: Any, origin: str, *prefix: str) -> M:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        faults = error.errors(include_url=False)
-        # A misspelt key is missing under its right name too: name what can be seen in the file.
-        first = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
-        key = ".".join((*prefix, *map(str, first["loc"])))
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        line = ": ".join(filter(None, (origin, key + _found(first), _must(model, first))))
-        raise InputError(" ".join(f"{line}{more}".split())) from None
-
-
-def _found(fault: ErrorDetails) -> str:
-    """The faulty value, as far as it belongs to one key and is short."""
-    if fault["type"] in {"missing", "value_error"}:
-        return ""
-    return f" = {shown(fault['input'])}"
-
-
-def _must(model: type[BaseModel], fault: ErrorDetails) -> str:
-    """What is allowed where the fault is."""
-    if fault["type"] == "value_error":
-        return fault["msg"].removeprefix("Value error, ")
-    for part in fault["loc"]:
-        field = model.model_fields.get(str(part))
-        if field is None:
-            return f"unknown key, must be one of {', '.join(model.model_fields)}"
-        if not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
-            missing = "is missing, " if fault["type"] == "missing" else ""
-            return f"{missing}must be {field.description or 'of another type'}"
-        model = field.annotation
-    kind = "this section is missing, " if fault["type"] == "missing" else ""
-    return f"{kind}must be a mapping of {', '.join(model.model_fields)}"
+        raise fault(error, origin, *prefix) from None
 
 
 def read_yaml(path: Path | str) -> dict[str, Any]:
     """The mapping in a YAML 1.2 file, read by the parser that DVC uses."""
     try:
-        values = YAML(typ="safe").load(yaml_text(path))
+        values = YAML(typ="safe").load(regular(path, LARGEST_YAML).read_text("utf-8"))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except (YAMLError, ValueError, KeyError, RecursionError) as error:  # what its tags can raise

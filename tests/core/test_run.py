@@ -1,6 +1,5 @@
 """Input: what is valid comes back typed and frozen, a fault gets one line with what is allowed."""
 
-import io
 import re
 import subprocess
 import sys
@@ -8,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from ruamel.yaml import YAML
 
 from strata import params
 from strata.architecture import architecture
@@ -60,44 +58,36 @@ def test_the_shipped_parameters_are_those_of_the_paper():
     assert section(ROOT / "params.yaml", "train", TrainParams) == found.train
 
 
+# The line of params.yaml with that key as another line, and what is said of it.
 FAULTS = [
-    *[("n", x, "integer") for x in ("1.5", "165.0", "abc", "null", "", "true", "'165'", "[1]")],
-    *[("n", x, "2") for x in ("1", "0", "-5", "abc", "1.5")],
-    ("n", "1000000000", "4096"),
-    *[("seed", x, "0") for x in ("-1", "-99999999999999999999")],
-    *[("seed", x, "integer") for x in ("1.0", "x")],
-    ("seed", str(2**63), ""),
-    *[("train_fraction", x, "0") for x in ("0", "-0.1")],
-    *[("train_fraction", x, "1") for x in ("1", "1.5")],
-    *[("validation_fraction", x, "") for x in (".nan", ".inf", "-.inf", "half", "true", "null")],
-    *[("epochs", x, "1") for x in ("0", "-3")],
-    *[("epochs", x, "integer") for x in ("2.5", "many")],
-    *[(x, "0", "1") for x in ("n_heads", "d_mlp", "d_model", "validate_every", "shuffles")],
-    *[("lr", x, "0") for x in ("0", "-1")],
-    *[("lr", x, "") for x in (".nan", ".inf", "fast")],
-    ("weight_decay", "-1.0", "0"),
-    *[(x, y, z) for x in ("beta1", "beta2") for y, z in (("-0.1", "0"), ("1.0", "1"))],
-    ("eps", "0", "0"),
-    ("key_threshold", "0", "0"),
-    ("aligned_cosine", "1.1", "1"),
-    ("variance", "1.0", "1"),
-    ("square_free_up_to", "0", "1"),
+    ("n", "n: 165.0", "n = 165.0: Input should be a valid integer"),
+    ("n", "n: true", "n = True: Input should be a valid integer"),
+    ("n", "n: 5000", "n = 5000: Input should be less than or equal to 4096"),
+    ("n", "N: 165", "N = 165: Extra inputs are not permitted (and 1 more)"),
+    ("seed", "seed: -1", "seed = -1: Input should be greater than or equal to 0"),
+    ("train_fraction", "  train_fraction: 1", "split.train_fraction = 1"),
+    ("validation_fraction", "  validation_fraction: .nan", "split.validation_fraction = nan"),
+    ("lr", "  lr: fast", "train.lr = 'fast': Input should be a valid number"),
+    ("epochs", "", "train.epochs: Field required"),
+    ("d_model", "  d_model: 130", "train: d_model = 130: must be divisible by n_heads = 4"),
+    ("aligned_cosine", "  aligned_cosine: 1.1", "metrics.aligned_cosine = 1.1"),
+    ("head", "    head: 4", "figures.fig04_cosine_align.head: must be from 0 to 3"),
+    ("half", "  half: {width: 64}", "variants.half.width: unknown key, must be one of"),
+    ("half", "  half: {d_model: wide}", "variants.half.d_model = 'wide'"),
+    ("half", "  Half: {d_model: 64}", "variants: 'Half': must be of lower-case letters"),
 ]
 
 
-# What YAML makes of these, as Python shows it.
-SHOWN = {"null": "None", "": "None", "true": "True", ".nan": "nan", ".inf": "inf", "-.inf": "-inf"}
+@pytest.mark.parametrize(("key", "line", "said"), FAULTS)
+def test_a_fault_is_one_line_that_names_the_key_and_its_value(key, line, said, tmp_path):
+    text, count = re.subn(rf"(?m)^ *{key}:.*\n", f"{line}\n", VALID, count=1)
+    assert count == 1 and said in line_of(tmp_path / "p.yaml", text)
 
 
-@pytest.mark.parametrize(("key", "value", "allowed"), FAULTS)
-def test_a_value_out_of_range_or_of_another_type_is_named_with_what_is_allowed(
-    key, value, allowed, tmp_path
-):
-    line = line_of(tmp_path / "p.yaml", with_value(key, value))
-    named, _, rest = line.removeprefix(f"{tmp_path / 'p.yaml'}: ").partition(": ")
-    assert key in named
-    assert (SHOWN.get(value) or value) in line
-    assert allowed in rest
+def test_a_run_of_no_variant_is_refused_with_those_that_there_are():
+    found = params.load(ROOT / "params.yaml")
+    with pytest.raises(InputError, match=f"must be one of {', '.join(found.variants)}$"):
+        found.settings(Run(6, 1, "wide"))
 
 
 @pytest.mark.parametrize("value", ["0.71", "0.9"])
@@ -113,93 +103,11 @@ def test_fractions_that_together_are_one_are_allowed(tmp_path):
     assert found.train_fraction == 0.7
 
 
-def test_a_width_that_the_heads_do_not_divide_is_refused_with_both_values(tmp_path):
-    line = line_of(tmp_path / "p.yaml", with_value("d_model", "130"))
-    for word in ("d_model = 130", "n_heads = 4", "divisible"):
-        assert word in line
-
-
-@pytest.mark.parametrize(
-    ("section_name", "key", "value", "said"),
-    [("fig04_cosine_align", "head", 4,
-      "figures.fig04_cosine_align.head = 4: must be below n_heads = 4"),
-     ("stability", "head", 4, "figures.stability.head = 4: must be below n_heads = 4"),
-     ("stability", "head", -1, "figures.stability.head = -1: must be an integer of at least 0"),
-     ("stability", "neurons", 0, "figures.stability.neurons = 0: must be an integer of at least 1"),
-     ("stability", "draw_seed", -1, "figures.stability.draw_seed = -1: must be an integer from 0"),
-     ("stability", "elevation", "up", "figures.stability.elevation = 'up': must be a number")],
-)  # fmt: skip
-def test_what_no_figure_can_show_is_refused(section_name, key, value, said, tmp_path):
-    values = read_yaml(ROOT / "params.yaml")
-    values["figures"][section_name][key] = value
-    stream = io.StringIO()
-    YAML().dump(values, stream)
-    assert said in line_of(tmp_path / "p.yaml", stream.getvalue())
-
-
-@pytest.mark.parametrize(
-    ("variants", "said"),
-    [("{d64: {width: 64}}", "variants.d64.width: unknown key, must be one of train_fraction, "),
-     ("{d64: {d_model: wide}}", "variants.d64.d_model = 'wide': must be an integer of at least 1"),
-     ("{d64: {d_model: 66}}", "variants.d64: d_model = 66: must be divisible by n_heads = 4"),
-     ("{half: {train_fraction: 0.8}}", "variants.half: train_fraction + validation_fraction = 0.8"),
-     ("{D64: {d_model: 64}}", "variants: 'D64': must be of lower-case letters and digits"),
-     ("{d64: 64}", "variants.d64 = 64: must be a mapping of names to the values")],
-)  # fmt: skip
-def test_a_variant_that_no_run_can_have_is_refused(variants, said, tmp_path):
-    text = re.sub(r"(?m)^variants:\n(^ .*\n)*", f"variants: {variants}\n", VALID)
-    assert said in line_of(tmp_path / "p.yaml", text)
-
-
-def test_a_run_of_no_variant_is_refused_with_those_that_there_are():
-    found = params.load(ROOT / "params.yaml")
-    known = ", ".join(found.variants)
-    with pytest.raises(InputError, match=f"wide-n6-s1: variant = 'wide': must be one of {known}$"):
-        found.settings(Run(6, 1, "wide"))
-    none = found.model_copy(update={"variants": {}})
-    with pytest.raises(InputError, match=r"must be one of none, as params\.yaml has no variants$"):
-        none.settings(Run(6, 1, "wide"))
-
-
 def test_a_variant_differs_in_the_values_that_it_names_alone():
     found = params.load(ROOT / "params.yaml")
     base, half = found.settings(Run(6, 1)), found.settings(Run(6, 1, "half"))
     assert half.train == base.train
     assert half.split == base.split.model_copy(update=found.variants["half"])
-
-
-@pytest.mark.parametrize(
-    ("section_name", "key", "misspelt"),
-    [("train", "d_mlp", "d_mpl"), ("split", "train_fraction", "train_share"), ("", "n", "N"),
-     ("", "seed", "sede"), ("metrics", "variance", "varianze"), ("", "split", "splt")],
-)  # fmt: skip
-def test_a_misspelt_key_is_named_with_the_keys_there_are(section_name, key, misspelt, tmp_path):
-    text = re.sub(rf"(?m)^( *){key}:", rf"\g<1>{misspelt}:", VALID, count=1)
-    line = line_of(tmp_path / "p.yaml", text)
-    assert f"{section_name}.{misspelt}".strip(".") in line
-    assert re.search(rf"\b{key}\b", line)
-
-
-@pytest.mark.parametrize("key", ["foo", "epoch", '"two\\nlines"', "5", "null", "? [1, 2]\n"])
-def test_an_unknown_key_is_refused(key, tmp_path):
-    line_of(tmp_path / "p.yaml", f"{VALID}{key}: 1\n")
-    line_of(tmp_path / "p.yaml", VALID.replace("  d_model: 128\n", f"  d_model: 128\n  {key}: 1\n"))
-
-
-@pytest.mark.parametrize("key", ["n", "seed", "split", "train", "metrics", "tables"])
-def test_a_missing_or_empty_section_is_named(key, tmp_path):
-    path = tmp_path / "p.yaml"
-    without = re.sub(rf"(?m)^{key}:.*\n(^ .*\n)*", "", VALID)
-    for text in (without, f"{without}{key}:\n", f"{without}{key}: text\n"):
-        assert key in line_of(path, text)
-    path.write_text(without, encoding="utf-8")
-    with pytest.raises(InputError, match=f"{key}: this section is missing"):
-        section(path, key, TrainParams)
-
-
-@pytest.mark.parametrize("key", ["lr", "d_model", "validate_every", "train_fraction", "shuffles"])
-def test_a_missing_key_is_named(key, tmp_path):
-    assert key in line_of(tmp_path / "p.yaml", re.sub(rf"(?m)^ *{key}:.*\n", "", VALID))
 
 
 @pytest.mark.parametrize("key", ["n: 7\n", "train:\n  lr: 1.0\n"])
@@ -208,12 +116,8 @@ def test_a_duplicate_key_is_refused(key, tmp_path):
 
 
 BROKEN = [
-    "", "\n", "# nothing\n", "5", "- 1\n- 2\n", "text", "null",
-    "n: [1\n", "n: 1\n\tseed: 2\n", "n: 1\n  seed: 2\n", "{", "n: *nowhere\n", "%TAG ! x\nn: 1\n",
-    f"{VALID}---\nn: 3\n", f"{VALID}\0", VALID.encode() + b"# \xe9\n", b"\xff\xfe\x00",
-    with_value("n", "2001-99-99"), with_value("n", "!!int abc"), with_value("n", "!!bool maybe"),
-    with_value("n", "!!python/object/apply:os.getpid []"), with_value("n", "9" * 5000),
-    "[" * 1000, f"{VALID}? {{a: 1}}\n: 2\n", f"{VALID}<<: 5\n", with_value("n", "&x [*x]"),
+    "", "# nothing\n", "- 1\n- 2\n", "n: [1\n", "n: *nowhere\n", f"{VALID}---\nn: 3\n",
+    f"{VALID}\0", b"\xff\xfe\x00", with_value("n", "!!python/object/apply:os.getpid []"),
 ]  # fmt: skip
 
 
@@ -242,13 +146,9 @@ def test_names_are_unique_and_sort_by_modulus():
 
 
 NAMES = [
-    "", "x", "../x", "n165", "n165-s1/../x", "../n165-s1", "n165-s1/", "N165-s1", "n165-S1",
-    "n-s", "nabc-s1", "n1.5-s1", "nNone-s1", "nnull-s1", "n-5-s1", "n0-s1", "n1-s1", "n5000-s1",
-    "n0165-s1", "n+165-s1", "n165-s01", "n165-s-1", "n165-s1.0", "n165-s", "n165-s1-s2", "n1_6-s1",
-    "n165-s1-w", "n165-s1-w1", "n165-s1-w02", "n165-w2", "n165-s1-w2-w3", "n165-s1-w-1",
-    "n 165-s1", "n165-s1 ", " n165-s1", "n165-s1\n", "n\n165-s1", "n１６５-s1", "n165-s²",
-    f"n165-s{2**63}", "n165-s" + "9" * 400, "mlp-mlp-n165-s1", "MLP-n165-s1", "mlpn165-s1",
-    "nTrue-s1", "n[165]-s1", "n165-s1;rm -rf x", "n0x10-s1", "n1e2-s1",
+    "", "x", "../x", "n165", "n165-s1/", "N165-s1", "n-s", "nabc-s1", "n1.5-s1", "n-5-s1", "n1-s1",
+    "n5000-s1", "n0165-s1", "n165-s-1", "n165-s1-s2", "n165-s1-w1", "n165-w2", "n 165-s1",
+    "n165-s1\n", "n１６５-s1", f"n165-s{2**63}", "mlp-mlp-n165-s1", "MLP-n165-s1",
 ]  # fmt: skip
 
 

@@ -16,12 +16,11 @@ from IPython import display
 from matplotlib.figure import Figure
 from nbformat import v4
 
-from strata import params, store, task
+from strata import notebook, params, store, task
 from strata.architecture import architecture
 from strata.measure import all_pairs, metrics, stored
 from strata.measure.metrics import Metrics
 from strata.plots import base
-from strata.render import notebook
 from strata.run import InputError, Run, Settings
 from studies.dynamics.code import order, table, trajectory
 from studies.dynamics.code import tables as dynamics
@@ -214,10 +213,9 @@ def test_a_template_defines_nothing_asserts_something_and_leaves_matplotlib_to_p
 
 @every_template
 def test_every_parameter_is_an_input_or_a_key_of_params_yaml(template):
-    section = getattr(PARAMS.figures, template.stem.replace("-", "_"), None)
-    own = section.model_dump() if section else {}
+    own = PARAMS.figures.get(template.stem.replace("-", "_"), {})
     shared = {*PARAMS.metrics.model_dump(exclude={"seed"})}
-    shared |= {*PARAMS.figures.stability.model_dump()} if "runs" in declared(template) else set()
+    shared |= {*PARAMS.figures["stability"]} if "runs" in declared(template) else set()
     rest = set(declared(template)) - {"run", "runs", "stem"} - paths(template)
     assert set(own) <= rest <= {*own, *shared}
 

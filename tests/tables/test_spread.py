@@ -368,9 +368,9 @@ def test_every_column_of_every_table_is_shown_and_none_says_nan(runs):
 @pytest.mark.parametrize(
     ("moduli", "named"),
     [
-        ([1], "grid.moduli.0 = 1: must be a list of moduli"),
+        ([1], "grid.moduli.0 = 1: Input should be"),
         ([15, 15], "grid.moduli: 15: must be named once"),
-        ([], "grid.moduli = []: must be a list of moduli"),
+        ([], "grid.moduli = []: List should have at least 1 item"),
     ],
 )
 def test_moduli_that_are_none_are_refused(moduli, named):

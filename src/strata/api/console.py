@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from strata import interop, store
-from strata.api import repository
+from strata import store
+from strata.api import published, repository
 from strata.api.model import Model
 from strata.api.repository import of_run
 from strata.inputs import InputError
@@ -92,7 +92,7 @@ def export(args: argparse.Namespace) -> str:
         content = store.tensors_bytes(tensors(model), {"run": str(run), "cfg": config(model)})
     elif args.to == "published":
         with of_run(run, "history.parquet", args.repository) as path:
-            content = interop.export(metadata, weights, store.read_history(path))
+            content = published.export(metadata, weights, store.read_history(path))
     store.write_bytes(out, content)
     return f"wrote {out}"
 

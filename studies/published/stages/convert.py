@@ -7,14 +7,15 @@ of the run. Nothing is written unless the whole file fits.
 
 from pathlib import Path
 
-from strata import interop, store, task
+from strata import store, task
 from strata.run import command
 from strata.tables.printed import Printed
+from studies.published.code import checkpoint
 
 
-def main(checkpoint: str, printed_path: str, out: str) -> None:
+def main(path: str, printed_path: str, out: str) -> None:
     printed, folder = store.read_model(printed_path, Printed), Path(out)
-    found = interop.convert(store.read_bytes(checkpoint), checkpoint, printed.training)
+    found = checkpoint.convert(store.read_bytes(path), path, printed.training)
     n, shares = found.run.n, printed.training
     split = task.split(n, found.run.seed, shares.train_fraction, shares.validation_fraction)
     pairs = task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}

@@ -1,0 +1,59 @@
+"""A run in the format in which the paper's weights are published: a ``torch.save`` dict of
+`model_state_dict`, `config`, `seed`, `losses` and `train_accs` (one an epoch), `eval_accs` at
+`eval_epochs`. studies/published reads such files."""
+
+import io
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from strata.architecture import architecture_of
+from strata.run import InputError, Run
+from strata.store import Arrays
+
+MASK = torch.ones(3, 3, dtype=torch.bool).triu(1)  # true where a position may not look
+# Kept as they are, and kept transposed: ours acts on rows from the right, torch's on columns.
+SAME = {
+    "W_E": "embed.weight", "b_U": "unembed.bias",
+    "b_O": "attn.out_proj.bias", "b_in": "mlp.0.bias", "b_out": "mlp.2.bias",
+}  # fmt: skip
+TURNED = {"W_in": "mlp.0.weight", "W_out": "mlp.2.weight", "W_U": "unembed.weight"}
+
+
+def export(metadata: dict[str, Any], weights: Arrays, history: pd.DataFrame) -> bytes:
+    """A run of ours as a published file, from its weights with their metadata and its history.
+
+    Mirror-free accuracies and the parameters of the training are not in that format. Raises
+    InputError for a run without attention, which it cannot hold.
+    """
+    run, train = Run.parse(metadata["run"]), metadata["train"]
+    if not architecture_of(weights).attends:
+        raise InputError(f"{run}: the published format holds transformers alone")
+    config = {"P": run.n, "embed_dim": train["d_model"], "num_heads": train["n_heads"]}
+    validated_at = history.dropna(subset="validation_accuracy")
+    state = {name: torch.from_numpy(x.copy()) for name, x in _theirs(weights).items()}
+    found = {
+        "model_state_dict": state | {"causal_mask": MASK},
+        "config": config | {"mlp_dim": train["d_mlp"]},
+        "seed": run.seed,
+        "losses": history["loss"].tolist(),
+        "train_accs": history["train_accuracy"].tolist(),
+        "eval_accs": validated_at["validation_accuracy"].tolist(),
+        "eval_epochs": validated_at["epoch"].tolist(),
+    }
+    file = io.BytesIO()
+    torch.save(found, file)
+    return file.getvalue()
+
+
+def _theirs(ours: Arrays) -> Arrays:
+    """Our weights under the names of the published format, in its layout."""
+    d = ours["W_E"].shape[1]
+    state = {name: ours[key] for key, name in SAME.items()}
+    state |= {name: ours[key].T for key, name in TURNED.items()}
+    matrices = np.stack([ours[f"W_{letter}"] for letter in "QKV"]).swapaxes(2, 3)
+    state["attn.in_proj_weight"] = matrices.reshape(3 * d, d)
+    state["attn.in_proj_bias"] = np.concatenate([ours[f"b_{x}"].ravel() for x in "QKV"])
+    return state | {"attn.out_proj.weight": ours["W_O"].reshape(d, d).T}
