@@ -35,7 +35,6 @@ class Paper:
         """Bring a project up to date, when those before it are. Raises InputError."""
         began = time.monotonic()
         self._alone(project)
-        recover.refuse()
         name = f"{project}: " if project else ""
         status = called("status", "--quiet", project=project)
         quiet = subprocess.run(status, capture_output=True, check=False).returncode == 0

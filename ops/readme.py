@@ -64,9 +64,7 @@ def main() -> None:
         if "--check" not in sys.argv:
             page.write_text(new, encoding="utf-8")
         elif new != old:
-            sys.exit(
-                f"{page}: a table is not as its file has it: run `python -m ops.readme`"
-            )
+            sys.exit(f"{page}: a table is not as its file has it: run `python -m ops.readme`")
 
 
 if __name__ == "__main__":

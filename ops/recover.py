@@ -1,5 +1,5 @@
 """Before DVC is called: what it would trust unseen, or stumble over, after a kill, a full disk or a
-power cut, is put right; a YAML file that would keep it busy for ever is refused."""
+power cut, is put right."""
 
 import fcntl
 import json
@@ -7,17 +7,15 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
 from dvc.config import Config
 from dvc.repo import Repo
-from ruamel.yaml.error import YAMLError
 
 from ops import files, provenance
-from strata.inputs import yaml_text
 from strata.run import InputError, read_yaml
 
 MD5 = re.compile(r"[0-9a-f]{32}(\.dir)?")
@@ -66,17 +64,6 @@ def _lives(pid: int) -> bool:
         return True
     except psutil.NoSuchProcess:
         return False
-
-
-def refuse() -> None:
-    """Raises InputError for a YAML file that DVC cannot read and would not refuse. For others that
-    cannot be read it says itself what is wrong, or they were cut off."""
-    pipelines = files.pipelines()
-    names = ["params.yaml", "studies/params.yaml", "studies/runs.yaml", "stages/exact.yaml"]
-    for path in map(Path, (*names, *pipelines, *map(files.lock, pipelines))):
-        with suppress(YAMLError, UnicodeDecodeError):
-            if path.is_file():
-                yaml_text(path)
 
 
 def lock_files(project: str = "") -> Iterator[str]:

@@ -67,26 +67,6 @@ def test_what_a_killed_dvc_leaves_of_its_locks_and_gits_is_deleted_while_none_is
     assert not recover.busy() and not any(path.exists() for path in paths)
 
 
-BOMB = "a: &a [1, 1]\nb: &b [*a, *a]\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "refused"), [(BOMB, True), ("[" * 10**5, True), ("a: [", False), (STAGES, False)]
-)
-def test_a_yaml_file_that_dvc_would_not_survive_is_refused_before_it_is_called(here, text, refused):
-    """It composes what is nested by recursion in C, and walks over all that aliases stand for."""
-    (here / "studies").mkdir()
-    (here / "studies" / "dvc.yaml").write_text(STAGES)
-    for name in ("params.yaml", "studies/dvc.lock"):
-        (here / name).write_text(text)
-        if refused:
-            with pytest.raises(InputError, match=f"^{name}: "):
-                recover.refuse()
-        else:
-            recover.refuse()
-        (here / name).unlink()
-
-
 def committed(here: Path) -> Path:
     """A pipeline of three stages, and its lock file, in git's last commit."""
     (here / "dvc.yaml").write_text(STAGES)
