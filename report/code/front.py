@@ -47,7 +47,6 @@ def page(
         sections=sections(made),
         paper=paper,
         authors=", ".join(f"{x['given-names']} {x['family-names']}" for x in paper["authors"]),
-        bibtex=bibtex(paper),
     )
 
 
@@ -103,31 +102,12 @@ def cost(change: Json, n: int) -> str:
     'Over all 225 pairs: 40 % wrong; 30 % modulo 3 alone, 10 % modulo several.'
     """
     wrong, pairs = change["wrong"], f"Over all {n * n:,} pairs"
-    if not wrong["all"]:
-        return f"{pairs}: none is wrong."
     alone = {q: x for q, x in wrong["alone"].items() if x > 0}
-    if len(wrong["alone"]) < 2 or not alone:
-        return f"{pairs}: {percent(wrong['all'])} wrong."
     rest = wrong["all"] - sum(alone.values())
-    if len(alone) == 1 and rest <= 1e-9:
-        return (
-            f"{pairs}: {percent(wrong['all'])} wrong, all of them modulo {next(iter(alone))} alone."
-        )
-    most = sorted(alone, key=alone.__getitem__, reverse=True)
-    found = [f"{percent(alone[q])} modulo {q} alone" for q in most]
+    found = [
+        f"{percent(alone[q])} modulo {q} alone" for q in sorted(alone, key=lambda q: -alone[q])
+    ]
     found += [f"{percent(rest)} modulo several"] * (rest > 1e-9)
+    if not found:
+        return f"{pairs}: none is wrong."
     return f"{pairs}: {percent(wrong['all'])} wrong; {', '.join(found)}."
-
-
-def bibtex(paper: Mapping[str, Any]) -> str:
-    """The paper as BibTeX, from CITATION.cff."""
-    names = [f"{x['family-names']}, {x['given-names']}" for x in paper["authors"]]
-    lines = {
-        "title": f"{{{paper['title']}}}",
-        "author": " and ".join(names),
-        "year": str(paper["year"]),
-        "url": paper["repository-code"],
-    }
-    key = f"{paper['authors'][0]['family-names'].lower()}{paper['year']}multiplication"
-    body = ",\n".join(f"  {name} = {{{text}}}" for name, text in lines.items())
-    return f"@article{{{key},\n{body}\n}}"

@@ -1,8 +1,7 @@
 "use strict";
-// n × n maps over the pairs in algebraic order: attention of a head, activation of a neuron; and what an intervention
-// does, by class of a and class of b.
+// n × n maps over the pairs in algebraic order: attention of a head, activation of a neuron.
 {
-  const { J, share, ramp, gradient, round } = strata.theme, { open, cells, whole, cursor } = strata.chart, model = strata.model;
+  const { J, ramp, gradient } = strata.theme, { open, cells, whole, cursor } = strata.chart, model = strata.model;
 
   const name = (run, a) => `${a} (${J(model.classAt(run, a).d)})`;
   const said = (run, a, b) => `${name(run, a)} · ${name(run, b)} = ${name(run, a * b % run.n)}`;
@@ -99,74 +98,5 @@
     const z = slot.once(`neuron ${neuron}`, () => model.neuron(run, +neuron));
     heat(slot, run, z, { map: "magma", top, label: `activation of neuron ${neuron}`, digits: 2 });
     readout(slot, run, z, `neuron ${neuron} is at`, x => x.toFixed(2));
-  };
-
-  // The pair-weighted mean of a table over classes, of the cells that are asked for.
-  function mean(run, table, asked) {
-    let sum = 0, pairs = 0;
-    run.classes.forEach((K, i) => run.classes.forEach((L, j) => {
-      if (!asked(i, j)) return;
-      sum += K.size * L.size * table[i][j];
-      pairs += K.size * L.size;
-    }));
-    return pairs ? sum / pairs : null;
-  }
-  // All that is above chance: a random element of the class of ab, or a random place on the axis of the prime.
-  function chance(run, K, axis) {
-    let places = K.size;
-    if (axis) {
-      let power = 1;
-      while (run.n / K.d % (power * axis) === 0) power *= axis;
-      places = power > 1 ? power - power / axis : 1;
-    }
-    return places > 1 ? 1 - 1 / places : 1;
-  }
-  // The loss of each pair of classes, what the colours reach to, and its words.
-  function damages(run, record, kind) {
-    const { base } = run.damage, lost = kind !== "loss", measure = lost ? "accuracy" : "loss", sign = lost ? -1 : 1;
-    const product = (i, j) => model.classAt(run, run.classes[i].d * run.classes[j].d % run.n);
-    const above = (i, j) => kind === "skill" ? chance(run, product(i, j), record.axis) : 1;
-    const z = record[measure].map((row, i) => row.map((x, j) => sign * (x - base[measure][i][j]) / above(i, j)));
-    const format = x => lost ? share(x) : round(x), names = run.classes.map(K => J(K.d));
-    return { z, lost, top: lost ? 1 : Math.max(...z.flat(), 1e-9), format,
-      text: (i, j) => `a in ${names[i]}, b in ${names[j]}, ab in ${J(product(i, j).d)}: ${measure} ` +
-        `${format(record[measure][i][j])}, as trained ${format(base[measure][i][j])}` };
-  }
-  strata.views.damage = (slot, run) => {
-    const { without } = run.damage;
-    if (!without.length) return slot.nothing("No class has directions of its own.");
-    const code = r => r.axis ? `${r.class}.${r.axis}` : String(r.class);
-    const label = r => J(r.class) + (r.axis ? `, axis ${r.axis}` : "");
-    const listed = [...without.filter(r => !r.axis), ...without.filter(r => r.axis)];
-    const removed = slot.choose("removed", "removed", listed.map(r => [code(r), label(r)]), code(without[0]));
-    const kind = slot.choose("damage", "shown", [["skill", "skill lost"], ["accuracy", "accuracy lost"], ["loss", "loss added"]], "skill");
-    const record = without.find(r => code(r) === removed), own = run.classes.findIndex(K => K.d === record.class);
-    const names = run.classes.map(K => J(K.d)), count = names.length, { z, lost, top, format, text } = damages(run, record, kind);
-    slot.plot.values = z;
-    const left = 54, side = whole(Math.min(slot.plot.clientWidth - left - 30, 460), count), span = count * side;
-    const axis = { range: [-0.5, count - 0.5], bare: true, ticks: names.map((x, i) => [i, x]).filter((_, i) => i % Math.ceil(26 / side) === 0) };
-    const chart = open(slot.plot, { width: left + span + 30, height: span + 60, left, right: 30, top: 18, bottom: 42,
-      x: { ...axis, title: "class of b" }, y: { ...axis, down: true, title: "class of a" } });
-    const colour = ramp("magma"), { a, b } = strata.pair(run);
-    cells(chart, count, count, side, (i, j) => colour(1 - z[i][j] / top), 1);
-    if (side > 38) z.forEach((row, i) => row.forEach((x, j) => chart.text(chart.X(j), chart.Y(i) + 4,
-      lost ? `${Math.round(100 * x)} %` : round(x), { "text-anchor": "middle", style: `fill: ${x / top > 0.45 ? "#fff" : "#000"}` })));
-    const [x, y] = [left + own * side, chart.top + own * side];
-    chart.outlined("path", { d: `M${left} ${y}h${span}v${side}h${-span}zM${x} ${chart.top}v${span}h${side}v${-span}z` });
-    const at = c => model.algebra(run).classOf[c];
-    if (a !== null) chart.text(left + span + 4, chart.Y(at(a)) + 4, "a", { class: "here" });
-    if (b !== null) {
-      chart.text(chart.X(at(b)), chart.top - 4, "b", { class: "here", "text-anchor": "middle" });
-      chart.outlined("circle", { cx: chart.X(at(b)), cy: chart.Y(at(a)), r: side / 2.4 }, 1.5);
-      if (at(a * b % run.n) !== at(a)) chart.text(left + span + 4, chart.Y(at(a * b % run.n)) + 4, "ab", { class: "here" });
-    }
-    const member = (i, known) => known !== null && at(known) === i ? known : run.classes[i].elements[0];
-    grid(chart, count, count, side, (i, j) => ({ text: text(i, j), pick: () => strata.pick(member(i, a), member(j, b)) }));
-    legend(chart, "magma", top, kind + (lost ? " lost" : " added"), format, true);
-    const framed = (i, j) => i === own || j === own, right = record.accuracy;
-    const [inside, outside] = [mean(run, right, framed), mean(run, right, (i, j) => !framed(i, j))];
-    slot.say(`Without ${record.dimension === 1 ? "the direction" : `the ${record.dimension} directions`} of ${label(record)}: ` +
-      `${share(inside)} right where an operand is in ${J(record.class)} (framed)` +
-      (outside === null ? "." : `, ${share(outside)} of all other pairs.`));
   };
 }

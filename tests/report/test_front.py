@@ -277,7 +277,7 @@ def test_without_javascript_it_is_pictures_and_text(reader):
     stills = reader.chrome.find_elements(By.CSS_SELECTOR, "noscript img")
     assert len(stills) == 2 and all(x.is_displayed() for x in stills)
     assert not reader.one("#factors").is_displayed()
-    assert "wrong, all of them modulo 5 alone" in reader.one("p.still").text
+    assert "48 % wrong; 48 % modulo 5 alone" in reader.one("p.still").text
 
 
 def test_in_print_nothing_is_wider_than_the_paper(reader):
