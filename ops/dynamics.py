@@ -7,6 +7,7 @@ what measures these.
 
 import os
 import subprocess
+from contextlib import chdir
 
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
@@ -41,9 +42,10 @@ def line() -> str:
 
 def made(run: Run) -> None:
     """Make the frozen stages of a run. Raises InputError where one of them fails."""
-    with Repo(PROJECT) as repo, repo.lock:
-        for number, name in enumerate(frozen()):
-            stage = repo.stage.load_one(*f"{name}@{run}".split(":"))
+    names = [files.inside(f"{name}@{run}") for name in frozen()]
+    with chdir(PROJECT), Repo() as repo, repo.lock:
+        for number, name in enumerate(names):
+            stage = repo.stage.load_one(*name.split(":"))
             stage.frozen = False
             try:  # the first one sees for itself whether its weights are here
                 if stage.reproduce(force=number == 0):

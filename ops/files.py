@@ -63,6 +63,19 @@ def inside(name: str) -> str:
     return own.removeprefix("dvc.yaml:")
 
 
+def outside(project: str, name: str) -> str:
+    """How a stage is named here that DVC calls so in that project.
+
+    >>> outside("", "train@n165-s1"), outside("studies", "train@n210-s1")
+    ('train@n165-s1', 'studies/dvc.yaml:train@n210-s1')
+    >>> outside("studies", "seeds/dvc.yaml:tables")
+    'studies/seeds/dvc.yaml:tables'
+    """
+    if not project:
+        return name
+    return f"{project}/{name}" if ":" in name else f"{project}/dvc.yaml:{name}"
+
+
 def kind(name: str) -> str:
     """A stage's own name, without where it is and without the run.
 

@@ -42,7 +42,8 @@ class Ahead:
     either, the project with its results."""
 
     def __init__(self, pulled: bool, top: Path | str = ".", remote: str = ""):
-        self.pulled, self.top, self.remote = pulled, top, remote
+        self.pulled, self.top, self.remote = pulled, Path(top).resolve(), remote
+        self.here = Path.cwd()
         self.every: list[str] = []  # all stages that were looked at
         self.written: set[str] = set()  # the outputs of stages that run
         self.holding: set[str] = set()  # the folders that these lie in
@@ -51,18 +52,19 @@ class Ahead:
     def stages(self, project: str = "") -> list[str]:
         """The stages of a project that run, in order, when the projects before it were asked."""
         own = {"core": {"remote": self.remote}} if self.remote else None
-        with Repo(project or ".", config=own) as repo, repo.lock:
+        with chdir(project or "."), Repo(config=own) as repo, repo.lock:
             order = plan_repro(get_active_graph(repo.index.graph))
-            self.every += [stage.addressing for stage in order]
-            return [stage.addressing for stage in order if self._runs(stage)]
+            self.every += [files.outside(project, stage.addressing) for stage in order]
+            run = [stage.addressing for stage in order if self._runs(stage)]
+        return [files.outside(project, name) for name in run]
 
     def _runs(self, stage: Stage) -> bool:
         other = any(map(self._other, stage.deps))
         as_is = stage.frozen or not (other or stage.changed(allow_missing=not self.pulled))
         if as_is or (not other and self._taken(stage)):
             self.known |= {x.fs_path: str(x.hash_info.value) for x in stage.outs if x.hash_info}
-            uncached = (os.path.relpath(out.fs_path) for out in stage.outs if not out.use_cache)
-            return not all(Path(self.top, path).exists() for path in uncached)
+            uncached = (out.fs_path for out in stage.outs if not out.use_cache)
+            return not all(Path(self.top, os.path.relpath(x, self.here)).exists() for x in uncached)
         self.written |= {out.fs_path for out in stage.outs}
         self.holding |= {str(x) for out in stage.outs for x in Path(out.fs_path).parents}
         return True
