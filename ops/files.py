@@ -4,6 +4,8 @@ A stage is named as DVC names it at the top, were all of them one project: train
 studies/dvc.yaml:train@n210-s1, studies/interventions/dvc.yaml:tables. Paths are from the top.
 """
 
+import re
+import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from os.path import normpath
 from pathlib import Path
@@ -39,6 +41,29 @@ def lock(file: str) -> str:
     'studies/seeds/dvc.lock'
     """
     return str(Path(file).with_suffix(".lock"))
+
+
+def cut_off(path: Path) -> bool:
+    """Whether a lock ends half-way, or lacks stages that git's last commit has in it and the
+    pipeline has still."""
+    git = ["git", "show", f"HEAD:./{path}"]
+    last = subprocess.run(git, capture_output=True, text=True, check=False).stdout
+    text = path.read_text("utf-8", "replace")
+    try:
+        found = {*read_yaml(path)["stages"]}
+    except (InputError, KeyError, TypeError):
+        return True
+    stages = read_yaml(path.with_suffix(".yaml")).get("stages", ())
+    lost = {*re.findall(r"(?m)^  (\S+):$", last)} - found
+    # Cut between two lines of one stage: what git has next is indented deeper than its name.
+    inside = last.startswith(text) and last[len(text) :].startswith("   ")
+    return not text.endswith("\n") or inside or any(x.partition("@")[0] in stages for x in lost)
+
+
+def refuse_cut_off(lock: str) -> None:
+    """Raises InputError where a lock was cut off: models that it no longer names would train."""
+    if Path(lock).is_file() and cut_off(Path(lock)):
+        raise InputError(f"{lock}: lacks what git's last commit has in it: make back, then repeat")
 
 
 def project(name: str) -> str:

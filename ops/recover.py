@@ -16,7 +16,7 @@ from dvc.config import Config
 from dvc.repo import Repo
 
 from ops import files, provenance
-from strata.run import InputError, read_yaml
+from strata.run import InputError
 
 MD5 = re.compile(r"[0-9a-f]{32}(\.dir)?")
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
@@ -76,29 +76,12 @@ def lock_files(project: str = "") -> Iterator[str]:
         if CONFLICT.search(path.read_text("utf-8", "replace")):
             must = f"must be of one side: git checkout --ours {path} (or --theirs)"
             raise InputError(f"{path}: has the markers of a merge, {must}")
-        if cut_off(path):
+        if files.cut_off(path):
             path.unlink()
             git = ["git", "checkout", "--quiet", "HEAD", "--", str(path)]
             known = subprocess.run(git, capture_output=True, check=False).returncode == 0
             what = "that of git's last commit is used" if known else "deleted"
             yield f"{path} was cut off: {what}"
-
-
-def cut_off(path: Path) -> bool:
-    """Whether a lock ends half-way, or lacks stages that git's last commit has in it and the
-    pipeline has still."""
-    git = ["git", "show", f"HEAD:./{path}"]
-    last = subprocess.run(git, capture_output=True, text=True, check=False).stdout
-    text = path.read_text("utf-8", "replace")
-    try:
-        found = {*read_yaml(path)["stages"]}
-    except (InputError, KeyError, TypeError):
-        return True
-    stages = read_yaml(path.with_suffix(".yaml")).get("stages", ())
-    lost = {*re.findall(r"(?m)^  (\S+):$", last)} - found
-    # Cut between two lines of one stage: what git has next is indented deeper than its name.
-    inside = last.startswith(text) and last[len(text) :].startswith("   ")
-    return not text.endswith("\n") or inside or any(x.partition("@")[0] in stages for x in lost)
 
 
 def objects(project: str = "") -> Iterator[str]:

@@ -8,6 +8,7 @@ settings of these stages; runs.json, the names of all runs.
 
 from typing import Any
 
+from ops import files
 from strata import store
 from strata.run import Run, command, read_yaml
 from studies.params import StudyParams, load
@@ -29,6 +30,7 @@ def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
 
 
 def main(folder: str, listed: str) -> None:
+    files.refuse_cut_off("studies/dvc.lock")
     params, runs = load(), read_yaml(listed)
     for name in runs["more"]:
         settings = params.settings(Run.parse(name))
