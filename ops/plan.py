@@ -37,12 +37,12 @@ TRAINS = {"train", "checkpoints", "controls"}
 
 class Ahead:
     """What will be written, over the projects in their order. Where everything is ``pulled``, what
-    DVC's run cache has of a stage is taken from there, with what a ``remote`` has. Else what is
-    missing counts as what the locks say of it, unless no cache keeps it and it is not in ``top``
-    either, the project with its results."""
+    DVC's run cache has of a stage is taken from there. Else what is missing counts as what the
+    locks say of it, unless no cache keeps it and it is not in ``top`` either, the project with its
+    results."""
 
-    def __init__(self, pulled: bool, top: Path | str = ".", remote: str = ""):
-        self.pulled, self.top, self.remote = pulled, Path(top).resolve(), remote
+    def __init__(self, pulled: bool, top: Path | str = "."):
+        self.pulled, self.top = pulled, Path(top).resolve()
         self.here = Path.cwd()
         self.every: list[str] = []  # all stages that were looked at
         self.written: set[str] = set()  # the outputs of stages that run
@@ -51,8 +51,7 @@ class Ahead:
 
     def stages(self, project: str = "") -> list[str]:
         """The stages of a project that run, in order, when the projects before it were asked."""
-        own = {"core": {"remote": self.remote}} if self.remote else None
-        with chdir(project or "."), Repo(config=own) as repo, repo.lock:
+        with chdir(project or "."), Repo() as repo, repo.lock:
             order = plan_repro(get_active_graph(repo.index.graph))
             self.every += [files.outside(project, stage.addressing) for stage in order]
             run = [stage.addressing for stage in order if self._runs(stage)]
@@ -81,7 +80,7 @@ class Ahead:
         if not self.pulled:
             return False
         try:
-            stage.repo.stage_cache.restore(stage, pull=bool(self.remote))
+            stage.repo.stage_cache.restore(stage)
         except (RunCacheNotFoundError, DependencyDoesNotExistError):
             return False
         stage.save()

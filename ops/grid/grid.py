@@ -18,8 +18,8 @@ from typing import NamedTuple
 from dvc.repo import Repo
 
 from ops import files, plan, recover
-from ops.calls import dvc, pulled
-from ops.grid import pin, pool, tasks, watch, worker
+from ops.calls import pulled
+from ops.grid import pin, pool, tasks, watch
 from ops.grid.logs import Logs, taken
 from ops.grid.tasks import Task, Todo
 from ops.times import Times, cores, counted, words
@@ -38,8 +38,6 @@ class Asked(NamedTuple):
     on: str
     runs: tuple[str, ...]
     args: tuple[str, ...]
-    remote: str  # where no disk is shared: a remote of DVC's, and
-    source: str  # the URL that workers clone
     go: bool
 
     @classmethod
@@ -56,27 +54,18 @@ class Asked(NamedTuple):
             )
         if args and on == "here":
             raise InputError(f"ARGS = {' '.join(args)}: is for sbatch: make grid ON=slurm ARGS=…")
-        remote, source = get("REMOTE") or "", get("FROM") or ""
-        if bool(remote) != bool(source):
-            raise InputError(
-                "REMOTE, FROM: both or none: the remote of DVC and the URL of git that workers use "
-                "where they do not share this folder"
-            )
-        runs = tuple((get("RUNS") or "").split())
-        return cls(on, runs, args, remote, source, bool(get("GO")))
+        return cls(on, tuple((get("RUNS") or "").split()), args, bool(get("GO")))
 
 
 def projects() -> list[str]:
     return [x for x in ("", "studies") if Path(x, "dvc.yaml").is_file()]
 
 
-def gathered(asked: Asked) -> tuple[Todo, list[str]]:
+def gathered() -> tuple[Todo, list[str]]:
     """What is missing of each run, when what the run cache has has been brought in; and all runs.
     The stages that decide what others do are run here."""
-    ahead, planned = plan.Ahead(pulled=True, remote=asked.remote), []
+    ahead, planned = plan.Ahead(pulled=True), []
     for project in projects():
-        if asked.remote:
-            dvc("fetch", "--run-cache", "--remote", asked.remote, "code", project=project)
         plan.quick(project)
         planned += ahead.stages(project)
     return tasks.of_runs(planned), [*tasks.of_runs(ahead.every)]
@@ -128,19 +117,15 @@ def said(missing: Todo, found: Work) -> str:
 
 
 def start(asked: Asked, found: Work, logs: Logs) -> pool.Recorded:
-    """Give the tasks to workers. Raises InputError where they would lack something."""
-    revision, changed = pin.revision(carry=not asked.remote)
+    """Give the tasks to workers."""
+    revision, changed = pin.revision()
     if own := [name for name in changed if not name.endswith("dvc.lock")]:
         print(f"workers have your changes of {few(own)}, committed or not")
-    runs = [run for task in found.tasks for run in task]
-    for project in projects() if asked.remote else ():
-        dvc("push", "--remote", asked.remote, *worker.inputs(runs, project), project=project)
-    for run in runs:
+    for run in (run for task in found.tasks for run in task):
         logs.say(run, "pending")
     with Repo() as repo:
         cache = Path(repo.cache.local.path).parents[1].resolve()
-    given = [str(Path(sys.executable).parent), asked.source or str(Path.cwd()), revision]
-    given += ["" if asked.remote else str(cache), asked.remote]
+    given = [str(Path(sys.executable).parent), str(Path.cwd()), revision, str(cache)]
     if asked.on == "here":
         return pool.Local(given, found.tasks, found.at_once, found.threads)
     return pool.submit(given, found.tasks, asked.args)
@@ -160,7 +145,7 @@ def make(asked: Asked, logs: Logs) -> None:
     kept = [job for job in remembered(logs, False) if job.job]
     jobs = [job for job in kept if any(seen.goes_on for seen in (job.look() or {}).values())]
     busy = {run for job in jobs for task in job.tasks for run in task}
-    every, listed = gathered(asked)
+    every, listed = gathered()
     runs = tasks.chosen(asked.runs, listed)
     missing = {run: every[run] for run in runs if run in every and run not in busy}
     if not missing and not jobs:
@@ -180,7 +165,7 @@ def make(asked: Asked, logs: Logs) -> None:
         jobs.append(start(asked, found, logs))
     store.write_json(logs.path / "jobs.json", [[job.job, job.tasks] for job in jobs])
     rows = {x.run: x.said for x in watched(jobs, logs)}
-    left = [run for run in gathered(asked)[0] if run in rows]
+    left = [run for run in gathered()[0] if run in rows]
     print(f"made: {counted(len(rows) - len(left), 'run')} in {words(time.monotonic() - began)}")
     for run in left:
         print(f"{run}: {rows[run]} (.grid/logs/{run}.log)", file=sys.stderr)

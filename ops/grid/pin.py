@@ -6,16 +6,14 @@ import tempfile
 from pathlib import Path
 
 from ops.git import ANYBODY, git
-from strata.run import InputError
 
 KEPT = "refs/strata/grid"  # keeps the revision while workers need it
 # Where a file that git does not track yet is carried too.
 NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml", "notebooks", "ops", "src", "stages", "studies")
 
 
-def revision(carry: bool = True) -> tuple[str, list[str]]:
-    """The commit to clone, and the files in it that are not as in git's last commit. Raises
-    InputError for such files unless ``carry``."""
+def revision() -> tuple[str, list[str]]:
+    """The commit to clone, and the files in it that are not as in git's last commit."""
     with tempfile.TemporaryDirectory() as folder:
         index = str(Path(folder, "index"))
         shutil.copy(git("rev-parse", "--git-path", "index"), index)
@@ -23,11 +21,6 @@ def revision(carry: bool = True) -> tuple[str, list[str]]:
         git("add", "--all", "--", *filter(os.path.exists, NEEDED), index=index)
         tree = git("write-tree", index=index)
     names = git("diff", "--name-only", "HEAD", tree).splitlines()
-    if names and not carry:
-        raise InputError(
-            f"{names[0]}: is not as in git's last commit, which is all that workers without this "
-            "folder have: commit and push it, then repeat"
-        )
     made = git("rev-parse", "HEAD")
     if names:
         made = git(*ANYBODY, "commit-tree", tree, "-p", "HEAD", "-m", "make grid")

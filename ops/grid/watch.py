@@ -29,9 +29,8 @@ class Row(NamedTuple):
         return self.said.startswith(("done", "failed", "ended"))
 
 
-def row(run: str, seen: Seen | None, logs: Logs, first: bool = True) -> Row:
-    """A run, of whose task this is seen: None where it ended a while ago. ``first`` of its task: it
-    runs where SLURM says so of the task, though without a shared disk it tells nothing itself."""
+def row(run: str, seen: Seen | None, logs: Logs) -> Row:
+    """A run, of whose task this is seen: None where it ended a while ago."""
     said = logs.state(run)
     if said.partition(":")[0] in {"done", "failed"}:
         return Row(run, said)
@@ -42,8 +41,6 @@ def row(run: str, seen: Seen | None, logs: Logs, first: bool = True) -> Row:
     if seen.state == "PENDING":
         waits = seen.reason if seen.reason not in {"", "None", "Resources", "Priority"} else ""
         return Row(run, f"pending: {waits}" if waits else "pending")
-    if first and said in {"", "pending"} and seen.node:
-        return Row(run, f"running on {seen.node}")
     return Row(run, said.partition(",")[0] if said.startswith(("running", "waits")) else "pending")
 
 
@@ -68,10 +65,10 @@ def rows(jobs: Sequence[Recorded], logs: Logs) -> list[Row] | None:
     if None in looks:
         return None
     return [
-        row(run, (look or {}).get(number), logs, first=not place)
+        row(run, (look or {}).get(number), logs)
         for job, look in zip(jobs, looks, strict=True)
         for number, task in enumerate(job.tasks)
-        for place, run in enumerate(task)
+        for run in task
     ]
 
 

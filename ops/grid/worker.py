@@ -2,7 +2,7 @@
 other. ``worker.sh`` makes the clone and starts this in it.
 
 DVC runs the stages and decides what is valid. What they write is in the cache of the clone that the
-worker works for; where they share no disk, it is pushed to a remote, with the run cache.
+worker works for.
 """
 
 import os
@@ -17,7 +17,6 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TextIO
 
-import platformdirs
 from dvc.repo import Repo
 
 from ops import files, plan, times
@@ -62,8 +61,8 @@ def inputs(runs: Iterable[str], project: str) -> list[str]:
 class Worker:
     """A worker in its clone: whom it reports to, and where DVC's objects go."""
 
-    def __init__(self, place: Path, head: Path, cache: Path, remote: str):
-        self.place, self.head, self.cache, self.remote = place, head, cache, remote
+    def __init__(self, place: Path, head: Path, cache: Path):
+        self.place, self.head, self.cache = place, head, cache
         self.logs, self.threads, self.parent = Logs(head), granted(), os.getppid()
         self.node = os.environ.get("SLURMD_NODENAME") or socket.gethostname()
         self.projects = [x for x in ("", "studies") if (place / x / "dvc.yaml").is_file()]
@@ -85,17 +84,16 @@ class Worker:
     def prepared(self, runs: list[str]) -> dict[str, list[str]]:
         """Set DVC in the clone, bring what the runs read, and give the stages of each. Raises
         Failed, Stopped."""
-        self.cache.mkdir(parents=True, exist_ok=True)
-        (self.head / ".snapshots").mkdir(parents=True, exist_ok=True)
+        (self.head / ".snapshots").mkdir(exist_ok=True)
         (self.place / ".snapshots").symlink_to(self.head / ".snapshots")
         os.environ["DVC_SITE_CACHE_DIR"] = str(self.place / ".dvc" / "tmp" / "site")
         every: list[str] = []
         for project in self.projects:
             local = self.place / project / ".dvc" / "config.local"
             local.write_text(f"[cache]\n    dir = {self.cache}\n")
-            own = ("pull", "--remote", self.remote) if self.remote else ("checkout", "--quiet")
+            words = ("checkout", "--quiet", "--allow-missing", *inputs(runs, project))
             with self.logs.open(runs[0]) as log:
-                self.dvc(project, *own, "--allow-missing", *inputs(runs, project), log=log)
+                self.dvc(project, *words, log=log)
             with Repo(project or ".") as repo:
                 every += [stage.addressing for stage in repo.index.stages if not stage.frozen]
         return tasks.of_runs(every)
@@ -135,14 +133,12 @@ class Worker:
         return file
 
     def stages(self, run: str, stages: list[str]) -> None:
-        """Have DVC make the stages, and push them where no disk is shared."""
+        """Have DVC make the stages."""
         with self.logs.open(run) as log:
             for project in self.projects:
                 own = [files.inside(x) for x in stages if files.project(x) == project]
                 if own:
                     self.dvc(project, "repro", "--single-item", *own, log=log)
-                if own and self.remote:
-                    self.dvc(project, "push", "--run-cache", "-r", self.remote, *own, log=log)
 
     def dvc(self, project: str, *words: str, log: TextIO) -> None:
         """Run DVC in a group of processes that ends with the worker. Raises Failed, Stopped."""
@@ -189,12 +185,10 @@ def work(worker: Worker, runs: list[str]) -> int:
         return 1
 
 
-def main(head: str, cache: str, remote: str, task: str) -> None:
+def main(head: str, cache: str, task: str) -> None:
     place = Path.cwd()
-    own = platformdirs.user_cache_path("strata", appauthor=False)
-    kept = Path(cache) if cache else place / ".dvc" / "cache"
     try:
-        code = work(Worker(place, own if remote else Path(head), kept, remote), task.split("+"))
+        code = work(Worker(place, Path(head), Path(cache)), task.split("+"))
     finally:
         shutil.rmtree(place, ignore_errors=True)
     sys.exit(code)

@@ -1,29 +1,26 @@
 #!/usr/bin/env bash
 # A worker of `make grid`, on this machine or as a task of SLURM: a clean clone of one revision, in which the stages of
 # some runs are made (ops.grid.worker). Called as
-#     worker.sh BIN HEAD REVISION CACHE REMOTE TASK…
-# with the programs of an environment, the folder or the URL to clone, the folder of DVC's cache, the remote where no disk
-# is shared (else empty), and tasks, of which SLURM's index of the array says which.
+#     worker.sh BIN HEAD REVISION CACHE TASK…
+# with the programs of an environment, the folder to clone, the folder of DVC's cache, and tasks, of which SLURM's index of
+# the array says which.
 set -euo pipefail
-bin=$1 head=$2 revision=$3 cache=$4 remote=$5
-shift $((5 + ${SLURM_ARRAY_TASK_ID:-0}))
+bin=$1 head=$2 revision=$3 cache=$4
+shift $((4 + ${SLURM_ARRAY_TASK_ID:-0}))
 task=$1
 node=${SLURMD_NODENAME:-$(hostname)}
 
-if [ -z "$remote" ]; then
-    # Not mounted here, or not ours to write: without a log the exit code alone says so.
-    [ -e "$head/.git" ] || exit 66
-    { : >>"$head/.grid/logs/${task%%+*}.log"; } 2>/dev/null || exit 73
-    exec >>"$head/.grid/logs/${task%%+*}.log" 2>&1
-fi
+# Not mounted here, or not ours to write: without a log the exit code alone says so.
+[ -e "$head/.git" ] || exit 66
+{ : >>"$head/.grid/logs/${task%%+*}.log"; } 2>/dev/null || exit 73
+exec >>"$head/.grid/logs/${task%%+*}.log" 2>&1
 [ -x "$bin/python" ] || { echo "$node: $bin/python is not here: build it with make, or share it" >&2; exit 69; }
 clone=$(mktemp -d "${TMPDIR:-/tmp}/strata-worker-XXXXXX")
 trap 'rm -rf "$clone"' EXIT
-if [ -z "$remote" ]; then how=--shared; else how=--quiet; fi
-git clone --quiet "$how" --no-checkout "$head" "$clone"
+git clone --quiet --shared --no-checkout "$head" "$clone"
 cd "$clone"
 # remote/ holds what the cache has already.
 git sparse-checkout set --no-cone '/*' '!/remote/'
 git checkout --quiet --detach "$revision"
 export PATH=$bin:$PATH PYTHONPATH=$clone:$clone/src
-exec "$bin/python" -m ops.grid.worker "$head" "$cache" "$remote" "$task"
+exec "$bin/python" -m ops.grid.worker "$head" "$cache" "$task"

@@ -265,27 +265,6 @@ def test_interrupted_it_leaves_nothing_behind_and_goes_on(project, undisturbed):
     assert "nothing to do" in ended(grid(project, RUNS=SLOW))
 
 
-def test_without_a_shared_disk_results_come_through_a_remote(project, tmp_path, request):
-    cluster = None if MISSING else request.getfixturevalue("cluster")
-    for own in ((), ("--cd", "studies")):
-        words = ("remote", "add", "grid", str(tmp_path / "remote"))
-        project.do(sys.executable, "-m", "dvc", *own, *words)
-    project.do("git", "add", "--all")
-    project.do("git", "commit", "--quiet", "--message", "a remote for workers")
-    project.environment["XDG_CACHE_HOME"] = str(tmp_path / "home")
-    asked = {"RUNS": f"{RUN} {SLOW}", "REMOTE": "grid", "FROM": f"file://{project.folder}"}
-    go_on(project)
-    said = ended(grid(project, cluster, **asked))
-    assert "made: 2 runs" in said
-    assert cluster is None or re.search(rf"^{RUN} (running|done) on n\d$", said, re.MULTILINE)
-    assert not project.dvc("repro", f"train@{RUN}")
-    assert not project.dvc("repro", f"train@{SLOW}", project="studies")
-    project.set("lr", 0.002)
-    assert "params.yaml: is not as in git's last commit" in ended(
-        grid(project, cluster, **asked), 1
-    )
-
-
 def test_changed_analyses_are_made_again_and_no_training(both, tmp_path):
     project = copied(both, tmp_path)
     project.set("variance", 0.9)
@@ -307,6 +286,6 @@ def test_a_node_without_the_folder_or_the_right_to_write_says_so_by_its_code(
 ):
     for name in {".git", ".grid/logs"} - {missing}:
         (tmp_path / name).mkdir(parents=True)
-    words = [ROOT / "ops" / "grid" / "worker.sh", "bin", tmp_path, "HEAD", "cache", "", RUN]
+    words = [ROOT / "ops" / "grid" / "worker.sh", "bin", tmp_path, "HEAD", "cache", RUN]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SLURM")}
     assert subprocess.run(words, env=environment, check=False).returncode == code

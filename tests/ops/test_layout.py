@@ -1,35 +1,37 @@
-"""Each stage depends on the code that it runs, and on no other."""
+"""Each stage depends on the code that it runs, and on no other; each fact has one home."""
 
 import ast
 import re
 from pathlib import Path
 
 import pytest
-from tiny import dvc, notebooks
+from tiny import notebooks
 
 from ops import files
 from ops.code import Code
 from ops.syntax import source
-from report.code.sections import SECTIONS
 from strata.run import read_yaml
 
 ROOT = Path(__file__).parents[2]
 STAGES = files.stages(ROOT)
-PUBLISHED = read_yaml(ROOT / "published" / "dvc.yaml")["stages"]
-
-SRC, STUDIES = ROOT / "src" / "strata", ROOT / "studies"
-SCIENCE = sorted(path for wing in ("measure", "patch") for path in (SRC / wing).glob("*.py"))
-SCIENCE.remove(SRC / "measure" / "stored.py")  # reads and writes Parquet
-SCIENCE += [SRC / f"{name}.py" for name in ("monoid", "task", "train/network")]
-SCIENCE += [SRC / f"train/{name}.py" for name in ("gradients", "trainer")]
-INTERVENTIONS = ("criteria", "energy", "head_criteria", "interchange", "levels", "suite")
-SCIENCE += [STUDIES / f"interventions/code/{name}.py" for name in INTERVENTIONS]
-SCIENCE += [STUDIES / f"dynamics/code/{name}.py" for name in ("schedule", "trajectory")]
+SCIENCE = [path for wing in ("measure", "patch") for path in (ROOT / "src/strata" / wing).glob("*")]
+SCIENCE = [x for x in SCIENCE if x.suffix == ".py" and x.stem != "stored"]  # reads Parquet
+SCIENCE += [ROOT / f"src/strata/{x}.py" for x in ("monoid", "task", "train/trainer")]
 
 
 def script(stage: dict) -> str:
     """The script that a stage runs."""
     return re.findall(r"(?:[\w-]+/)*stages/\w+\.py", stage["cmd"])[0]
+
+
+def runs(stage: dict) -> list[str]:
+    """The notebooks that a stage executes, or else its script, by the file of their key."""
+    found = notebooks(stage) or [script(stage)]
+    if "snapshots.CODE" in source(ROOT / script(stage)):  # what its snapshots count for
+        found = [*{*found, "stages/train.py"}]
+    tops = (Path(path).parts[:-2] for path in found)
+    keys = zip((Path(*top, "data", "code") for top in tops), found, strict=True)
+    return sorted(f"{key}/{Path(path).stem}.txt" for key, path in keys)
 
 
 @pytest.mark.parametrize("path", SCIENCE, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -43,109 +45,45 @@ def test_science_opens_no_file_and_prints_and_draws_nothing(path):
     assert not packages & {"matplotlib", "argparse", "sys", "os", "logging"}
 
 
-def code(stage: dict, *, above: str = "") -> list[str]:
-    """The files of data/code that a stage depends on."""
-    return sorted(dep for dep in stage["deps"] if dep.startswith(f"{above}data/code/"))
-
-
-def runs(stage: dict) -> list[str]:
-    """The notebooks that a stage executes, or else its script, by the name of their code's file."""
-    names = [Path(path).stem for path in notebooks(stage) or [script(stage)]]
-    if "snapshots.CODE" in source(ROOT / script(stage)):  # what its snapshots count for
-        names = [*{*names, "train"}]
-    return sorted(f"data/code/{name}.txt" for name in names)
-
-
-@pytest.mark.parametrize("name", sorted(STAGES))
+@pytest.mark.parametrize("name", sorted(x for x in STAGES if files.kind(x) != "code"))
 def test_a_stage_depends_on_the_code_that_it_runs_and_on_no_other(name):
-    named = [dep for dep in STAGES[name]["deps"] if dep.startswith(("src", "stages", "notebooks"))]
-    if name == "code":
-        assert named == STAGES[name]["deps"] == ["notebooks", "src/strata", "stages"]
-        return
-    assert code(STAGES[name]) == runs(STAGES[name])
-    assert STAGES["code"]["outs"] == ["data/code"]
-    # The report reads the words of all notebooks, the reference those of the library.
-    assert named == {"report": ["notebooks"], "api": ["src/strata"]}.get(name, [])
-
-
-def test_the_report_is_made_from_all_that_the_pipelines_make():
-    """So that a plain `dvc repro` at the top makes everything."""
-    every = dvc("stage", "list", "--all", "--name-only").split()
-    assert len(every) > len(STAGES)
-    assert set(re.findall(r'^"([^"]+)";$', dvc("dag", "report", "--dot"), re.M)) == set(every)
+    keys = [dep for dep in STAGES[name]["deps"] if "data/code/" in dep]
+    own = [key for key in keys if Path(key).stem not in {"all", "sources"}]
+    assert sorted(own) == runs(STAGES[name])
+    code = [dep for dep in STAGES[name]["deps"] if re.search(r"\b(src|stages|notebooks)/", dep)]
+    assert not code
 
 
 def test_what_decides_weights_is_apart_from_analysis_plots_and_tables():
     modules = {x.module for x in Code().reached(ROOT / "stages" / "train.py")}
     wings = {x.split(".")[1] for x in modules if re.fullmatch(r"strata\.\w+\.\w+", x)}
-    assert wings == {"train", "schema"} and "strata.params" not in modules
-    assert "params" not in STAGES["train"] and "params" not in STAGES["split"]
-    for stage in STAGES.values():
-        assert len(source(ROOT / script(stage)).splitlines()) <= 90
+    assert wings <= {"train", "schema"} and "strata.params" not in modules
+    for name in (x for x in STAGES if files.kind(x) in {"train", "split"}):
+        assert "params" not in STAGES[name]
 
 
-def test_every_notebook_is_a_stage_and_every_script_too():
-    scripts = {path.name for path in ROOT.glob("stages/*.py")}
-    stages = [*STAGES.values(), PUBLISHED["convert"]]
-    assert set(map(script, stages)) == {f"stages/{x}" for x in scripts}
-    used = [path for stage in STAGES.values() for path in notebooks(stage)]
-    assert set(used) == {str(x.relative_to(ROOT)) for x in ROOT.glob("notebooks/**/*.ipynb")}
+def test_every_script_and_every_notebook_is_a_stage():
+    scripts = {str(x.relative_to(ROOT)) for x in ROOT.rglob("stages/*.py")}
+    published = read_yaml(ROOT / "studies/published/weights/dvc.yaml")["stages"].values()
+    used = {script(stage) for stage in (*STAGES.values(), *published)}
+    assert used == scripts
+    drawn = {path for stage in STAGES.values() for path in notebooks(stage)}
+    assert drawn == {str(x.relative_to(ROOT)) for x in ROOT.rglob("notebooks/*.ipynb")}
 
 
-def test_the_report_depends_on_all_that_it_shows():
-    deps = set(STAGES["report"]["deps"])
-    assert {"site", "report/runs", "figures", "tables", "notebooks"} <= deps
-    shown = [made for made in STAGES.values() if any(map(figure_or_table, made.get("outs", ())))]
-    assert len(shown) > 9
-    for made in shown:
-        files = [*made["deps"], *(path for x in made.get("metrics", ()) for path in x)]
-        for path in (x for x in files if not x.startswith("data/code/")):
-            assert deps & {path, *map(str, Path(path).parents)}, path
-
-
-def test_every_figure_and_table_is_a_section_of_the_report_once():
-    names = [section.name for section in SECTIONS]
-    outs = [Path(out) for s in STAGES.values() for out in s.get("outs", ()) if isinstance(out, str)]
-    assert sorted(names) == sorted({out.stem for out in outs if figure_or_table(str(out))})
-
-
-def test_every_figure_is_among_the_plots():
+def test_every_figure_of_the_paper_is_among_the_plots():
     plots = read_yaml(ROOT / "dvc.yaml")["plots"]
-    outs = [out for s in STAGES.values() for out in s.get("outs", ()) if isinstance(out, str)]
-    shown = [x for x in plots if isinstance(x, str)]
-    drawn = [x for x in outs if x.startswith("figures/") and x.endswith(".png")]
-    assert sorted(shown) == sorted(drawn)
+    outs = [path for stage in files.locked(ROOT).values() for path in files.outs(stage)]
+    drawn = [path for path in outs if path.startswith("figures/") and path.endswith(".png")]
+    assert sorted(x for x in plots if isinstance(x, str)) == sorted(drawn)
 
 
-def test_runs_are_listed_once():
-    """The other stages of runs repeat the list by its anchor."""
+def test_runs_are_listed_once_in_each_project_and_alike():
     listed = STAGES["check"]["foreach"]["runs"]["runs"]
-    runs = [x["matrix"]["run"] for x in STAGES.values() if "run" in x.get("matrix", ())]
-    assert len(runs) > 4 and sum(x == listed for x in runs) >= 5
+    matrices = [x["matrix"]["run"] for k, x in STAGES.items() if ":" not in k and "matrix" in x]
+    assert len(matrices) == 4 and all(x == listed for x in matrices)
     assert listed[-1] == "${variant}n${n}-s${seed}" and len(set(listed)) == len(listed)
-    texts = [path.read_text() for path in (ROOT / "params.yaml", *map(ROOT.joinpath, files.FILES))]
-    assert sum("n180-s1" in text for text in texts) == 1
-    assert sum(text.count("n180-s1") for text in texts) == 1
-
-
-def figure_or_table(out: str | dict) -> bool:
-    """Whether an output is one of figures/ or tables/."""
-    return isinstance(out, str) and Path(out).parts[0] in {"figures", "tables"}
-
-
-@pytest.mark.parametrize("name", sorted(PUBLISHED))
-def test_a_stage_of_published_weights_depends_on_the_code_that_it_runs(name):
-    stage = PUBLISHED[name]
-    assert code(stage, above="../") == [f"../{path}" for path in runs(stage)]
-    others = [dep for dep in stage["deps"] if re.search(r"src/|stages/|notebooks/", dep)]
-    assert not others
-
-
-def test_published_weights_get_the_figures_of_every_other_run():
-    def inputs(stage: dict) -> set[str]:
-        return set(re.findall(r"--input (\w+)=", stage["cmd"]))
-
-    theirs = PUBLISHED["figures"]
-    drawn = [s for s in STAGES.values() if notebooks(s) and "stages/figure.py" in s["cmd"]]
-    ours = [s for s in drawn if inputs(s) <= inputs(theirs)]
-    assert sorted(x for s in ours for x in notebooks(s)) == sorted(notebooks(theirs))
+    known = read_yaml(ROOT / "studies" / "runs.yaml")
+    assert listed[:-1] == [*known["paper"]]
+    apart = [name for part in known if part not in {"more", "all"} for name in known[part]]
+    assert sorted(apart) == sorted(known["all"]) and len(set(apart)) == len(apart)
