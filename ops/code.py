@@ -15,7 +15,6 @@ from typing import NamedTuple
 from ops.syntax import PACKAGES, STATEMENTS, Module, cells, chains, dump, parsed, source
 
 TOP = Path(__file__).parents[1]
-BY_NAME = {"globals", "eval", "exec"}  # what may read any name of a module
 WHOLE = "*"
 SCRIPTS = {"stages", "scripts"}  # nobody takes names out of what lies in these
 
@@ -29,11 +28,6 @@ class Definition(NamedTuple):
     def __str__(self) -> str:
         joined = "." if _ours(self.module) else ": "
         return f"{self.module}{joined}{self.name}" if self.name else f"{self.module}: statements"
-
-
-def key(*paths: Path) -> str:
-    """The md5 of all that the code in these files does."""
-    return hashlib.md5("".join(Code().lines(*paths)).encode()).hexdigest()
 
 
 class Code:
@@ -82,8 +76,6 @@ class Code:
         module, found, bound = self._read(one.module), set(), set()
         for parts in (x for node in module.definitions.get(one.name, ()) for x in chains(node)):
             name, rest = parts[0], parts[1:]
-            if name in BY_NAME:
-                found.add(Definition(one.module, WHOLE))
             if name in module.definitions:
                 found.add(Definition(one.module, name))
             for target in module.imports.get(name, ()):
@@ -93,7 +85,6 @@ class Code:
             targets = {x for targets in module.imports.values() for x in targets}
             found |= {Definition(x, STATEMENTS) for t in targets for x in self._holders(t)}
             found |= {Definition(x, STATEMENTS) for x in self._holders(one.module)}
-            found |= {Definition(x, WHOLE) for x in module.stars if self._file(x)}
         found.add(Definition(one.module, STATEMENTS))
         text = "\n".join([*map(dump, module.definitions.get(one.name, ())), *sorted(bound)])
         return found - {one}, _md5(text) if text else ""

@@ -20,7 +20,6 @@ class Module(NamedTuple):
 
     definitions: dict[str, list[ast.stmt]]
     imports: dict[str, set[str]]
-    stars: set[str]
 
 
 def source(path: Path) -> str:
@@ -37,24 +36,19 @@ def cells(notebook: str) -> list[dict]:
 
 def parsed(tree: ast.Module, package: str) -> Module:
     """The definitions and imports of a module that lies in that package."""
-    found = Module({}, {}, set())
+    found = Module({}, {})
     for node in ast.walk(tree):
         for bound, target in _bindings(node, package):
-            if bound == "*":
-                found.stars.add(target)
-            else:
-                found.imports.setdefault(bound, set()).add(target)
+            found.imports.setdefault(bound, set()).add(target)
     body = [node for node in _undocumented(tree) if not isinstance(node, IMPORTS)]
     for node in body:
         for name in _names(node) or [STATEMENTS]:
             found.definitions.setdefault(name, []).append(node)
+    imported = (n for n, x in found.imports.items() if any(t.split(".")[0] in PACKAGES for t in x))
+    ours = {*imported, *found.definitions}
     for node in body:  # a decorator of ours may register what it decorates
         for decorator in node.decorator_list if isinstance(node, NAMED) else ():
-            roots = {x[0] for x in chains(decorator)}
-            ours = {
-                n for n, x in found.imports.items() if any(t.split(".")[0] in PACKAGES for t in x)
-            }
-            if roots & (ours | {*found.definitions}):
+            if ours & {x[0] for x in chains(decorator)}:
                 found.definitions.setdefault(STATEMENTS, []).append(node)
     return found
 
@@ -71,8 +65,7 @@ def _bindings(node: ast.AST, package: str) -> Iterator[tuple[str, str]]:
         above = package.split(".")[: len(package.split(".")) + 1 - node.level]
         base = ".".join([*(above if node.level else ()), *filter(None, [node.module])])
         for alias in node.names:
-            star = alias.name == "*"
-            yield alias.asname or alias.name, base if star else f"{base}.{alias.name}"
+            yield alias.asname or alias.name, f"{base}.{alias.name}"
 
 
 def _names(node: ast.stmt) -> list[str]:
