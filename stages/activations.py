@@ -12,7 +12,7 @@ from strata.run import Run, command
 
 def main(name: str, weights: str, out: str) -> None:
     run = Run.parse(name)
-    found = all_pairs.forward(store.read_weights(weights, run), run.n)
+    found = all_pairs.over_all_pairs(store.read_weights(weights, run), run.n)
     stored.write_all_pairs(out, found, run.n)
 
 

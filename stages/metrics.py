@@ -18,7 +18,7 @@ def main(name: str, settings: str, split: str, train: str, activations: str, out
     history = store.read_history(Path(train) / "history.parquet")
     forward = stored.read_all_pairs(activations, run.n, weights)
     table = store.read_split(split, run.n)
-    store.write_json(out, metrics.measure(run, weights, table, history, forward, params))
+    store.write_json(out, metrics.run_metrics(run, weights, table, history, forward, params))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from strata import params, task
-from strata.measure import all_pairs, metrics
+from strata.measure import all_pairs, metrics, subspaces
 from strata.measure.metrics import Metrics
 from strata.params import MetricsParams
 from strata.run import Run, TrainParams
@@ -57,7 +57,17 @@ def measured(
     of: MetricsParams = PARAMS,
 ) -> Metrics:
     """The metrics of a run from one forward pass."""
-    return metrics.measure(run, weights, split, history, all_pairs.forward(weights, run.n), of)
+    return metrics.run_metrics(
+        run, weights, split, history, all_pairs.over_all_pairs(weights, run.n), of
+    )
+
+
+def angles(W_OV: np.ndarray, x: np.ndarray, side: str, k: int = 16) -> np.ndarray:
+    """Cosines of the principal angles between the directions of a head, on its read or its write
+    side, and those of the rows of a class."""
+    return subspaces.cosines(
+        subspaces.leading(x, k), getattr(subspaces.head_directions(W_OV, k), side)
+    )
 
 
 def exact_transformer(n: int) -> dict[str, np.ndarray]:

@@ -57,7 +57,7 @@ def oddities(line: RunSummary, metrics: Metrics) -> Iterator[str]:
         yield "It did not generalise: its validation accuracy does not end at 99 % or more."
     if line.mixed:
         yield (
-            f"It mixes primes: {line.mixed} of its {line.key} key frequencies are nonzero on the "
+            f"It mixes primes: {line.mixed} of its key frequencies, one of ±k, are nonzero on the "
             "axes of more than one prime."
         )
     if irregular := [f"J_{c.d}" for c in metrics.classes if not c.regular]:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from strata.measure.metrics import Metrics
-from strata.monoid import JClass, axis_primes
 from strata.result import Result
 from strata.run import Run
 
@@ -34,19 +33,19 @@ class RunSummary(Result):
     """Key frequencies, over all classes."""
     frequencies: int
     """Frequencies but the constants, over all classes."""
-    mixed: int
-    """Key frequencies on the axes of two primes or more."""
+    mixed: int | None
+    """Key frequencies that are not zero on two primes or more, one of ±k."""
     spared: float | None
     """Least skill left on pairs without the axis of a prime when its directions are removed."""
-    gating: float | None
-    """How far logits of candidates in another class follow the same coefficients, 0 to 1: γ_b of
-    docs/strata-or-primes.md, 1.4."""
+    balanced: float | None
+    """Balanced gating γ_b, 0 to 1: how far logits of candidates in another class follow the same
+    coefficients."""
 
 
 def summary(metrics: Metrics, interventions: Json, logits: Json) -> RunSummary:
     """What a run is, how well it answers, and what it has; of two studies the results, empty where
     there are none."""
-    run, accuracy = Run.parse(metrics.run), metrics.accuracy
+    run, accuracy, at = Run.parse(metrics.run), metrics.accuracy, logits.get("at")
     return RunSummary(
         run=metrics.run,
         n=run.n,
@@ -61,20 +60,10 @@ def summary(metrics: Metrics, interventions: Json, logits: Json) -> RunSummary:
         epoch_099=metrics.epoch_099.validation,
         key=sum(c.key or 0 for c in metrics.classes),
         frequencies=sum(c.total or 0 for c in metrics.classes),
-        mixed=mixed(metrics),
+        mixed=at[0]["mixed"] if at else None,
         spared=spared(interventions),
-        gating=at[0]["balance"]["median"] if (at := logits.get("at")) else None,
+        balanced=at[0]["balance"]["median"] if at else None,
     )
-
-
-def mixed(metrics: Metrics) -> int:
-    """How many key frequencies are nonzero on axes of more than one prime."""
-    count = 0
-    for c in metrics.classes:
-        primes = axis_primes(JClass(metrics.n, c.d))
-        for k in c.key_frequencies or ():
-            count += len({p for p, x in zip(primes, k, strict=True) if x}) > 1
-    return count
 
 
 def spared(interventions: Json) -> float | None:

@@ -49,7 +49,7 @@ def read_all_pairs(path):
 
 
 def write_all_pairs(path):
-    stored.write_all_pairs(path, all_pairs.forward(WEIGHTS, 6), 6)
+    stored.write_all_pairs(path, all_pairs.over_all_pairs(WEIGHTS, 6), 6)
     return path
 
 

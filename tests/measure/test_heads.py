@@ -3,7 +3,7 @@ of any residues by the definition for a class."""
 
 import numpy as np
 import pytest
-from small import PARAMS, weights_of
+from small import PARAMS, angles, weights_of
 
 from strata.measure import heads, subspaces
 from strata.monoid import classes
@@ -35,11 +35,11 @@ def test_random_directions_are_the_mean_count_over_random_sets():
         W_OV = subspaces.W_OV(weights["W_V"][h], weights["W_O"][h])
         for J in classes(15):
             for side in ("read", "write"):
-                own = subspaces.alignment(W_OV, weights["W_E"][J.elements], side, 3)
+                own = angles(W_OV, weights["W_E"][J.elements], side, 3)
                 assert getattr(found[J.d], side) == pytest.approx(own)
                 assert getattr(found[J.d], f"{side}_above") == (own >= 0.5).sum()
                 sets = [rng.choice(15, len(J), replace=False) for _ in range(400)]
-                cosines = [subspaces.alignment(W_OV, weights["W_E"][x], side, 3) for x in sets]
+                cosines = [angles(W_OV, weights["W_E"][x], side, 3) for x in sets]
                 counts = [(x >= 0.5).sum() for x in cosines]
                 error = float(4 * (np.std(counts) + 0.05) / 20)
                 mean = getattr(found[J.d], f"{side}_random")
@@ -60,4 +60,4 @@ def test_where_all_residues_lie_in_what_a_head_reads_every_set_does():
 
 def test_the_mlp_only_model_has_no_head():
     none = np.zeros((15 * 15, 0, 3), np.float32)
-    assert heads.measure(weights_of(Run(15, 1, "mlp")), none, 15, PARAMS) == ()
+    assert heads.head_metrics(weights_of(Run(15, 1, "mlp")), none, 15, PARAMS) == ()

@@ -46,7 +46,7 @@ def test_neurons_made_of_one_prime_power_are_put_to_it():
 @pytest.mark.parametrize("run", [Run(2, 1), Run(12, 1), Run(13, 1), Run(15, 1, "mlp")], ids=str)
 def test_any_model_is_measured(run):
     weights = {name: x.numpy() for name, x in network.initial(run, kind_of(run, TRAIN)).items()}
-    found, n = neurons.measure(all_pairs.forward(weights, run.n).neurons), run.n
+    found, n = neurons.neuron_metrics(all_pairs.over_all_pairs(weights, run.n).neurons), run.n
     mlp = np.concatenate([x.mlp for *_, x in blocks(weights, n)])
     assert found.varying == int((mlp.std(axis=0) > 0).sum()) == sum(found.neurons.values())
     modulo = [share for share in found.modulo.values() if share is not None]
@@ -60,6 +60,6 @@ def test_any_model_is_measured(run):
 def test_neurons_that_never_vary_follow_nothing():
     weights = {name: x.numpy() for name, x in network.initial(Run(6, 1), TRAIN).items()}
     weights |= {"W_in": np.zeros_like(weights["W_in"])}
-    found = neurons.measure(all_pairs.forward(weights, 6).neurons)
+    found = neurons.neuron_metrics(all_pairs.over_all_pairs(weights, 6).neurons)
     assert (found.varying, found.classes, found.one_power) == (0, None, None)
     assert found.neurons == {2: 0, 3: 0}

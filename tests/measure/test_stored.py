@@ -35,7 +35,7 @@ def leaves(found: all_pairs.AllPairs) -> list:
 @pytest.mark.parametrize("run", RUNS, ids=str)
 def test_what_measures_need_of_a_pass_comes_back_as_it_was(run, tmp_path):
     weights = weights_of(run)
-    found = all_pairs.forward(weights, run.n)
+    found = all_pairs.over_all_pairs(weights, run.n)
     stored.write_all_pairs(tmp_path / "x", found, run.n)
     assert same(stored.read_all_pairs(tmp_path / "x", run.n, weights), found)
     row = pd.read_parquet(tmp_path / "x")
@@ -47,7 +47,7 @@ def test_what_measures_need_of_a_pass_comes_back_as_it_was(run, tmp_path):
 @pytest.mark.parametrize("run", RUNS, ids=str)
 def test_a_pass_of_a_run_that_diverged_comes_back_as_it_was(run, tmp_path):
     weights = {name: np.full_like(x, np.nan) for name, x in weights_of(run).items()}
-    found = all_pairs.forward(weights, run.n)
+    found = all_pairs.over_all_pairs(weights, run.n)
     stored.write_all_pairs(tmp_path / "x", found, run.n)
     back = stored.read_all_pairs(tmp_path / "x", run.n, weights)
     assert not back.finite and same(back, found)
@@ -55,20 +55,22 @@ def test_a_pass_of_a_run_that_diverged_comes_back_as_it_was(run, tmp_path):
 
 @pytest.mark.parametrize("run", [Run(9, 1), Run(15, 1)], ids=str)
 def test_attention_of_a_mirrored_pair_is_the_mirror_bit_for_bit(run):
-    found = all_pairs.forward(weights_of(run), run.n).attention.reshape(run.n, run.n, -1, 3)
+    found = all_pairs.over_all_pairs(weights_of(run), run.n).attention.reshape(run.n, run.n, -1, 3)
     assert np.array_equal(found, found.swapaxes(0, 1)[..., [1, 0, 2]])
 
 
 @pytest.mark.parametrize("other", [Run(14, 1), Run(16, 1), Run(15, 1, "mlp")], ids=str)
 def test_a_pass_of_another_model_is_refused(other, tmp_path):
-    stored.write_all_pairs(tmp_path / "x", all_pairs.forward(weights_of(other), other.n), other.n)
+    stored.write_all_pairs(
+        tmp_path / "x", all_pairs.over_all_pairs(weights_of(other), other.n), other.n
+    )
     with pytest.raises(InputError, match="x: its columns must be finite, prediction, "):
         stored.read_all_pairs(tmp_path / "x", 15, weights_of(Run(15, 1)))
 
 
 def test_what_measures_need_of_a_run_of_the_paper_is_small(tmp_path):
     run, rng = Run(165, 1), np.random.default_rng(0)
-    found = all_pairs.forward(weights_of(run), run.n)
+    found = all_pairs.over_all_pairs(weights_of(run), run.n)
     attention = rng.random((run.n**2, 4, 3), np.float32)  # nothing that could be compressed
     stored.write_all_pairs(tmp_path / "x", dataclasses.replace(found, attention=attention), run.n)
     assert (tmp_path / "x").stat().st_size < 1.2e6

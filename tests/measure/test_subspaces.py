@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small import angles
 
 from strata.measure import subspaces
 
@@ -127,15 +128,15 @@ def test_rows_planted_on_one_side_align_with_that_side_alone(side, other):
     W = subspaces.W_OV(*head(sides["read"], sides["write"], [8, 7, 6, 5, 4, 3, 2, 1]))
     scores = np.random.default_rng(5).normal(size=(20, 3))
     x = scores @ basis[:, :3].T + 9 * basis[:, 20]  # the offset is centred away
-    assert np.allclose(subspaces.alignment(W, x, side, 3), 1)
-    assert np.allclose(subspaces.alignment(W, x, other, 3), 0)
+    assert np.allclose(angles(W, x, side, 3), 1)
+    assert np.allclose(angles(W, x, other, 3), 0)
 
 
 def test_what_a_head_writes_is_its_image():
     W_V, W_O = head(orthonormal(32, 4, 1), orthonormal(32, 4, 2), [4, 3, 2, 1])
     x = np.random.default_rng(0).normal(size=(20, 32))
-    assert np.allclose(subspaces.alignment(subspaces.W_OV(W_V, W_O), x @ W_V @ W_O, "write", 4), 1)
-    assert subspaces.alignment(subspaces.W_OV(W_V, W_O), x @ W_V @ W_O, "read", 4).max() < 0.95
+    assert np.allclose(angles(subspaces.W_OV(W_V, W_O), x @ W_V @ W_O, "write", 4), 1)
+    assert angles(subspaces.W_OV(W_V, W_O), x @ W_V @ W_O, "read", 4).max() < 0.95
 
 
 def test_planted_angles_come_back():
@@ -143,14 +144,14 @@ def test_planted_angles_come_back():
     tilted = basis[:, :3] * cosines + basis[:, 3:6] * np.sqrt(1 - cosines**2)
     W = subspaces.W_OV(*head(basis[:, :3], basis[:, 5:8], [3, 2, 1]))
     x = rows_with([4, 2, 1], d=3) @ tilted.T
-    assert np.allclose(subspaces.alignment(W, x, "read", 3), cosines)
+    assert np.allclose(angles(W, x, "read", 3), cosines)
 
 
 @pytest.mark.parametrize(("size", "count"), [(1, 0), (2, 2), (10, 10), (16, 16), (40, 16)])
 def test_there_are_as_many_cosines_as_elements_up_to_the_directions(size, count):
     rng = np.random.default_rng(size)
     for side in ("read", "write"):
-        cosines = subspaces.alignment(rng.normal(size=(48, 48)), rng.normal(size=(size, 48)), side)
+        cosines = angles(rng.normal(size=(48, 48)), rng.normal(size=(size, 48)), side)
         assert len(cosines) == count
         assert (np.diff(cosines) <= 0).all()
         assert (cosines >= 0).all()

@@ -83,8 +83,8 @@ def dealt(n: int) -> dict[str, np.ndarray]:
 def measured(run: Run, weights: dict[str, np.ndarray], history: pd.DataFrame) -> Metrics:
     """The metrics of the run."""
     small = PARAMS.metrics.model_copy(update={"random_subsets": 5, "shuffles": 2})
-    forward = all_pairs.forward(weights, run.n)
-    return metrics.measure(run, weights, dealt(run.n), history, forward, small)
+    forward = all_pairs.over_all_pairs(weights, run.n)
+    return metrics.run_metrics(run, weights, dealt(run.n), history, forward, small)
 
 
 def over_seeds(n: int, folder: Path) -> dict[str, object]:

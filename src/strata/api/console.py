@@ -17,12 +17,12 @@ from strata.inputs import InputError
 from strata.run import Run
 
 COLUMNS = ["n", "seed", "variant", "architecture", "epochs", "accuracy", "validation", "key"]
-COLUMNS += ["frequencies", "mixed", "spared", "gating"]
+COLUMNS += ["frequencies", "mixed", "spared", "balanced"]
 MEANINGS = (
-    "Accuracy: over all pairs. Key: frequencies that stand out in the embedding. Mixed: those that "
+    "Accuracy: over all pairs. Key: frequencies that stand out in the embedding. Mixed: those, one of ±k, that "
     "belong to more than one prime of n. Spared: skill left on pairs that should not need a prime "
-    "whose directions are removed, in the worst case. Gating: 0 where each class has coefficients "
-    "of its own, 1 where classes share those of each prime."
+    "whose directions are removed, in the worst case. Balanced gating: 0 where each class has "
+    "coefficients of its own, 1 where classes share those of each prime."
 )
 FORMATS = {
     "lens": "weights under the names of TransformerLens, its configuration as metadata",

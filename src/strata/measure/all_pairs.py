@@ -41,7 +41,7 @@ class AllPairs:
     finite: bool
 
 
-def forward(weights: Arrays, n: int) -> AllPairs:
+def over_all_pairs(weights: Arrays, n: int) -> AllPairs:
     """Forward passes over block after block of the pairs."""
     prediction, attention, finite = [], [], True
     logit_sums = {J.d: Prompts(*[character_fit.no_sums(len(J))] * 2) for J in large(n)}

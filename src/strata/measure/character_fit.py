@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 from sympy.ntheory import factorint
 
 from strata.measure.fourier import conjugate
-from strata.monoid import chi, frequencies
+from strata.monoid import JClass, chi, frequencies
 from strata.result import Result
 
 
@@ -188,6 +188,35 @@ def fit(over: Sums, orders: tuple[int, ...], key: Bool[np.ndarray, " size"]) -> 
     coefficients = inner / (over.prompts * len(kept) * np.where(own_inverse, 4, 2))
     r2 = float(coefficients @ inner) / over.squares
     return Fit(r2, over.prompts, k, tuple(coefficients.tolist()))
+
+
+def character_fit(
+    J: JClass, pair: Sums, every: Sums, key: Bool[np.ndarray, " size"]
+) -> CharacterFit | None:
+    """Table 3: the fit over the prompts of one pair of operand classes, and over all prompts.
+
+    `r2_ceiling` is R² with every frequency: what depends on the quotient of ab and c alone;
+    `r2_uniform` what as many frequencies drawn at random explain on average; `r2_product` that of
+    the saturated model of product and candidate. None where the logits of the pair's prompts are
+    all equal, which leaves nothing to fit.
+    """
+    if not pair.squares:
+        return None
+    found, ceiling = fit(pair, J.orders, key), fit(pair, J.orders, np.arange(len(J)) > 0)
+    over_all = fit(every, J.orders, key)
+    return CharacterFit(
+        pair=default_pair(J.d, J.n),
+        prompts=found.prompts,
+        largest=pair.largest,
+        r2=found.r2,
+        r2_ceiling=ceiling.r2,
+        r2_product=pair.r2_product,
+        r2_uniform=ceiling.r2 * len(found.frequencies) / len(ceiling.frequencies),
+        frequencies=found.frequencies,
+        coefficients=found.coefficients,
+        prompts_all=over_all.prompts,
+        r2_all=over_all.r2,
+    )
 
 
 def profile(fitted: Fit, orders: tuple[int, ...]) -> Float[np.ndarray, " size"]:

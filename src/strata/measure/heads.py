@@ -84,7 +84,7 @@ class HeadMetrics(Result):
 Spans = dict[int, list[Float[np.ndarray, "count d_model"]]]
 
 
-def measure(
+def head_metrics(
     weights: Arrays,
     attention: Float[np.ndarray, "pairs n_heads 3"],
     n: int,
@@ -176,7 +176,7 @@ def alignment(
 ) -> dict[int, Alignment]:
     """How near the directions of a head are to those of each class, and of as many residues."""
     W_OV, k = subspaces.W_OV(weights["W_V"][h], weights["W_O"][h]), params.top_directions
-    head, found = subspaces.circuit_directions(W_OV, k), {}
+    head, found = subspaces.head_directions(W_OV, k), {}
     for J in classes(n):
         measured = {}
         own = subspaces.leading(weights["W_E"][J.elements], k)

@@ -132,7 +132,7 @@ class Metrics(Result):
         return next(c for c in self.classes if c.d == d)
 
 
-def measure(
+def run_metrics(
     run: Run,
     weights: Arrays,
     split: Arrays,
@@ -184,9 +184,9 @@ def structure(weights: Arrays, forward: AllPairs, n: int, params: MetricsParams)
     return {
         "classes": [of_class(J, W_E, forward.logit_sums.get(J.d), params) for J in classes(n)],
         "pca": embedding_pca(W_E, params),
-        "token_order": token_fourier.share(W_E),
-        "neurons": neurons.measure(forward.neurons),
-        "heads": heads.measure(weights, forward.attention, n, params),
+        "token_order": token_fourier.token_order(W_E),
+        "neurons": neurons.neuron_metrics(forward.neurons),
+        "heads": heads.head_metrics(weights, forward.attention, n, params),
     }
 
 
@@ -213,7 +213,10 @@ def of_class(
         return algebra(J)
     share = fourier.energy_share(rows, J.orders)
     key = fourier.key_frequencies(share, params.key_threshold)
-    more = {"pca": class_pca(J, W_E, params), "character_fit": fitted(J, prompts, key)}
+    more = {
+        "pca": class_pca(J, W_E, params),
+        "character_fit": character_fit.character_fit(J, *prompts, key),
+    }
     return algebra(J).model_copy(update=spectrum(J, share, key) | more)
 
 
@@ -244,33 +247,6 @@ def class_pca(J: JClass, W_E: Float[np.ndarray, "n d_model"], params: MetricsPar
         components=subspaces.components_for(W_E[J.elements], params.variance),
         random_mean=float(random.mean()),
         random_std=float(random.std()),
-    )
-
-
-def fitted(J: JClass, prompts: Prompts, key: Bool[np.ndarray, " size"]) -> CharacterFit | None:
-    """The character fit over the prompts of one pair of operand classes, and over all prompts.
-
-    `r2_ceiling` is R² with every frequency: what depends on the quotient of ab and c alone;
-    `r2_uniform` what as many frequencies drawn at random explain on average; `r2_product` that of
-    the saturated model of product and candidate. None where the logits of the pair's prompts are
-    all equal, which leaves nothing to fit.
-    """
-    if not prompts.pair.squares:
-        return None
-    pair, every = (character_fit.fit(sums, J.orders, key) for sums in prompts)
-    ceiling = character_fit.fit(prompts.pair, J.orders, np.arange(len(J)) > 0)
-    return CharacterFit(
-        pair=character_fit.default_pair(J.d, J.n),
-        prompts=pair.prompts,
-        largest=prompts.pair.largest,
-        r2=pair.r2,
-        r2_ceiling=ceiling.r2,
-        r2_product=prompts.pair.r2_product,
-        r2_uniform=ceiling.r2 * len(pair.frequencies) / len(ceiling.frequencies),
-        frequencies=pair.frequencies,
-        coefficients=pair.coefficients,
-        prompts_all=every.prompts,
-        r2_all=every.r2,
     )
 
 

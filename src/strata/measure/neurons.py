@@ -95,7 +95,7 @@ class Moments:
         return (self.sums[name] ** 2 / np.outer(pairs, pairs).reshape(-1, 1)).sum(axis=0)
 
 
-def measure(found: Explained) -> NeuronMetrics:
+def neuron_metrics(found: Explained) -> NeuronMetrics:
     """How many neurons vary, the share of their variance that the classes explain, that a and b
     modulo each prime power explain, and that they explain where each neuron has the prime power
     that explains most of it; and how many neurons have which. None where no neuron varies.

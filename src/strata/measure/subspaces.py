@@ -7,7 +7,7 @@ Methods for Computing Angles Between Linear Subspaces, 1973; Elhage et al., A Ma
 for Transformer Circuits, 2021.
 """
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -98,7 +98,7 @@ def ov_shares(
     return squares / squares.sum()
 
 
-def circuit_directions(W_OV: Float[np.ndarray, "d d"], k: int = 16) -> Directions:
+def head_directions(W_OV: Float[np.ndarray, "d d"], k: int = 16) -> Directions:
     """The top k singular vectors of a head as columns: left ones on the read side, right ones on
     the write side."""
     U, _, Vt = np.linalg.svd(W_OV.astype(np.float64))
@@ -120,15 +120,3 @@ def cosines(
     """Cosines of the principal angles between two subspaces, given by orthonormal bases, one as
     rows and one as columns; descending."""
     return np.linalg.svd(rows @ directions, compute_uv=False).clip(max=1)
-
-
-def alignment(
-    W_OV: Float[np.ndarray, "d d"],
-    x: Float[np.ndarray, "size d"],
-    side: Literal["read", "write"],
-    k: int = 16,
-) -> Float[np.ndarray, " cosines"]:
-    """Cosines of the principal angles between the top k directions of a head, on its read or its
-    write side, and the top k of the rows of a class, descending. Empty where the rows are all
-    equal."""
-    return cosines(leading(x, k), getattr(circuit_directions(W_OV, k), side))

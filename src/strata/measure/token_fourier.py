@@ -28,7 +28,7 @@ def bands(n: int) -> dict[int, Int[np.ndarray, " frequencies"]]:
     return {p**e: n // p**e * np.arange(1, p**e) for p, e in factorint(n).items()}
 
 
-def share(W_E: Float[np.ndarray, "n d_model"]) -> TokenOrder | None:
+def token_order(W_E: Float[np.ndarray, "n d_model"]) -> TokenOrder | None:
     """The share of the energy on the bands, the constant left out, and the bands' share of all
     frequencies. None where all rows are equal."""
     n = len(W_E)

@@ -91,7 +91,7 @@ def chunks(rows: Int[np.ndarray, " rows"]) -> Iterator[Int[np.ndarray, " chunk"]
         yield rows[start : start + ROWS]
 
 
-def forward(weights: Arrays, a: np.ndarray, b: np.ndarray, label: np.ndarray) -> Outcome:
+def outcomes(weights: Arrays, a: np.ndarray, b: np.ndarray, label: np.ndarray) -> Outcome:
     """The network on pairs of tokens, which may be more than n, with their labels."""
     return joined(
         outcome(activations.forward(weights, a[rows], b[rows]).logits, label[rows])
@@ -157,7 +157,7 @@ class Rig:
         """The outcome with some weights replaced. ``rows``: the only ones that this can change."""
         rows = np.flatnonzero(self.every if rows is None else rows)
         a, b = self.a[rows], self.b[rows]
-        return self.put(rows, forward(self.weights | changed, a, b, self.label[rows]))
+        return self.put(rows, outcomes(self.weights | changed, a, b, self.label[rows]))
 
     def with_stream(self, out: np.ndarray, rows: np.ndarray) -> Outcome:
         """The outcome with the residual stream after the MLP replaced in the rows of a mask."""
@@ -208,5 +208,5 @@ def rig(weights: Arrays, n: int) -> Rig:
     else:
         a, b = np.divmod(np.arange(n * n), n)
         place = np.arange(n * n).reshape(n, n)
-    base = forward(weights, a, b, a * b % n)
+    base = outcomes(weights, a, b, a * b % n)
     return Rig(n, weights, a, b, place.ravel(), base)

@@ -154,14 +154,14 @@ def ranges(draws: Sequence[Scores]) -> ScoreRanges:
 
 def _ranges(draws: Sequence[Scores]) -> dict[str, Range]:
     return {
-        "loss": spread(x.loss for x in draws),
-        "accuracy": spread(x.accuracy for x in draws),
-        "margin": spread(x.margin for x in draws),
-        "skill": spread(x.skill for x in draws),
+        "loss": draw_range(x.loss for x in draws),
+        "accuracy": draw_range(x.accuracy for x in draws),
+        "margin": draw_range(x.margin for x in draws),
+        "skill": draw_range(x.skill for x in draws),
     }
 
 
-def spread(values: Iterable[float | None]) -> Range:
+def draw_range(values: Iterable[float | None]) -> Range:
     """Mean, least and highest of the values that are known."""
     known = [x for x in values if x is not None]
     if not known:

@@ -32,7 +32,7 @@ def observe(
 ) -> list[Row]:
     """Every measure of these weights but those of ``apart``. ``split`` is the pair table, ``final``
     the final keys."""
-    subject, forward = ablations.subject(weights, n, final), all_pairs.forward(weights, n)
+    subject, forward = ablations.subject(weights, n, final), all_pairs.over_all_pairs(weights, n)
     rows = [*of_outcomes(subject, split), *of_heads(weights, forward, n, params)]
     rows += [*of_norms(weights)]
     rows += [x for J in classes(n) for x in of_class(J, weights, forward, final, params)]

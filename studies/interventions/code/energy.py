@@ -24,7 +24,7 @@ from strata.patch.ablations import (
     with_table,
 )
 from strata.patch.projections import Controls, Spans
-from strata.patch.scores import Scores, ranges, scores, short, spread
+from strata.patch.scores import Scores, draw_range, ranges, scores, short
 from studies.interventions.code.keep_remove import concerned, scopes
 from studies.interventions.code.records import EqualEnergy
 
@@ -112,7 +112,7 @@ def _record(site: Site, scope: int | None, subject: Subject, every: Spaces) -> E
         d=scope,
         classes=tuple(chosen),
         dimension=dimension,
-        ratio=spread(short(s[d]) for s in every.ratio for d in chosen),
+        ratio=draw_range(short(s[d]) for s in every.ratio for d in chosen),
         overlap=short(sum(np.vdot(key[d], top[d]) for d in chosen) / dimension),
         base=scores(subject.rig, subject.rig.base, own),
         **_outcomes(site, subject, spaces, own),

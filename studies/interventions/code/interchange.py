@@ -36,7 +36,7 @@ def answers(rig: Rig, hybrids: Hybrids, counts: Bool[np.ndarray, "count n"]) -> 
     n, W_E = rig.n, rig.weights["W_E"]
     rows = hybrids.table.astype(W_E.dtype)
     weights = rig.weights | {"W_E": np.concatenate([W_E[:n], rows, W_E[n:]])}
-    return patching.forward(weights, n + i, b, hybrids.instead_of[i] * b % n)
+    return patching.outcomes(weights, n + i, b, hybrids.instead_of[i] * b % n)
 
 
 def norm_matched(hybrids: Hybrids, rows: np.ndarray, rng: np.random.Generator) -> Hybrids:

@@ -19,9 +19,9 @@ from strata.patch.scores import (
     Scores,
     always_zero,
     class_known,
+    draw_range,
     scores,
     short,
-    spread,
     with_ties,
 )
 from strata.statistics import above_chance
@@ -117,7 +117,10 @@ def _drawn(effects: Iterable[Effect]) -> Draws:
     found = list(effects)
 
     def ranges(some: list[Effect]) -> dict[str, Range]:
-        return {"skill": spread(x.skill for x in some), "kept": spread(x.kept for x in some)}
+        return {
+            "skill": draw_range(x.skill for x in some),
+            "kept": draw_range(x.kept for x in some),
+        }
 
     own, ties = ranges(found), {}
     for level in sorted({level for x in found for level in x.ties}):
@@ -144,7 +147,7 @@ def key_kept(rig: Rig, masks: Masks, draws: int, rng: np.random.Generator) -> Ke
 
     def numbers(level: float | None) -> dict[str, float | None]:
         some = [x if level is None else x.at_tie(level) for x in (own, *known)]
-        return {"skill": some[0].skill, "highest": spread(x.skill for x in some[1:]).high}
+        return {"skill": some[0].skill, "highest": draw_range(x.skill for x in some[1:]).high}
 
     usual = numbers(None)
     ties = {
