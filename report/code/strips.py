@@ -1,9 +1,10 @@
-"""A table over runs as a chart: a strip for each row, those of one measure on one scale.
+"""A table over runs as a chart: a row for each thing measured, a strip for each measure of it.
 
 On a strip a dot is a run, the bar is the interval of the mean, which is its tick, and the long line
 is the paper's value. A table over runs has the values of its runs in a column of its CSV file.
 """
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,8 +14,8 @@ from markupsafe import Markup
 from strata.tables.format import STYLES
 
 Record = Mapping[Any, Any]
-LEFT, WIDTH, END = 330, 760, 64  # pixels: where strips begin, all, for the ends of a scale
-ROW, HEADING = 17, 26  # pixels: heights of a strip, of the name of a measure
+Ends = tuple[float, float]
+WIDTH, ROW, HEAD, END = 760, 17, 46, 56  # pixels: all; a row; names of measures; ends of a scale
 ABOUT = {"claim": "{}", "n": "n = {}", "kind": "{}", "architecture": "{}", "d": "J{}",
          "scope": "{}", "head": "head {}"}  # fmt: skip
 STATISTICS = (("mean", "low", "high"), ("mean_index", "from", "to"))
@@ -29,47 +30,58 @@ SAID = (
 
 def chart(frame: pd.DataFrame) -> Markup:
     """The chart of a table; nothing where it has no values of single runs."""
-    if "values" not in frame:
+    known = frame.dropna(subset=["values"]) if "values" in frame else frame.iloc[:0]
+    if known.empty:
         return Markup()
-    groups: dict[str, list[Record]] = {}
-    for record in frame.to_dict("records"):
-        if not pd.isna(record["values"]):
-            groups.setdefault(record.get("measure") or record.get("claim", ""), []).append(record)
-    parts, y = list[Markup](), 0
-    for name, records in groups.items():
-        if "measure" in records[0]:
-            parts.append(TEXT.format(LEFT, y + HEADING - 8, "start", "small", name))
-            y += HEADING
-        parts += strips(records, y)
-        y += ROW * len(records)
+    records = known.to_dict("records")
+    measures = list(dict.fromkeys(r.get("measure", "") for r in records))
+    titles = list(dict.fromkeys(map(titled, records)))
+    left, top = min(6.6 * max(map(len, titles)) + 14, 0.62 * WIDTH), HEAD if any(measures) else 4
+    at = {title: top + ROW * (i + 0.5) for i, title in enumerate(titles)}
+    parts = [TEXT.format(left - 10, y + 4, "end", "", title) for title, y in at.items()]
+    width = (WIDTH - left) / len(measures)
+    for i, measure in enumerate(measures):
+        own, x = [r for r in records if r.get("measure", "") == measure], left + i * width
+        for k, line in enumerate(textwrap.wrap(measure, max(int(width / 6), 8))[:3]):
+            parts.append(TEXT.format(x, 12 + 12 * k, "start", "small", line))
+        for r in own:
+            ends = (x, x + width - 14) if measure else (x + END, x + width - END)
+            parts += strip(r, at[titled(r)], ends, span(own if measure else [r]))
+        if measure:  # the ends of the scale once, below
+            parts += scale((x, x + width - 14), span(own), own[0], top + ROW * len(titles) + 12)
     said = f"{SAID} the paper’s value. The table has the numbers."
-    return STRIPS.format(WIDTH, y + 4, said, Markup("").join(parts)) if groups else Markup()
+    return STRIPS.format(WIDTH, top + ROW * len(titles) + 18, said, Markup("").join(parts))
 
 
-def strips(records: Sequence[Record], top: float) -> Iterator[Markup]:
-    """The strips of one measure below one another, between the ends of their scale."""
-    low, high = span(records)
+def strip(r: Record, y: float, ends: Ends, values_at: Ends) -> Iterator[Markup]:
+    """Axis, dots, interval, mean and the paper's value, from one end in pixels to the other; beside
+    a claim the ends of its own scale."""
+    (left, right), (low, high) = ends, values_at
 
     def at(x: float) -> float:
-        return LEFT + END + (WIDTH - LEFT - 2 * END) * (x - low) / ((high - low) or 1)
+        return left + (right - left) * (min(max(x, low), high) - low) / ((high - low) or 1)
 
-    for i, r in enumerate(records):
-        y = top + ROW * (i + 0.5)
-        style = STYLES[str(r.get("unit", "index"))]
-        yield TEXT.format(LEFT - 10, y + 4, "end", "", titled(r))
-        yield TEXT.format(LEFT + END - 6, y + 4, "end", "small", style(low))
-        yield TEXT.format(WIDTH - END + 6, y + 4, "start", "small", style(high))
-        yield LINE.format("axis", at(low), y, at(high), y)
-        for value in paper(r):
-            yield LINE.format("paper", at(value), y - 8, at(value), y + 8)
-        for x in values(r):
-            yield DOT.format(at(x), y)
-        for mean, least, most in STATISTICS:
-            if mean in r and not pd.isna(r[mean]):
-                if not pd.isna(r[least]):
-                    ends = at(max(r[least], low)), at(min(r[most], high))
-                    yield LINE.format("interval", ends[0], y, ends[1], y)
-                yield LINE.format("mean", at(r[mean]), y - 5, at(r[mean]), y + 5)
+    if "claim" in r:
+        yield from scale((left - 6, right + 6), values_at, r, y + 4, ("end", "start"))
+    yield LINE.format("axis", left, y, right, y)
+    for value in paper(r):
+        yield LINE.format("paper", at(value), y - 8, at(value), y + 8)
+    for x in values(r):
+        yield DOT.format(at(x), y)
+    for mean, least, most in STATISTICS:
+        if mean in r and not pd.isna(r[mean]):
+            if not pd.isna(r[least]):
+                yield LINE.format("interval", at(r[least]), y, at(r[most]), y)
+            yield LINE.format("mean", at(r[mean]), y - 5, at(r[mean]), y + 5)
+
+
+def scale(
+    ends: Ends, values_at: Ends, r: Record, y: float, anchors: tuple[str, str] = ("start", "end")
+) -> Iterator[Markup]:
+    """The values at both ends, as the table has them."""
+    style = STYLES[str(r.get("unit", "index"))]
+    for x, value, anchor in zip(ends, values_at, anchors, strict=True):
+        yield TEXT.format(x, y, anchor, "small", style(value))
 
 
 def values(r: Record) -> list[float]:
@@ -82,7 +94,7 @@ def paper(r: Record) -> list[float]:
     return [float(r[x]) for x in ("paper", "paper_mean") if x in r and not pd.isna(r[x])]
 
 
-def span(records: Sequence[Record]) -> tuple[float, float]:
+def span(records: Sequence[Record]) -> Ends:
     """The ends of a scale that has all values of a measure on it, and 0; of a claim, its own."""
     every = [x for r in records for x in (*values(r), *paper(r))]
     low, high = min(every), max(every)
