@@ -28,7 +28,7 @@ PARTS = {
 }  # fmt: skip
 # What a part may import beside itself and the library, which imports no other part.
 ABOVE = {part: {"ops"} for part in PARTS}  # stages run with what the workshop has
-ABOVE |= {"library": set(), "ops": set(), "report": {*PARTS} - {"paper"}}
+ABOVE |= {"library": set(), "ops": set()}
 # Studies that still import one another, and what of a study ops needs.
 SHARED = {
     ("architectures", "mechanism"),
@@ -137,7 +137,7 @@ def test_modules_are_imported_by_their_whole_names():
 
 
 def test_only_plots_knows_matplotlib():
-    drawing = {"report/code/network", "studies/interventions/code/plots"}
+    drawing = {"studies/interventions/code/plots"}
     assert {x for x in using("matplotlib") if not x.startswith("src/strata/plots/")} <= drawing
     for part in PARTS:
         for path in files(part):
