@@ -6,7 +6,7 @@ Its words are those of site/front.html, with the numbers of ``numbers``.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from report.code import numbers
+from report.code import claims, numbers
 from report.code.appendix import Page
 from report.code.numbers import Results
 from report.code.site import percent, rendered
@@ -16,11 +16,11 @@ from strata.run import Run
 Json = dict[str, Any]
 SCRIPTS = ("core", "model", "draw", "network", "hero", "through", "steps")
 SIGNS = {
-    numbers.HOLDS: "is-holds",
-    numbers.DIFFERS: "is-differs",
-    numbers.REJECTED: "is-rejected",
-    numbers.UNSHOWN: "is-unshown",
-    numbers.UNTESTED: "is-untested",
+    claims.HOLDS: "is-holds",
+    claims.DIFFERS: "is-differs",
+    claims.REJECTED: "is-rejected",
+    claims.UNSHOWN: "is-unshown",
+    claims.UNTESTED: "is-untested",
 }
 
 
@@ -29,7 +29,7 @@ def page(
 ) -> str:
     """The front page over these pages of the appendix, for the headline run; ``hero`` is what
     ``hero.data`` wrote of it, ``cff`` what CITATION.cff holds."""
-    verdicts = numbers.judged(results)
+    verdicts = claims.judged(results)
     counts = [(x, sum(v["verdict"] == x for v in verdicts.values())) for x in SIGNS]
     [paper] = cff["references"]
     return rendered(

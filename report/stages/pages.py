@@ -48,6 +48,13 @@ def documents(files: set[str]) -> dict[str, Text]:
     return {x.stem: words.page(x, target("../", files)) for x in sorted(DOCS.glob("*.md"))}
 
 
+def texts(docs: dict[str, Text]) -> Iterator[tuple[str, str]]:
+    """Each page of docs/ by its path."""
+    for name, text in docs.items():
+        page = rendered("doc.html", "../", title=text.title, text=text.html, scripts=PLAIN)
+        yield f"docs/{name}.html", page
+
+
 def trainings(names: list[str]) -> Iterator[tuple[str, Json, Json]]:
     """Of each run that has them, its measures and its embedding at checkpoints."""
     for name in names:
@@ -61,46 +68,49 @@ def trainings(names: list[str]) -> Iterator[tuple[str, Json, Json]]:
             )
 
 
-def main(inputs: str, hero: str, curves: str, folder: str) -> None:
-    out, params, md5s = Path(folder), load("params.yaml"), store.read_json(inputs)
+def copied(files: list[str], out: Path) -> None:
+    """Nothing of an earlier report; files under the names that they have in the repository."""
     for name in ("site", "files", "appendix", "docs"):
         shutil.rmtree(out / name, ignore_errors=True)
-    found = sections(md5s)
-    shown = [s for own in found.values() for s in own]
-    files = carried(shown)
     for path in files:
         store.write_bytes(out / "files" / path, store.read_bytes(path))
     for path in sorted(SITE.iterdir()):
         if path.suffix in {".js", ".css"}:
             store.write_bytes(out / "site" / path.name, store.read_bytes(path))
 
-    run, pages = params.headline(), appendix.pages(found, target("../", {*files}))
-    metrics = [store.read_json(x) for x in md5s if Path(x).parent.name == "metrics"]
-    printed = store.read_json("paper/printed_values.json")
-    results = numbers.Results(
-        run.n,
-        {s.name: s.records for s in shown if not s.notebook},
-        numbers.seeds(metrics, run.n),
-        printed,
-    )
-    docs = documents({*files})
+
+def known(curves: str, out: Path) -> dict[str, list[int]]:
+    """What every page knows of every run, as scripts; the checkpoints of those that have any."""
     listed, checkpoints = store.read_json(curves), {}
     for name, measured, embedding in trainings([x["run"] for x in listed]):
         checkpoints[name] = embedding["epochs"]
-        store.write_text(out / f"site/epochs-{name}.js", script("checkpoints", measured))
-        store.write_text(out / f"site/embedding-{name}.js", script("through", embedding))
+        store.write_text(out / f"epochs-{name}.js", script("checkpoints", measured))
+        store.write_text(out / f"embedding-{name}.js", script("through", embedding))
     listed = [x | {"checkpoints": checkpoints.get(x["run"], [])} for x in listed]
-    store.write_text(out / "site/runs.js", script("list", listed))
-    store.write_text(out / "site/words.js", appendix.index(pages, docs))
+    store.write_text(out / "runs.js", script("list", listed))
+    return checkpoints
+
+
+def main(inputs: str, hero: str, curves: str, folder: str) -> None:
+    out, run, md5s = Path(folder), load("params.yaml").headline(), store.read_json(inputs)
+    found = sections(md5s)
+    shown = [s for own in found.values() for s in own]
+    files = carried(shown)
+    copied(files, out)
+    checkpoints = known(curves, out / "site")
+
+    pages, docs = appendix.pages(found, target("../", {*files})), documents({*files})
+    metrics = [store.read_json(x) for x in md5s if Path(x).parent.name == "metrics"]
+    tables = {s.name: s.records for s in shown if not s.notebook}
+    printed = store.read_json("paper/printed_values.json")
+    results = numbers.Results(run.n, tables, numbers.seeds(metrics, run.n), printed)
     told = store.read_json(hero)
     told = told and told | {"epochs": checkpoints.get(str(run), [])}
-    cff = read_yaml("CITATION.cff")
-    store.write_text(out / "index.html", front.page(pages, run, results, told, cff))
-    for path, html in appendix.written(pages, run):
+    html = front.page(pages, run, results, told, read_yaml("CITATION.cff"))
+    store.write_text(out / "index.html", html)
+    store.write_text(out / "site/words.js", appendix.index(pages, docs))
+    for path, html in (*appendix.written(pages, run), *texts(docs)):
         store.write_text(out / path, html)
-    for name, text in docs.items():
-        html = rendered("doc.html", "../", title=text.title, text=text.html, scripts=PLAIN)
-        store.write_text(out / f"docs/{name}.html", html)
 
 
 if __name__ == "__main__":

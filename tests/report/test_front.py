@@ -13,7 +13,7 @@ from reading import ROOT, RUN
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from report.code import front, hero, numbers, run_data
+from report.code import claims, front, hero, run_data
 from strata import monoid
 from strata.api.model import Model, model_of
 from strata.monoid import algebraic_order, classes
@@ -150,7 +150,7 @@ def test_it_fits_and_every_picture_is_drawn(width, dark, screens, reader):
     assert across == inner and height <= screens * 800
     for box in reader.chrome.find_elements(By.CSS_SELECTOR, ".picture, #circles, #logits"):
         assert box.find_elements(By.CSS_SELECTOR, "svg, table"), box.get_attribute("id")
-    assert len(reader.chrome.find_elements(By.CSS_SELECTOR, ".card")) == len(numbers.CLAIMS)
+    assert len(reader.chrome.find_elements(By.CSS_SELECTOR, ".card")) == len(claims.CLAIMS)
     assert reader.js("return document.querySelectorAll('svg:not([aria-label])').length") == 0
 
 
@@ -233,10 +233,10 @@ def test_each_card_shows_its_verdict_by_a_sign_and_a_colour(dark, reader):
     look = """return [...document.querySelectorAll('.card .verdict')].map(x => [x.textContent,
         getComputedStyle(x, '::before').content, getComputedStyle(x).backgroundColor])"""
     shown = reader.js(look)
-    assert len(shown) == len(numbers.CLAIMS) and {x for x, *_ in shown} <= set(front.SIGNS)
+    assert len(shown) == len(claims.CLAIMS) and {x for x, *_ in shown} <= set(front.SIGNS)
     signs = {verdict: (sign.strip('"'), back) for verdict, sign, back in shown}
     assert {signs[x][0] for x in signs} <= {"✓ ", "≠ ", "? "} and len(signs) > 2
-    assert signs[numbers.HOLDS][1] != signs[numbers.DIFFERS][1]
+    assert signs[claims.HOLDS][1] != signs[claims.DIFFERS][1]
     assert "rgba(0, 0, 0, 0)" not in {back for _, back in signs.values()}
 
 
