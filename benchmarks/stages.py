@@ -1,38 +1,37 @@
-"""What each part of the pipeline takes for the headline run: every stage is run again and timed.
+"""What the stages of the headline run, and those of no run, take: each is run again and timed.
 
-Training's time is the one that its run recorded. Writes benchmarks/stages.md; and
-benchmarks/stages.json, from which `make plan` estimates: CPU seconds, as stages compute on one
-thread, without those that DVC takes where nothing is to do; the studies over several runs too.
+Writes benchmarks/stages.json, from which `make plan` estimates: CPU seconds, as stages compute on
+one thread, without those that DVC takes where nothing is to do. Training's rate is the one that
+its runs recorded.
 """
 
-import json
 import os
 import subprocess
-import time
 from pathlib import Path
 from statistics import median
 
 import torch
 from dvc.repo import Repo
 
-from ops import files, resolved, times
-from strata import task
+from ops import files, times
+from ops.calls import command
+from strata import store, task
 from strata.params import Params, load
-from strata.run import Run, read_yaml
-from strata.train import environment, machine
+from strata.run import Run
+from strata.train import environment
 from strata.train.trainer import Trainer
 
-LEFT_OUT = {"train", "checkpoints", "dynamics", "grokking"}  # train, or need what a training keeps
+TRAINS = {"train"}
 EPOCHS = 200
 
 
-def dvc(*words: str) -> tuple[float, float]:
-    """Wall and CPU seconds of `dvc repro` with these arguments."""
-    began, before = time.perf_counter(), os.times()
-    subprocess.run(["dvc", "repro", "--quiet", *words], check=True)
+def spent(project: str, *words: str) -> float:
+    """CPU seconds of `dvc repro` with these arguments."""
+    before = os.times()
+    subprocess.run(command("repro", "--quiet", *words, project=project), check=True)
     after = os.times()
-    cpu = after.children_user - before.children_user
-    return time.perf_counter() - began, cpu + after.children_system - before.children_system
+    user = after.children_user - before.children_user
+    return user + after.children_system - before.children_system
 
 
 def epoch(params: Params) -> float:
@@ -42,9 +41,9 @@ def epoch(params: Params) -> float:
     split = task.split(run.n, run.seed, share.train_fraction, share.validation_fraction)
     trainer = Trainer(run, params.train, split, torch.device("cpu"))
     trainer.advance(EPOCHS)
-    began = time.process_time()
+    before = os.times()
     trainer.advance(2 * EPOCHS)
-    return (time.process_time() - began) / EPOCHS
+    return (os.times().user - before.user) / EPOCHS
 
 
 def rate(params: Params) -> float:
@@ -59,65 +58,27 @@ def rate(params: Params) -> float:
     return median(found)
 
 
-def timed(run: str) -> list[str]:
-    """The stages to time: those of one run, and those of no run."""
-    with Repo() as repo:
-        names = resolved.stages(repo, read_yaml("params.yaml"))
-    runs = {name.partition("@")[2] for name in names if name.startswith("split@")}
-    others = [name for name in names if name.partition("@")[0] not in LEFT_OUT]
-    return [name for name in others if name.partition("@")[2] not in runs - {run}]
-
-
-def what(stage: dict) -> str:
-    """What a stage makes: its notebooks' titles with links, or the folder of its outputs."""
-    code = [Path(dep).stem for dep in stage["deps"] if dep.startswith("data/code/")]
-    notebooks = [x for x in (Path("notebooks", f"{name}.ipynb") for name in code) if x.is_file()]
-    if not notebooks:
-        first = stage["outs"][0]
-        path = Path(first if isinstance(first, str) else next(iter(first)))
-        if len(path.parts) > 2 or not path.suffix:
-            return "/".join(path.parts[:2])
-        return f"{path.parent}/"
-    texts = ["".join(json.loads(x.read_text())["cells"][0]["source"]) for x in notebooks]
-    titles = [text.splitlines()[0].lstrip("# ") for text in texts]
-    return "<br>".join(f"[{x}](../{path})" for x, path in zip(titles, notebooks, strict=True))
-
-
-def table(took: dict[str, float], run: str) -> str:
-    """The seconds of the headline's stages, and of training."""
-    lines = ["| what, and the notebook that draws it | stage | time |", "|:--|:--|--:|"]
-    for name, stage in files.stages().items():
-        item = [run] if "matrix" in stage else list(stage.get("foreach", ()))
-        key = "@".join([name, *item])
-        where = files.address(key)
-        if key in took and not where.startswith("pipelines/studies/"):
-            shown = f"{took[key]:.0f} s" if took[key] < 100 else f"{took[key] / 60:.0f} min"
-            lines.append(f"| {what(stage)} | `{where}` | {shown} |")
-    return "\n".join(lines)
+def timed(project: str, run: str) -> list[str]:
+    """The stages to time, as DVC calls them in a project: those of one run, and those of no run."""
+    with Repo(project or ".") as repo:
+        every = {files.inside(x.addressing): x for x in repo.index.stages if not x.frozen}
+    own = [name for name in every if files.run_of(name) is None or name.endswith(f"@{run}")]
+    return [name for name in own if files.kind(name) not in TRAINS]
 
 
 def main() -> None:
     params = load("params.yaml")
     run = str(params.headline())
-    nothing = dvc()[1], dvc("--single-item", "code")[1]
-    took = {name: dvc("--force", "--single-item", files.address(name)) for name in timed(run)}
-    recorded = {
-        "n": params.n,
-        "nothing": round(nothing[0], 1),
-        "epoch": round(epoch(params), 5),
-        "rate": round(rate(params), 1),
-        "seconds": {
-            k.removesuffix(f"@{run}"): round(v[1] - nothing[1], 1) for k, v in took.items()
-        },
-    }
-    Path("benchmarks/stages.json").write_text(json.dumps(recorded, indent=1) + "\n")
-    trained = environment.read(f"data/train/{run}/environment.json").seconds or 0.0
-    wall = {name: seconds for name, (seconds, _) in took.items()}
-    text = table(wall | {f"train@{run}": trained}, run)
-    note = f"n = {params.n}, seed {params.seed}, {machine.threads()} CPU cores"
-    how = "DVC's own time included; for training, the time that its run recorded"
-    Path("benchmarks/stages.md").write_text(f"{text}\n\n{note}; {how}.\n")
-    print(text)
+    seconds: dict[str, float] = {}
+    nothing = spent("")
+    for project in ("", "studies"):
+        own = spent(project, "--single-item", "code")
+        for name in timed(project, run):
+            took = spent(project, "--force", "--single-item", name) - own
+            seconds[files.outside(project, name).removesuffix(f"@{run}")] = round(took, 1)
+    recorded = {"n": params.n, "nothing": round(nothing, 1), "epoch": round(epoch(params), 5)}
+    recorded |= {"rate": round(rate(params), 1), "seconds": seconds}
+    store.write_json("benchmarks/stages.json", recorded)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,8 @@ class Times:
         kind, run = files.kind(name), files.run_of(name)
         if run and kind in {"train", "checkpoints"}:
             return self.training(run)
-        took = self.known.get(name, self.known.get(kind, median(self.known.values())))
+        known = (self.known.get(x) for x in (name, name.partition("@")[0], kind))
+        took = next((x for x in known if x is not None), median(self.known.values()))
         if run is None and kind not in BY_PAIR:
             return took
         n = run.n if run else self.params.n
