@@ -20,15 +20,16 @@ from strata.run import read_yaml
 
 EMULATOR = "qemu-x86_64"
 PROCESSORS = ("EPYC-Rome", "Haswell")  # AMD and Intel, both with AVX2 and without AVX-512
-# An analysis of each kind, the page of a run and tables.
-STAGES = (f"metrics@{RUN}", f"interventions@{RUN}", f"page@{RUN}", f"activations@{RUN}", "forward",
-          "tables", "grid")  # fmt: skip
+# An analysis of each kind, and tables.
+STAGES = (f"metrics@{RUN}", f"activations@{RUN}", "forward", "tables", "seeds",
+          f"studies/interventions/dvc.yaml:interventions@{RUN}",
+          f"studies/mechanism/dvc.yaml:logits@{RUN}")  # fmt: skip
 
 
 def switches(*names: str) -> dict[str, str]:
     """Environment variables of stages/exact.yaml."""
-    words = " ".join(read_yaml(ROOT / "stages" / "exact.yaml")[name] for name in names)
-    return called(f"{words} python")[0]
+    every = read_yaml(ROOT / "stages" / "exact.yaml")
+    return {k: v for name in names for k, v in called(every[name])[0].items()}
 
 
 def emulated(processor: str, folder: Path) -> str:
@@ -64,17 +65,17 @@ def printed(project: Project, python: str, words: list[str]) -> str:
 )
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_every_analysis_gives_the_same_bytes_on_processors_of_both_vendors(
-    made, processor, tmp_path
+    both, processor, tmp_path
 ):
-    """``made`` ran the stages through DVC on the processor at hand. The measures over training are
+    """``both`` ran the stages through DVC on the processor at hand. The measures over training are
     those that studies/dynamics/stages/dynamics.py takes."""
-    project, python = copied(made, tmp_path), emulated(processor, tmp_path / "emulated")
+    project, python = copied(both, tmp_path), emulated(processor, tmp_path / "emulated")
     measures = [str(ROOT / "tests" / "emulated.py"), RUN]
     work = [called(files.locked(project.folder)[name]["cmd"])[1] for name in STAGES]
     with ThreadPoolExecutor(2) as pool:
         *_, there = pool.map(partial(printed, project, python), [*work, measures])
     assert there == printed(project, sys.executable, measures)
-    expected, found = made.outputs(), project.outputs()
+    expected, found = both.outputs(), project.outputs()
     assert [path for path in expected if found.get(path) != expected[path]] == []
 
 
@@ -103,5 +104,5 @@ def test_every_stage_that_computes_with_numpy_has_the_switches():
     without = {"split", "train", "checkpoints", "check", "code", "collect", "convert", "api"}
     torch = {"controls", "first-look", "new-modulus"}
     for name, described in files.stages(ROOT).items():
-        own = "${exact} ${exact_torch} python" if name in torch else "${exact} python"
-        assert (own in described["cmd"]) == (name not in without), name
+        own = "${exact_torch} " if files.kind(name) in torch else "${exact} "
+        assert (own in described["cmd"]) == (files.kind(name) not in without), name
