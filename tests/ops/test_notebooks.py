@@ -16,7 +16,7 @@ from IPython import display
 from matplotlib.figure import Figure
 from nbformat import v4
 
-from strata import notebook, params, store, task
+from strata import notebook, store, task
 from strata.architecture import architecture
 from strata.measure import all_pairs, metrics, stored
 from strata.measure.metrics import Metrics
@@ -25,18 +25,22 @@ from strata.run import InputError, Run, Settings
 from studies.dynamics.code import order, table, trajectory
 from studies.dynamics.code import tables as dynamics
 from studies.interventions.code import suite
-from studies.mechanism.code import logits
+from studies.mechanism.code import logits, long, measures
 from studies.mechanism.code import tables_accounts as accounts
 from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.study import Case, Choice
 from studies.moduli.code import moduli
+from studies.params import MechanismSettings, load
 from studies.seeds.code.beside_seeds import Studied, tables
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted(ROOT.glob("notebooks/*.ipynb")) + sorted(
     ROOT.glob("studies/*/notebooks/*.ipynb")
 )
-PARAMS = params.load(ROOT / "params.yaml")
+PARAMS = load(ROOT)
+MECHANISM = MechanismSettings(
+    **PARAMS.mechanism.measures.model_dump(), key_threshold=PARAMS.metrics.key_threshold
+)
 TRAIN = PARAMS.train.model_copy(update={"d_model": 12, "n_heads": 3, "d_mlp": 5, "epochs": 1})
 every_template = pytest.mark.parametrize("template", TEMPLATES, ids=[t.stem for t in TEMPLATES])
 
@@ -107,7 +111,7 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     """A run that has just been born, with all that a notebook may read of it."""
     n = run.n
     names = ("weights", "history", "metrics", "activations", "interventions", "classes")
-    names += ("measured", "times", "decisions", "accounts", "heads")
+    names += ("measured", "times", "decisions", "accounts", "heads", "mechanism")
     made = {name: folder / name for name in names}
     weights = born(run, made["weights"])
     history = {name: np.array([0.5]) for name in store.HISTORY.names}
@@ -129,6 +133,8 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     changed = suite.intervene(run, weights, few, 0.5)
     store.write_json(made["interventions"], changed)
     stored.write_forward(made["activations"], weights, n)
+    rows = measures.measure(weights, n, MECHANISM)
+    long.write(made["mechanism"], [(str(run), *row) for row in rows])
     choice = Choice(PARAMS.accounts.levels, 0.0)
     found = case(run, weights, numbers)
     store.write_text(made["decisions"], accounts.runs([found], choice).to_csv(index=False))

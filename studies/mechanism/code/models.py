@@ -1,0 +1,131 @@
+"""The models that were measured, by what they are to the verdict."""
+
+from collections.abc import Mapping, Sequence
+from math import nan
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from sympy import factorint
+
+from strata.run import Run
+from studies.mechanism.code import decide
+
+Key = tuple[str, str, str]  # of, measure, unit
+STATEMENTS = (*decide.RULES, "gated characters", "proof")
+FRESH, EARLIER, ONE, SQUARES = "fresh", "earlier", "one prime", "with squares"
+MLP, OTHERS, BESIDE = "MLP-only", "other splits", "beside"
+KINDS = (FRESH, EARLIER, ONE, SQUARES, MLP, OTHERS, BESIDE)
+BY_MODULUS = {FRESH, EARLIER, MLP}
+
+
+class Model(NamedTuple):
+    """All numbers of a run, or of another model, by what they are."""
+
+    name: str
+    kind: str
+    rows: pd.DataFrame
+    values: Mapping[Key, float]
+
+    def of(self, of: str, measure: str, unit: str = "share") -> float:
+        return self.values.get((of, measure, unit), nan)
+
+    @property
+    def accuracy(self) -> float:
+        return self.of("logits", "all pairs", "accuracy")
+
+    @property
+    def n(self) -> int:
+        """The modulus of a run; 0 for a model that stands beside."""
+        return 0 if self.kind == BESIDE else Run.parse(self.name).n
+
+    @property
+    def group(self) -> str:
+        """Models that are summarised together: of one kind, and where many are, of one modulus."""
+        if self.kind == BESIDE:
+            return self.name
+        return f"n = {self.n}, {self.kind}" if self.kind in BY_MODULUS else self.kind
+
+    def verdict(self, statement: str) -> float:
+        return self.of(statement, "statement", "verdict")
+
+
+def kind_of(name: str, fresh: Sequence[str]) -> str:
+    """What a run is to the verdict: fresh, earlier of the same kind, or of another kind.
+
+    >>> [kind_of(x, ["n6-s2"]) for x in ("n6-s1", "n6-s2", "n8-s1", "n12-s1", "mlp-n6-s1")]
+    ['earlier', 'fresh', 'one prime', 'with squares', 'MLP-only']
+    """
+    if name in fresh:
+        return FRESH
+    if "-s" not in name:
+        return BESIDE
+    run = Run.parse(name)
+    if run.variant == "mlp":
+        return MLP
+    if run.variant or run.weights_seed != run.seed:
+        return OTHERS
+    powers = factorint(run.n)
+    if len(powers) == 1:
+        return ONE
+    return EARLIER if max(powers.values()) == 1 else SQUARES
+
+
+def models(found: pd.DataFrame, fresh: Sequence[str]) -> list[Model]:
+    """The models of a long table: by kind, modulus and number."""
+    every = []
+    for name, rows in found.groupby("run", sort=False, observed=True):
+        keys = zip(rows["of"], rows["measure"], rows["unit"], strict=True)
+        values = dict(zip(keys, rows["value"], strict=True))
+        every.append(Model(str(name), kind_of(str(name), fresh), rows, values))
+    return sorted(every, key=order)
+
+
+def order(model: Model) -> tuple[Any, ...]:
+    """By kind, then by modulus and seeds."""
+    at = KINDS.index(model.kind)
+    if model.kind == BESIDE:
+        return (at,)
+    run = Run.parse(model.name)
+    return at, run.n, run.variant, run.seed, run.weights_seed
+
+
+def grouped(every: Sequence[Model]) -> dict[str, list[Model]]:
+    """The models of each group, in their order."""
+    found: dict[str, list[Model]] = {}
+    for x in every:
+        found.setdefault(x.group, []).append(x)
+    return found
+
+
+def matrix(every: Sequence[Model]) -> tuple[list[str], Float[np.ndarray, "rows models"]]:
+    """The verdict on each statement, and below it on each number that it rests on; NaN: none."""
+    rows, found = [], []
+    for statement in STATEMENTS:
+        rows.append(statement)
+        found.append([x.verdict(statement) for x in every])
+        for _, of, measure, unit in decide.RULES.get(statement, ()):
+            rows.append(f"{of}: {measure}")
+            found.append([x.of(of, measure, f"{unit} verdict") for x in every])
+    return rows, np.array(found).reshape(len(rows), len(every))
+
+
+def curves(every: Sequence[Model]) -> pd.DataFrame:
+    """Every description of every model by few numbers: how many, share, right answers."""
+    found = []
+    for x in every:
+        own = x.rows[x.rows["of"].str.startswith("few numbers: ")]
+        for name, rows in own.groupby("of", sort=False, observed=True):
+            columns = {
+                title: rows.loc[rows["measure"] == measure, "value"].to_numpy()
+                for title, measure in (
+                    ("numbers", "numbers"), ("share", "all"), ("right", "right answers"),
+                )
+            }  # fmt: skip
+            frame = pd.DataFrame(columns)
+            frame.insert(0, "description", str(name).removeprefix("few numbers: "))
+            of_run = {"run": x.name, "group": x.group, "n": x.n}
+            found.append(frame.assign(**of_run, step=range(len(frame))))
+    names = ["description", "numbers", "share", "right", "run", "group", "n", "step"]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=names)

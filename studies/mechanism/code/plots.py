@@ -1,0 +1,148 @@
+"""Figures of the mechanism, drawn on the Axes that they are given."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+
+from strata.plots.base import COLORS, FAINT, GREY, RED, Axes
+from studies.mechanism.code import codewords, residual
+from studies.mechanism.code.dictionary import Dictionary
+from studies.mechanism.code.main_effects import prime_powers
+from studies.mechanism.code.pairs import Pairs, profile
+
+DOTS = 700  # pairs that are drawn
+LOOKS = {
+    "characters": ("o", COLORS[0]),
+    "characters and bias": ("s", COLORS[5]),
+    "nearest code": ("*", COLORS[1]),
+    "free candidates": ("D", COLORS[2]),
+    "bias and terms": ("", COLORS[4]),
+    "best of its rank": ("", GREY),
+}
+VERDICTS = {
+    1.0: ("s", COLORS[2], "holds"),
+    0.5: ("o", COLORS[4], "undecided"),
+    0.0: ("x", COLORS[1], "does not hold"),
+}
+
+
+class Plane(NamedTuple):
+    """Two functions of the code that tell the residues modulo Q apart: where the codewords of all
+    candidates are, and where the residual stream has each pair."""
+
+    Q: int
+    words: Float[np.ndarray, "n 2"]
+    points: Float[np.ndarray, "pairs 2"]
+
+
+class Picture(NamedTuple):
+    """A code, and half the square of the distance of one pair's point to every codeword."""
+
+    planes: list[Plane]
+    pair: int
+    distance: Float[np.ndarray, " n"]
+
+
+def picture(of: Pairs, use: Dictionary, a: int, b: int) -> Picture:
+    """A plane for each prime, and the pair (a, b)."""
+    x = residual.stream(of, use)
+    values = use.values
+    points = (of.residual - x.mean) @ np.linalg.pinv(x.mu) + of.N @ values / of.N.sum()
+    pair = int(np.flatnonzero((of.a == min(a, b)) & (of.b == max(a, b)))[0])
+    M = codewords.nearest(profile(of), values)
+    apart = points[pair] - values
+    shown = [plane(Q, use, points) for Q in prime_powers(of.n)]
+    return Picture(shown, pair, ((apart @ M) * apart).sum(axis=1) / 2)
+
+
+def plane(Q: int, use: Dictionary, points: Float[np.ndarray, "pairs k"]) -> Plane:
+    """The character of this prime that tells most residues apart; where it is real, or there is
+    none, the zero of the prime beside it."""
+    known = [j for j, primes in enumerate(use.primes) if len(primes) == 1 and Q % primes[0] == 0]
+    zero = next(j for j in known if use.character[j] < 0)
+    of = {i: [j for j in known if use.character[j] == i] for i in {use.character[j] for j in known}}
+    chosen = [own for i, own in of.items() if i >= 0] or [[zero]]
+    best = max(chosen, key=lambda own: len(np.unique(use.values[:, own].round(6), axis=0)))
+    best = [*best, zero][:2]
+    return Plane(Q, use.values[:, best], points[:, best])
+
+
+def code(ax: Axes, shown: Plane, q: Int[np.ndarray, " pairs"], pair: int) -> None:
+    """The points of some pairs, coloured by their product modulo Q; the codewords as rings, named
+    by their residues; and the one pair as a star."""
+    some = np.linspace(0, len(q) - 1, min(DOTS, len(q))).astype(int)
+    circle = 2 * np.pi * np.linspace(0, 1, 200)
+    ax.plot(np.cos(circle), np.sin(circle), color=FAINT, linewidth=0.8, zorder=0)
+    colours = np.array(COLORS)[q[some] % shown.Q % len(COLORS)]
+    ax.scatter(*shown.points[some].T, s=4, c=colours, alpha=0.35, linewidths=0, clip_on=False)
+    words = shown.words.round(6)
+    for word in np.unique(words, axis=0):
+        own = np.unique(np.flatnonzero((words == word).all(axis=1)) % shown.Q)
+        ax.plot(*word, "o", markersize=9, markerfacecolor="none", markeredgecolor="black")
+        far = word * 1.45 if np.hypot(*word) > 0.1 else np.array([0.0, -0.4])
+        ax.text(far[0], far[1], ", ".join(map(str, own[:4])), ha="center", va="center", fontsize=8)
+    ax.plot(*shown.points[pair], "*", color=RED, markersize=13, markeredgecolor="white", zorder=5)
+    ax.set(title=f"modulo {shown.Q}: {q[pair] % shown.Q}", aspect="equal")
+    ax.set(xlim=(-1.8, 1.8), ylim=(-1.8, 1.8))
+    ax.set_axis_off()
+
+
+def distances(ax: Axes, shown: Picture) -> None:
+    """Half the squared distance to every codeword; the nearest one is the answer."""
+    nearest = int(shown.distance.argmin())
+    at = nearest, shown.distance[nearest]
+    ax.vlines(np.arange(len(shown.distance)), 0, shown.distance, color=FAINT, linewidth=0.8)
+    ax.plot(shown.distance, ".", color=GREY, markersize=3)
+    ax.plot(*at, "*", color=RED, markersize=13, markeredgecolor="white", clip_on=False, zorder=5)
+    ax.annotate(
+        f"nearest: {nearest}", at, (9, 3), textcoords="offset points", color=RED, fontsize=9,
+        fontweight="bold", bbox={"color": "white", "pad": 1},
+    )  # fmt: skip
+    ax.set(title="distance to each codeword", xlabel="candidate $c$", ylim=(0, None))
+    ax.set(ylabel=r"½‖point − $w(c)$‖²")
+
+
+def shares(ax: Axes, curves: pd.DataFrame, enough: float) -> None:
+    """Share over number of numbers, a line or a mark for each description, medians over runs; not
+    filled where fewer answers are right than is enough."""
+    for name, own in curves.groupby("description", sort=False):
+        by_step = own.groupby("step")[["numbers", "share", "right"]].median()
+        marker, colour = LOOKS[str(name)]
+        look = {"color": colour, "label": name}
+        if marker:
+            full = float(np.min(by_step["right"])) >= enough
+            look |= {"markersize": 10 if marker == "*" else 5, "linestyle": "none", "zorder": 3}
+            look |= {"markerfacecolor": colour if full else "white", "clip_on": False}
+        ax.plot(by_step["numbers"], by_step["share"], marker=marker, **look)
+    ax.set(xscale="log", ylim=(0, 1))
+    ax.grid(color=FAINT, linewidth=0.5)
+
+
+def verdicts(
+    ax: Axes,
+    rows: Sequence[str],
+    found: Float[np.ndarray, "rows models"],
+    groups: Iterable[tuple[str, int]],
+    headings: Iterable[int],
+) -> None:
+    """A mark for each number of each model: whether it holds, does not, or is undecided. Groups of
+    models stand side by side with their sizes; headings are rows in bold."""
+    for verdict, (marker, colour, label) in VERDICTS.items():
+        y, x = np.nonzero(found == verdict)
+        ax.scatter(x, y, s=9, marker=marker, color=colour, linewidths=0.8, label=label)
+    ax.set_yticks(range(len(rows)), rows)
+    for i in headings:
+        ax.get_yticklabels()[i].set_fontweight("bold")
+        ax.axhline(i - 0.5, color=FAINT, linewidth=0.6)
+    start = 0
+    for name, size in groups:
+        ax.text(start + (size - 1) / 2, -0.9, name, rotation=50, ha="left", va="bottom", fontsize=7)
+        start += size
+        ax.axvline(start - 0.5, color=FAINT, linewidth=0.6)
+    ax.set(xlim=(-0.7, start - 0.3), ylim=(len(rows) - 0.5, -0.5), xticks=[])
+    ax.tick_params(axis="y", length=0)
+    ax.spines[:].set_visible(False)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3)

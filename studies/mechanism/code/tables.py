@@ -1,0 +1,420 @@
+"""The tables of the mechanism: what criteria.md asks of each run, and of all together."""
+
+from collections.abc import Callable, Sequence
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from strata.tables.format import STYLES
+from strata.tables.table import Column, Record, Table
+from studies.mechanism.code import decide
+from studies.mechanism.code.decide import FAILS, HOLDS, UNDECIDED
+from studies.mechanism.code.models import (
+    BESIDE,
+    EARLIER,
+    FRESH,
+    ONE,
+    STATEMENTS,
+    Key,
+    Model,
+    curves,
+    grouped,
+    models,
+)  # fmt: skip
+from studies.params import MechanismLevels, MechanismParams
+
+WORDS = {HOLDS: "holds", FAILS: "does not hold", UNDECIDED: "undecided"}
+FAILING = 4  # with more fresh runs that do not generalise there is no verdict
+# What is measured beside the levels: the statement it is about, and of, measure and unit.
+REPORTED: tuple[tuple[str, str, str, str], ...] = (
+    ("code", "logits", "ceiling", "share"),
+    ("code", "product side", "all", "share"),
+    ("code", "product side", "zeros", "share"),
+    ("code", "residual stream", "variance in the code", "share"),
+    ("code", "residual stream", "principal components", "share"),
+    ("code", "residual stream", "keep principal components", "accuracy"),
+    ("code", "residual stream", "remove principal components", "accuracy"),
+    ("neurons", "neurons", "next prime power", "share"),
+    ("neurons", "neurons", "one frequency", "accuracy"),
+    ("decoding", "parts", "bias", "share"),
+    ("decoding", "parts", "own", "share"),
+    ("decoding", "parts", "cross-talk", "share"),
+    ("decoding", "nearest code", "no entries between primes", "share"),
+    ("decoding", "unembedding", "bias off", "accuracy"),
+    ("decoding", "unembedding", "cross-talk off", "accuracy"),
+    ("decoding", "unembedding", "bias predicted", "accuracy"),
+    ("decoding", "unembedding", "bias a line in the own excess", "accuracy"),
+    ("decoding", "bias", "line in own excess", "share"),
+    ("gated characters", "parts", "many", "share"),
+    ("gated characters", "gated characters", "explained", "share"),
+    ("gated characters", "gated characters", "by others", "share"),
+    ("gated characters", "gated characters", "right answers", "accuracy"),
+    ("proof", "proof from residues", "proven", "accuracy"),
+)
+
+# A test of each statement and its control: what is done, and of, measure and unit of the number.
+TESTS: tuple[tuple[str, str, Key, str, Key], ...] = (
+    (
+        "code", "only the directions of the code kept", ("residual stream", "keep", "accuracy"),
+        "as many others", ("residual stream", "keep others", "accuracy"),
+    ),
+    (
+        "code", "as much taken elsewhere", ("residual stream", "equal size elsewhere", "accuracy"),
+        "the code removed", ("residual stream", "remove", "accuracy"),
+    ),
+    (
+        "code", "one prime moved within a class", ("moves within", "hits", "accuracy"),
+        "as far in a random direction", ("moves within", "random", "accuracy"),
+    ),
+    (
+        "code", "one prime moved across a zero", ("moves across", "hits", "accuracy"),
+        "as far in a random direction", ("moves across", "random", "accuracy"),
+    ),
+    (
+        "neurons", "every neuron a function modulo its prime", ("neurons", "replaced", "accuracy"),
+        "modulo the next prime", ("neurons", "next prime power", "accuracy"),
+    ),
+    (
+        "neurons", "every neuron a function modulo its prime", ("neurons", "replaced", "accuracy"),
+        "without interaction of a and b", ("neurons", "no interaction", "accuracy"),
+    ),
+    (
+        "decoding", "bias and cross-talk as the nearest code predicts them",
+        ("unembedding", "both predicted", "accuracy"),
+        "no cross-talk", ("unembedding", "cross-talk off", "accuracy"),
+    ),
+    (
+        "decoding", "the nearest code in place of the logits",
+        ("nearest code", "right answers", "accuracy"),
+        "its share with permuted candidates", ("nearest code", "permuted candidates", "share"),
+    ),
+    (
+        "gated characters", "interaction that gates explain",
+        ("gated characters", "explained", "share"),
+        "gates of other characters", ("gated characters", "by others", "share"),
+    ),
+)  # fmt: skip
+
+
+def tables(found: pd.DataFrame, params: MechanismParams) -> tuple[Table, ...]:
+    """All tables."""
+    every, levels = models(found, params.fresh), params.measures.levels
+    generalising = [x for x in every if x.accuracy >= levels.answers]
+    there = [x for x in every if x.kind == FRESH]
+    which = f"{len(there)} of {len(params.fresh)} fresh runs are trained"
+    compared = [x for x in generalising if x.kind in {FRESH, EARLIER}]
+    return (
+        Table(
+            "mechanism-moduli",
+            f"Runs for which each statement holds, with 95 % intervals of the share; {which}.",
+            moduli(every, levels, len(params.fresh)),
+            MODULI,
+            ("statement", "holds"),
+        ),
+        Table(
+            "mechanism-tests",
+            f"Changes and controls: right answers, median and worst of the runs; {which}.",
+            tests(compared),
+            TEST,
+        ),
+        Table(
+            "mechanism-measures",
+            f"Each number that a statement rests on, and those beside; {which}.",
+            measures(compared, levels),
+            MEASURES,
+        ),
+        Table("mechanism-parts", "Parts of the logits: medians.", parts(generalising), PARTS),
+        Table(
+            "mechanism-numbers",
+            "Numbers of a description and share of the logits: medians; * not all answers right.",
+            numbers(compared, levels),
+            NUMBERS,
+            ("n", "numbers"),
+        ),
+        Table("mechanism-proof", "Proofs of accuracy.", proofs(generalising), PROOF),
+        Table(
+            "mechanism-gates", "Characters that a zero switches off.", gates(generalising), GATES
+        ),
+        Table("mechanism-runs", "The verdicts, run by run.", runs(every), RUNS),
+    )
+
+
+def of(model: Model) -> dict[str, Any]:
+    """How the row of a model begins."""
+    return {"run": model.name, "kind": model.kind}
+
+
+def word(verdict: float) -> str:
+    """A verdict in words; empty for none."""
+    return WORDS.get(verdict, "")
+
+
+def runs(every: Sequence[Model]) -> pd.DataFrame:
+    """Accuracy, functions, verdicts; and all numbers that these rest on."""
+    rules = [rule[1:] for own in decide.RULES.values() for rule in own]
+    keys = dict.fromkeys((*rules, *(x[1:] for x in REPORTED)))
+    rows = []
+    for x in every:
+        row = of(x) | {"accuracy": x.accuracy}
+        row |= {"functions": x.of("product side", "functions", "count")}
+        row |= {"rank": x.of("proof", "rank", "count")}
+        row |= {"rank_all": x.of("proof", "rank for all", "count")}
+        row |= {name: word(x.verdict(name)) for name in STATEMENTS}
+        rows.append(row | {": ".join(key[:2]): x.of(*key) for key in keys})
+    return pd.DataFrame(rows)
+
+
+def moduli(every: Sequence[Model], levels: MechanismLevels, planned: int) -> pd.DataFrame:
+    """How many runs of each group hold, and the interval of their share; all fresh ones first."""
+    fresh = [x for x in every if x.kind == FRESH]
+    groups = {"all fresh runs": fresh} | grouped([x for x in every if x.kind != BESIDE])
+    rows = []
+    for name, own in groups.items():
+        done = [x for x in own if x.accuracy >= levels.answers]
+        for statement in STATEMENTS:
+            tally = decide.tally([x.verdict(statement) for x in done])
+            row = {"group": name, "runs": len(own), "generalising": len(done)}
+            row |= {"statement": statement, "holds": tally.holds, "fails": tally.fails}
+            row |= {"undecided": tally.undecided}
+            row |= dict(zip(("low", "high"), tally.interval, strict=True))
+            verdict = word(tally.verdict) if own is fresh or own[0].kind == FRESH else ""
+            if own is fresh and len(fresh) < planned:
+                verdict = "no verdict yet"
+            if own is fresh and len(own) - len(done) > FAILING:
+                verdict = "too few generalise"
+            rows.append(row | {"verdict": verdict})
+    return pd.DataFrame(rows)
+
+
+def counted(row: Record) -> str:
+    """Runs for which a statement holds, and the interval of their share."""
+    total = row["holds"] + row["fails"] + row["undecided"]
+    if not total:
+        return "—"
+    ends = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %"
+    return f"{row['holds']} of {total} ({ends})" + f": {row['verdict']}" * bool(row["verdict"])
+
+
+def measures(every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
+    """Every number with a level, and those that stand beside: over fresh runs and earlier ones."""
+    rows = []
+    rules = [(name, *rule) for name, own in decide.RULES.items() for rule in own]
+    rules += [(name, "", *key) for name, *key in REPORTED]
+    for statement, kind, of, measure, unit in sorted(rules, key=lambda x: STATEMENTS.index(x[0])):
+        row: dict[str, Any] = {"statement": statement, "measure": f"{of}: {measure}"}
+        row |= {"unit": "count" if kind == "functions" else "share"}
+        row |= {"level": getattr(levels, kind)[0] if kind else nan}
+        row |= {"most": kind in {"functions", "destroyed"}}
+        for group in (FRESH, EARLIER):
+            own = [x for x in every if x.kind == group]
+            row |= spread([x.of(of, measure, unit) for x in own], group)
+            known = [x.of(of, measure, f"{unit} verdict") for x in own]
+            row[f"{group} holds"] = known.count(HOLDS) if kind else nan
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def tests(every: Sequence[Model]) -> pd.DataFrame:
+    """Each change and its control, over fresh runs and over earlier ones."""
+    rows = []
+    for statement, change, key, control, other in TESTS:
+        row = {"statement": statement, "change": change, "control": control}
+        for group in (FRESH, EARLIER):
+            own = [x for x in every if x.kind == group]
+            if statement == "gated characters":
+                own = [x for x in own if x.of("gated characters", "added", "count")]
+            for name, of in (("change", key), ("control", other)):
+                row |= spread([x.of(*of) for x in own], f"{group} {name}")
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def median_and(worst: str, group: str) -> Callable[[Record], str]:
+    """A median, and the worst of all runs."""
+
+    def cell(row: Record) -> str:
+        if not row[f"{group} runs"]:
+            return "—"
+        shown = STYLES["share"]
+        return f"{shown(row[f'{group} median'])} ({shown(row[f'{group} {worst}'])})"
+
+    return cell
+
+
+def spread(values: Sequence[float], group: str) -> dict[str, Any]:
+    """Count, median, least and largest of the numbers that are there."""
+    known = [x for x in values if not isnan(x)]
+    found = {"runs": len(known), "median": median(known)}
+    found |= {"least": min(known, default=nan), "largest": max(known, default=nan)}
+    return {f"{group} {name}": x for name, x in found.items()}
+
+
+def median(values: Sequence[float]) -> float:
+    """The median of the numbers that are there; NaN of none."""
+    known = [x for x in values if not isnan(x)]
+    return float(np.median(known)) if known else nan
+
+
+def asked(row: Record) -> str:
+    """A level."""
+    sign = "at most" if row["most"] else "at least"
+    number = f"{row['level']:.0f}" if row["unit"] == "count" else f"{100 * row['level']:.0f} %"
+    return f"{sign} {number}"
+
+
+def parts(every: Sequence[Model]) -> pd.DataFrame:
+    """The functional analysis of variance, and what the nearest code says of its parts."""
+    keys = {"ceiling": ("logits", "ceiling")}
+    names = ("bias", "own", "cross-talk", "many", "order 1", "order 2", "order 3 and more")
+    keys |= {name: ("parts", name) for name in names}
+    told = ("all", "predicted bias", "predicted own", "predicted cross-talk")
+    keys |= {f"code {name}": ("nearest code", name) for name in told}
+    rows = [
+        {"group": group, "runs": len(own)}
+        | {name: median([x.of(*key) for x in own]) for name, key in keys.items()}
+        for group, own in grouped(every).items()
+    ]
+    return pd.DataFrame(rows, columns=["group", "runs", *keys])
+
+
+def numbers(every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
+    """Medians over the runs of a modulus; of a curve the first step at which the median of the
+    right answers is high enough, else the last."""
+    rows, found = [], curves(every)
+    for name in found["description"].unique():
+        for n in found["n"].unique():
+            own = found.loc[(found["description"] == name) & (found["n"] == n)]
+            steps = own.groupby("step")[["numbers", "share", "right"]].median().to_dict("records")
+            enough = [x for x in steps if x["right"] >= levels.answers]
+            row = {"description": name, "n": n, "runs": own["run"].nunique()}
+            rows.append(row | [*enough, *steps[-1:]][0] | {"enough": bool(enough)})
+    names = ["description", "n", "runs", "numbers", "share", "right", "enough"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def few(row: Record) -> str:
+    """How many numbers, and the share of the logits that they explain."""
+    return f"{row['numbers']:,.0f}: {100 * row['share']:.0f} %" + "*" * (not row["enough"])
+
+
+def proofs(every: Sequence[Model]) -> pd.DataFrame:
+    """Whether the least rank is the number of zeros and characters, what it proves, its cost."""
+    rows = []
+    for group, own in grouped(every).items():
+        found = [proof(x) for x in own]
+        apart = [abs(x["rank"] - x["functions"]) for x in found]
+        row = {"group": group, "runs": len(own), "equal": apart.count(0)}
+        row |= {"near": sum(0 < x <= 2 for x in apart), "far": sum(not x <= 2 for x in apart)}
+        rows.append(row | {name: median([x[name] for x in found]) for name in found[0]})
+    return pd.DataFrame(rows)
+
+
+def proof(x: Model) -> dict[str, float]:
+    """The proof of one model. Residues modulo its only prime power are all there is to know."""
+    rank, cost = x.of("proof", "rank", "count"), x.of("proof", "multiply-adds", "count")
+    found = {
+        "functions": x.of("product side", "functions", "count"),
+        "rank": rank,
+        "proven": x.of(f"proof of rank {rank:.0f}", "proven", "accuracy"),
+        "from_residues": x.of("proof from residues", "proven", "accuracy"),
+    }
+    if x.kind == ONE:
+        found["from_residues"] = nan
+    for name, whole in (("of_logits", "all logits"), ("of_passes", "all forward passes")):
+        found[name] = cost / x.of("proof", f"multiply-adds of {whole}", "count")
+    return found
+
+
+def gates(every: Sequence[Model]) -> pd.DataFrame:
+    """The characters that a zero switches off: those whose gates were added, or whose coefficient
+    between classes is less than half of that within."""
+    rows = []
+    for x in every:
+        own = x.rows.loc[x.rows["of"].str.startswith("χ")]
+        for name in dict.fromkeys(own["of"]):
+            gated = (own["of"] == name) & (own["measure"] == "gated by")
+            by = [f"{p:.0f}" for p in own.loc[gated, "value"]]
+            ratio = x.of(name, "own gating", "ratio")
+            if len(by) or ratio < 0.5:
+                row = of(x) | {"character": name, "by": ", ".join(by), "own": ratio}
+                rows.append(row | {"explained": x.of(name, "explained")})
+    return pd.DataFrame(rows, columns=["run", "kind", "character", "by", "own", "explained"])
+
+
+RUN = {"run": Column("run", align="l"), "kind": Column("kind", align="l")}
+GROUP = {"group": Column("models", align="l"), "runs": Column("runs", "count")}
+RUNS = {
+    **RUN,
+    "accuracy": Column("right answers", "share"),
+    "functions": Column("functions", "count"),
+    "rank": Column("least rank of a proof", "count", missing="none"),
+    **{name: Column(name, align="l") for name in STATEMENTS},
+}
+MODULI = {
+    **GROUP,
+    "generalising": Column("generalise", "count"),
+    "statement": Column("statement", align="l"),
+    "holds": Column("holds for", counted, "l"),
+}
+TEST = {
+    "statement": Column("statement", align="l"),
+    "change": Column("change", align="l"),
+    "control": Column("control", align="l"),
+    **{
+        f"{group} {name} median": Column(f"{name}, {group}", median_and(worst, f"{group} {name}"))
+        for group in (FRESH, EARLIER)
+        for name, worst in (("change", "least"), ("control", "largest"))
+    },
+}
+MEASURES = {
+    "statement": Column("statement", align="l"),
+    "measure": Column("measure", align="l"),
+    "level": Column("holds", asked, "l"),
+    **{
+        f"{group} {name}": Column(f"{group}: {name}", style)
+        for group in (FRESH, EARLIER)
+        for style, names in (("unit", ("median", "least", "largest")), ("count", ("holds", "runs")))
+        for name in names
+    },
+}
+PARTS = {
+    **GROUP,
+    "ceiling": Column("ceiling", "share"),
+    "bias": Column("bias", "share"),
+    "own": Column("own", "share"),
+    "cross-talk": Column("cross-talk", "share"),
+    "many": Column("many", "share"),
+    "order 1": Column("order 1", "share"),
+    "order 2": Column("order 2", "share"),
+    "order 3 and more": Column("order 3 and more", "share"),
+    "code all": Column("nearest code", "share"),
+    "code predicted bias": Column("its bias", "share"),
+    "code predicted own": Column("its own", "share"),
+    "code predicted cross-talk": Column("its cross-talk", "share"),
+}
+NUMBERS = {
+    "description": Column("description", align="l"),
+    "n": Column("n", lambda row: f"n = {row['n']}"),
+    "numbers": Column("numbers: share", few),
+}
+PROOF = {
+    **GROUP,
+    "functions": Column("zeros and characters", "count"),
+    "rank": Column("least rank", "count", missing="none"),
+    "equal": Column("equal", "count"),
+    "near": Column("at most 2 apart", "count"),
+    "far": Column("further", "count"),
+    "proven": Column("proven", "share"),
+    "of_logits": Column("cost, of all logits", "share"),
+    "of_passes": Column("cost, of all forward passes", "share"),
+    "from_residues": Column("proven from residues", "share"),
+}
+GATES = {
+    **RUN,
+    "character": Column("character", align="l"),
+    "by": Column("gated by", align="l"),
+    "own": Column("between classes / within", "index"),
+    "explained": Column("explains", "share"),
+}
