@@ -1,4 +1,5 @@
-"""Fill README.md and docs/ with the tables that they show, each from the file its markers name.
+"""Fill README.md, docs/ and the pages of studies with the tables that they show, each from the file
+that its markers name, from the top.
 
 A block begins with ``<!-- tables/axes.md -->``, or with ``<!-- tables/axes.md: class | axis -->``
 for some columns of the table and a link to its CSV, and ends with ``<!-- end -->``. With --check
@@ -7,6 +8,7 @@ nothing is written: exit code 1 where a block differs from its file.
 
 import re
 import sys
+from os.path import relpath
 from pathlib import Path
 
 from ops import files
@@ -47,9 +49,10 @@ def block(name: str, columns: str | None, page: Path) -> str:
     text = content(name, page)
     if columns is None:
         return text
-    whole = Path(name).with_suffix(".csv").as_posix() if name.startswith("tables/") else name
-    link = whole if page.parent == Path() else f"../{whole}"
-    return f"{chosen(text, columns.split(' | '))}\n\nAll columns: [{whole}]({link})"
+    path = Path(name)
+    whole = path.with_suffix(".csv") if "tables" in path.parts else path
+    link = Path(relpath(whole, page.parent)).as_posix()
+    return f"{chosen(text, columns.split(' | '))}\n\nAll columns: [{whole.as_posix()}]({link})"
 
 
 def filled(text: str, page: Path) -> str:
@@ -58,7 +61,8 @@ def filled(text: str, page: Path) -> str:
 
 
 def main() -> None:
-    for page in [Path("README.md"), *sorted(Path("docs").glob("*.md"))]:
+    pages = sorted([*Path("docs").glob("*.md"), *Path("studies").glob("*/README.md")])
+    for page in [Path("README.md"), *pages]:
         old = page.read_text(encoding="utf-8")
         new = filled(old, page)
         if "--check" not in sys.argv:
