@@ -32,12 +32,13 @@ class Source(NamedTuple):
 
 
 def sources(inputs: list[str]) -> list[Source]:
-    """Every run that is trained and measured, by its variant and its name."""
+    """Every run that is trained and measured, by its variant and its name; those with the initial
+    weights of another seed after the others."""
     measured = {path.stem: path for path in map(Path, inputs) if path.parent.name == "metrics"}
     weights = [Path(x) for x in inputs if Path(x).name == "weights.safetensors"]
     trained = {x.parent.name: x.parent for x in weights if x.parent.parent.name == "train"}
     found = [Source(Run.parse(x), trained[x], measured[x]) for x in {*measured} & {*trained}]
-    return sorted(found, key=lambda x: (x.run.variant, x.run))
+    return sorted(found, key=lambda x: (x.run.variant, x.run.weights_seed != x.run.seed, x.run))
 
 
 def made(source: Source) -> tuple[summary.RunSummary, Json, str]:
