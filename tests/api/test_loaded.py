@@ -158,9 +158,3 @@ def test_what_cannot_be_is_refused_in_one_line(model, line):
     with pytest.raises(InputError, match=line) as refused:
         BAD[line](model)
     assert "\n" not in str(refused.value)
-
-
-def test_the_mlp_alone_has_no_heads():
-    run = Run(12, 1, "mlp")
-    with pytest.raises(InputError, match="the MLP-only model has no heads"):
-        model_of(run, weights_of(run)).without(head=0)

@@ -1,21 +1,14 @@
 """What may be input: nothing that never ends or unpacks to more than memory holds."""
 
-import inspect
 import os
-import re
-import runpy
-import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from strata import inputs, store
+from strata import store
 from strata.run import InputError, command, read_yaml
 
-ROOT = Path(__file__).parents[2]
-WHERE = ("stages", "studies/*/stages", "report/stages")
-STAGES = sorted(path for folder in WHERE for path in ROOT.glob(f"{folder}/*.py"))
 READERS = {
     "bytes": store.read_bytes,
     "tensors": store.read_tensors,
@@ -62,29 +55,3 @@ def test_a_script_gets_its_words_or_says_what_they_must_be(monkeypatch):
     with pytest.raises(SystemExit) as end:
         called(monkeypatch, "a")
     assert end.value.code == "x: called with 1 arguments: must be FOLDER SPLIT-PATH NAMES"
-
-
-def test_a_script_without_parameters_reads_its_words_itself():
-    assert inputs.arguments(lambda: None, ["--all"]) == ()
-
-
-OF_A_RUN = [
-    path for path in STAGES if re.search(r"def main\(.*\bnames?: str", path.read_text("utf-8"))
-]
-
-
-@pytest.mark.parametrize("script", OF_A_RUN, ids=lambda path: path.stem)
-def test_no_stage_takes_a_path_for_a_name(script, tmp_path, monkeypatch):
-    """A run is part of paths that are read and written, a notebook of one that is executed."""
-    main, bad = runpy.run_path(str(script))["main"], "../../n6-s1"
-    words = [
-        bad if x in {"name", "names"} else f"../{x}" for x in inspect.signature(main).parameters
-    ]
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    shutil.copy(ROOT / "params.yaml", tmp_path / "here")
-    with pytest.raises(
-        InputError, match=f"run = '{bad}': must look like|{bad}.ipynb: no such note"
-    ):
-        main(*words)
-    assert [x.name for x in tmp_path.rglob("*")] == ["here", "params.yaml"]

@@ -32,11 +32,6 @@ def test_accuracies_are_brute_force_over_every_pair(n):
     )
 
 
-def test_no_mirror_free_pair_is_no_accuracy():
-    split = split_of(3) | {"mirror_in_train": np.ones(9, dtype=bool)}
-    assert accuracy.accuracy(np.ones(9, dtype=bool), split, 3).mirror_free is None
-
-
 @pytest.mark.parametrize(
     ("curve", "epoch"),
     [

@@ -14,7 +14,7 @@ from strata.monoid import JClass, axes, classes, frequencies, jclass, position, 
 
 PRINTED = json.loads((Path(__file__).parents[2] / "paper" / "printed_values.json").read_text())
 # regular and not, cyclic and not, with and without axes of order 2
-CASES = [(165, 3), (165, 15), (165, 55), (35, 1), (12, 2), (36, 3), (40, 2), (24, 1), (72, 6)]
+CASES = [(165, 3), (165, 55), (12, 2), (36, 3), (24, 1), (72, 6)]
 
 
 def fit(
@@ -70,18 +70,6 @@ def test_the_closed_form_is_least_squares_with_intercept_over_all_rows(n, d):
     assert np.allclose(
         character_fit.predicted(found, position(n)[a * b % n], J.orders).ravel(), X @ beta
     )
-
-
-@pytest.mark.parametrize(("n", "d"), CASES)
-def test_r2_is_what_the_predicted_logits_leave_of_all_of_them(n, d):
-    J = jclass(d, n)
-    a, b = prompts(J)
-    logits = np.random.default_rng(d).normal(size=(len(a), len(J))).astype(np.float32)
-    product = position(n)[a * b % n]
-    found = fit(logits, product, J.orders, some_key(J, n))
-    y = character_fit.centred(logits)
-    rest = y - character_fit.predicted(found, product, J.orders)
-    assert abs(found.r2 - (1 - (rest**2).sum() / (y**2).sum())) < 1e-12
 
 
 @pytest.mark.parametrize(("n", "d"), CASES)
@@ -149,16 +137,6 @@ def test_planted_coefficients_come_back_with_an_r2_of_one(n, d):
     )
 
 
-def test_the_correct_candidate_has_the_largest_predicted_logit():
-    J = jclass(3, 165)
-    a, b = prompts(J)
-    product = position(165)[a * b % 165]
-    key = np.arange(len(J)) > 0
-    found = fit(np.eye(len(J))[product], product, J.orders, key)
-    assert np.isclose(found.r2, 1)
-    assert np.array_equal(character_fit.predicted(found, product, J.orders).argmax(axis=1), product)
-
-
 @settings(deadline=None, max_examples=20)
 @given(st.sampled_from(CASES), st.integers(0, 99))
 def test_one_of_a_pair_of_frequencies_says_as_much_as_both(case, seed):
@@ -182,19 +160,6 @@ def test_r2_ignores_scale_and_offsets_and_grows_with_the_frequencies(case, seed,
     assert np.isclose(fit(moved, product, J.orders, key).r2, r2)
     most = fit(logits, product, J.orders, key | True).r2
     assert -1e-9 <= r2 <= most + 1e-9 <= 1 + 2e-9
-
-
-@pytest.mark.parametrize(("n", "d"), CASES)
-def test_half_keeps_the_smaller_of_each_pair_and_never_the_constant(n, d):
-    orders = jclass(d, n).orders
-    key = some_key(jclass(d, n), 5)
-    pairs = {
-        min(tuple(k), tuple(-i % q for i, q in zip(k, orders, strict=True)))
-        for k in frequencies(orders)[key].tolist()
-    }
-    kept = character_fit.half(key, orders)
-    assert {tuple(k) for k in frequencies(orders)[kept].tolist()} == pairs
-    assert not character_fit.half(key | True, orders)[0]
 
 
 def test_no_key_frequency_explains_nothing():
@@ -225,10 +190,3 @@ def test_every_product_of_the_default_pair_lies_in_its_class():
 def test_the_default_pairs_of_165_are_those_of_the_paper():
     for d, row in PRINTED["table_character_fit_n165_seed1"].items():
         assert list(character_fit.default_pair(int(d), 165)) == row["pairs"]
-
-
-def test_the_default_pair_starts_with_the_smallest_prime_power():
-    expected = {1: (1, 1), 8: (1, 8), 72: (8, 9), 40: (5, 8), 360: (5, 72)}
-    assert {d: character_fit.default_pair(d, 360) for d in expected} == expected
-    with pytest.raises(ValueError, match="divisors"):
-        character_fit.default_pair(7, 360)

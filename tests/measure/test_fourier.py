@@ -57,11 +57,6 @@ def test_planted_frequencies_are_the_key_ones_and_both_signs_count(orders):
     assert fourier.fve(fourier.energy_share(x, orders), key) > 0.999
 
 
-def test_a_frequency_that_is_its_own_inverse_counts_once():
-    x = np.real(chi((1, 0), (2, 3)))[:, None]
-    assert fourier.energy_share(x, (2, 3)).round(12).tolist() == [0, 0, 0, 1, 0, 0]
-
-
 def test_hand_made_spectrum_of_a_class_of_four():
     x = np.array([[3.0], [2.0], [1.0], [2.0]])  # 2 + cos(πt/2): the energy is at k = 1 and 3
     assert np.allclose(fourier.energy(x, (4,)), [0, 4, 0, 4])
@@ -74,19 +69,6 @@ def test_the_threshold_is_half_the_uniform_share_and_included():
     assert fourier.key_frequencies(share).tolist() == [False, True, False, True, True]
     assert fourier.key_frequencies(share, 1.0).tolist() == [False, False, False, True, True]
     assert not fourier.key_frequencies(np.zeros(1)).any()
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.floats(1e-6, 1e6), st.floats(-10, 10))
-def test_shares_ignore_scale_and_offset(scale, offset):
-    x = noise((4, 10))
-    share = fourier.energy_share(x, (4, 10))
-    assert np.allclose(fourier.energy_share(scale * (x + offset), (4, 10)), share)
-
-
-def test_single_precision_weights_are_transformed_in_double():
-    x = noise((4, 10)).astype(np.float32)
-    assert np.array_equal(fourier.energy(x, (4, 10)), fourier.energy(x.astype(float), (4, 10)))
 
 
 @pytest.mark.parametrize("orders", ORDERS)
@@ -124,9 +106,3 @@ def test_classes_with_another_number_of_axes_do_not_choose_the_strongest_dimensi
     for d, k, column in [(1, (1, 1, 1), 0), (15, (1,), 1), (5, (1, 1), 2)]:
         W_E[jclass(d, 165).elements, column] += (200 / d) * np.real(chi(k, jclass(d, 165).orders))
     assert fourier.strongest_dimension(W_E, 165) == 2
-
-
-@pytest.mark.parametrize("n", [2, 7, 9, 22])
-def test_without_a_class_of_two_axes_there_is_no_strongest_dimension(n):
-    with pytest.raises(ValueError, match="exactly two axes"):
-        fourier.strongest_dimension(np.ones((n, 4)), n)

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from small import weights_of
 
-from strata import store
 from strata.measure import all_pairs, stored
 from strata.run import InputError, Run
 
@@ -68,14 +67,6 @@ def test_a_pass_of_another_model_is_refused(other, tmp_path):
         stored.read_all_pairs(tmp_path / "x", 15, weights_of(Run(15, 1)))
 
 
-def test_what_measures_need_of_a_run_of_the_paper_is_small(tmp_path):
-    run, rng = Run(165, 1), np.random.default_rng(0)
-    found = all_pairs.over_all_pairs(weights_of(run), run.n)
-    attention = rng.random((run.n**2, 4, 3), np.float32)  # nothing that could be compressed
-    stored.write_all_pairs(tmp_path / "x", dataclasses.replace(found, attention=attention), run.n)
-    assert (tmp_path / "x").stat().st_size < 1.2e6
-
-
 def test_metrics_import_no_torch():
     code = "import sys, strata.measure.metrics, strata.measure.stored; print([*sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -99,29 +90,6 @@ def test_blocks_of_all_activations_are_what_the_whole_table_holds(forward, colum
     for name in columns:
         read = np.concatenate([part[name] for part in parts])
         assert np.array_equal(read, np.stack(list(whole[name])))
-
-
-@pytest.mark.parametrize("n", [6, 8])
-def test_activations_of_another_modulus_are_refused(forward, n):
-    with pytest.raises(InputError, match=r"forward\.parquet: its columns must be a, b, .+"):
-        next(stored.read_forward(forward, n, ["a"]))
-
-
-def test_activations_with_rows_missing_are_refused(forward):
-    with store.parquet(forward) as file:
-        schema, rows = file.schema_arrow, file.read_row_group(0)
-    with store.table_writer(f"{forward}.short", schema) as writer:
-        writer.write_table(rows)
-    with pytest.raises(InputError, match="20 rows, must be 49"):
-        next(stored.read_forward(f"{forward}.short", 7, ["a"]))
-
-
-def test_a_truncated_or_missing_file_gives_one_line(forward, tmp_path):
-    forward.write_bytes(forward.read_bytes()[:-20])
-    for bad in (forward, tmp_path / "none"):
-        with pytest.raises(InputError) as refused:
-            next(stored.read_forward(bad, 7, ["a"]))
-        assert "\n" not in str(refused.value)
 
 
 def test_activations_of_a_model_made_by_hand_are_written_as_they_are(tmp_path):

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from small import angles
 
 from strata.measure import subspaces
@@ -46,24 +44,11 @@ def test_the_count_is_the_smallest_that_reaches_the_share(variance, count):
     assert subspaces.components_for(rows_with([60, 30, 6, 4]), variance) == count
 
 
-def test_a_share_that_is_reached_exactly_is_enough():
-    cumulative = np.array([0.5, 0.75, 1])
-    assert [subspaces.count_for(cumulative, v) for v in (0.5, 0.75, 0.76, 1.0)] == [1, 2, 3, 3]
-    assert subspaces.count_for(np.array([0.5, 1 - 1e-12]), 1.0) == 2  # a sum short of 1 by rounding
-
-
 def test_equal_rows_need_no_component():
     for x in (np.ones((1, 5)), np.full((3, 5), 0.1)):
         assert subspaces.components_for(x) == 0
         with pytest.raises(ValueError, match="no variance"):
             subspaces.cumulative_variance(x)
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.integers(2, 12), st.integers(1, 12), st.floats(0.1, 0.99), st.integers(0, 99))
-def test_the_count_is_that_of_a_plain_decomposition(rows, d, variance, seed):
-    x = np.random.default_rng(seed).normal(size=(rows, d)) ** 3
-    assert subspaces.components_for(x, variance) == plain_count(x, variance)
 
 
 @pytest.mark.parametrize("size", [1, 5, 25, 40])
@@ -89,15 +74,6 @@ def test_projection_gives_uncorrelated_scores_with_the_leading_variances():
     scores = subspaces.project(x)
     assert np.allclose(scores.T @ scores, np.diag([60, 30, 6]))
     assert np.allclose(scores, (x - x.mean(axis=0)) @ np.linalg.pinv(x - x.mean(axis=0)) @ scores)
-
-
-@settings(deadline=None, max_examples=10)
-@given(st.integers(0, 99))
-def test_projection_has_a_fixed_sign_and_ignores_an_offset(seed):
-    x = rows_with([9, 3, 1], seed=seed)
-    loadings = np.linalg.lstsq(subspaces.project(x), x - x.mean(axis=0))[0]
-    assert (loadings.max(axis=1) > -loadings.min(axis=1)).all()
-    assert np.allclose(subspaces.project(x), subspaces.project(x + 1))
 
 
 def test_projection_of_few_rows_or_columns_is_filled_with_zeros():

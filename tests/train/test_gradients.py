@@ -48,7 +48,7 @@ def distance(x: torch.Tensor, y: torch.Tensor) -> float:
 
 @pytest.mark.usefixtures("double")
 @pytest.mark.parametrize("variant", ["", "mlp"])
-@pytest.mark.parametrize("n", [2, 5, 12, 30])
+@pytest.mark.parametrize("n", [2, 12, 30])
 @pytest.mark.parametrize("rows", [10**6, 7, 1])
 def test_loss_and_gradients_are_those_of_autograd(monkeypatch, variant, n, rows):
     if rows == 1 and n == 30:
@@ -84,39 +84,6 @@ def test_gradients_hold_for_any_number_of_heads_and_away_from_the_initial_weight
     for name, parameter in oracle.model.named_parameters():
         assert parameter.grad is not None
         assert distance(found[name], parameter.grad) < 1e-6, name
-
-
-@pytest.mark.parametrize("variant", ["", "mlp"])
-def test_chunks_only_change_the_last_bits(monkeypatch, variant):
-    run, found = Run(30, 0, variant), []
-    for rows in (10**6, 100, 37):
-        monkeypatch.setitem(gradients.ROWS, "cpu", rows)
-        found.append(loss_and_gradients(trainer_of(run), PARAMS.n_heads)[2])
-    for name, whole in found[0].items():
-        for other in found[1:]:
-            assert distance(other[name], whole) < 1e-5, name
-
-
-@pytest.mark.parametrize(("total", "rows"), [(10, 10), (10, 9), (10, 3), (10, 1), (2401, 2400)])
-def test_chunks_are_equal_in_size_and_together_are_the_batch(monkeypatch, total, rows):
-    monkeypatch.setitem(gradients.ROWS, "cpu", rows)
-    column = torch.arange(total)
-    parts = gradients.chunks(gradients.Batch(column, column + 1, column[:, None], column[:, None]))
-    sizes = [len(part.a) for part in parts]
-    assert max(sizes) <= rows
-    assert max(sizes) - min(sizes) <= 1
-    assert len(sizes) == -(-total // rows)
-    assert torch.equal(torch.cat([part.a for part in parts]), column)
-    assert torch.equal(torch.cat([part.c for part in parts]), column[:, None])
-
-
-@pytest.mark.parametrize("variant", ["", "mlp"])
-def test_stacked_and_unstacked_are_inverse(variant):
-    run = Run(7, 1, variant)
-    weights = trainer.initial(run, kind_of(run, PARAMS))
-    back = gradients.unstacked(gradients.stacked(weights), PARAMS.n_heads)
-    assert back.keys() == weights.keys()
-    assert all(torch.equal(back[name], weights[name]) for name in weights)
 
 
 def test_sums_by_token_are_the_same_in_every_form():

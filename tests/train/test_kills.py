@@ -1,6 +1,5 @@
 """The train stage, killed at any moment, goes on and ends with the bytes of an undisturbed run."""
 
-import hashlib
 import os
 import random
 import shutil
@@ -213,20 +212,8 @@ def test_a_second_process_for_the_same_run_gets_one_line(nursery):
     assert not (nursery.folder / "out").exists()
 
 
-def test_a_recorded_run_leaves_no_snapshot(nursery):
-    prepared(nursery.folder, epochs=50)
-    nursery.finish()
-    assert nursery.snapshot().exists()
-    md5 = hashlib.md5(nursery.outputs()["weights.safetensors"]).hexdigest()
-    store.write_text(nursery.folder / snapshots.LOCKS[0], f"md5: {md5}\n")
-    command = [sys.executable, "-m", "strata.train.snapshots"]
-    subprocess.run(command, cwd=nursery.folder, check=True, stdout=subprocess.DEVNULL)
-    assert list((nursery.folder / ".snapshots").iterdir()) == []
-
-
-@pytest.mark.parametrize("lr", [1.0e2, 1.0e8])
-def test_a_run_that_explodes_ends_early_and_is_recorded(nursery, lr):
-    prepared(nursery.folder, lr=lr)
+def test_a_run_that_explodes_ends_early_and_is_recorded(nursery):
+    prepared(nursery.folder, lr=1.0e8)
     for _ in range(2):  # the second time from its snapshot
         nursery.finish()
         history = store.read_history(nursery.folder / "out" / "history.parquet")
@@ -234,18 +221,3 @@ def test_a_run_that_explodes_ends_early_and_is_recorded(nursery, lr):
         assert len(history) < 200
         assert not np.isfinite(history["loss"].iloc[-1])
         assert not np.isfinite(weights["W_E"]).all()
-
-
-def test_a_fault_in_the_input_ends_the_stage_before_it_writes(nursery):
-    for key, value in {"d_model": 15, "lr": "fast", "validate_every": 0}.items():
-        prepared(nursery.folder, **{key: value})
-        code, said = nursery.ended(nursery.start())
-        assert code == 1
-        assert said.startswith("train: settings.json: train")
-        assert said.count("\n") == 1
-    prepared(nursery.folder)
-    code, said = nursery.ended(nursery.start("n14-s1"))
-    assert code == 1
-    assert said.startswith("train: split.parquet: 169 rows")
-    assert not (nursery.folder / "out").exists()
-    assert not (nursery.folder / ".snapshots").exists()

@@ -2,16 +2,11 @@
 recorded."""
 
 import hashlib
-import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from strata import store
 from strata.run import InputError
 from strata.train import snapshots
 
@@ -63,12 +58,6 @@ def test_a_snapshot_of_another_configuration_is_refused(snapshot):
     refused(snapshots.Snapshot(snapshot.path.parent, "n6-s1", "other"), "another configuration")
 
 
-@pytest.mark.parametrize("notes", [["key"], "key", 5])
-def test_a_file_of_ours_that_is_no_snapshot_is_refused(snapshot, notes):
-    store.write_bytes(snapshot.path, store.tensors_bytes(STATE, notes))
-    refused(snapshot, "")
-
-
 def test_the_fingerprint_tells_every_input_apart(tmp_path):
     code, data = tmp_path / "code", tmp_path / "data"
     code.write_text("x")
@@ -85,42 +74,6 @@ def test_the_fingerprint_tells_every_input_apart(tmp_path):
     code.write_text("xy")
     data.write_text("")  # the same bytes in a row, cut at another place
     assert snapshots.fingerprint({"lr": 0.1, "n": 6}, [code, data]) not in found
-
-
-def test_due_is_counted_from_the_last_save(snapshot):
-    assert snapshot.due(0.0)
-    assert not snapshot.due(1000.0)
-    snapshot.saved -= 2000
-    assert snapshot.due(1000.0)
-    snapshot.save(STATE)
-    assert not snapshot.due(1000.0)
-
-
-HOLDER = """
-import sys
-from strata.train.snapshots import Snapshot
-with Snapshot(sys.argv[1], "n6-s1", "key").locked():
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_a_run_that_another_process_trains_gets_one_line_that_names_it(snapshot):
-    folder = str(snapshot.path.parent)
-    command = [sys.executable, "-c", HOLDER, folder]
-    with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as holder:
-        assert holder.stdin
-        assert holder.stdout
-        assert holder.stdout.readline() == "held\n"
-        with pytest.raises(InputError, match=f"^n6-s1: process {holder.pid} is training"):
-            snapshot.locked().__enter__()
-        with snapshots.Snapshot(folder, "n7-s1", "key").locked():
-            pass  # another run is free
-        holder.kill()
-    for _ in range(2):  # free again, however the holder ended
-        with snapshot.locked():
-            lock = snapshot.path.with_suffix(".lock")
-            assert lock.read_text(encoding="utf-8") == str(os.getpid())
 
 
 def finished(folder: Path, name: str, weights: bytes) -> str:
@@ -145,14 +98,3 @@ def test_only_what_is_recorded_is_pruned(tmp_path):
     left = sorted(path.stem for path in folder.glob("*.safetensors"))
     assert left == ["n7-s1", "n8-s1", "unfinished"]
     assert snapshots.prune(tmp_path / "nowhere", lock) == []
-
-
-def test_what_a_killed_save_left_behind_is_pruned_too(tmp_path):
-    folder = tmp_path / "s"
-    snapshots.Snapshot(folder, "n6-s1", "key").save(STATE)
-    left = folder / ".n6-s1.safetensors.999999.tmp"
-    left.write_bytes(b"half")
-    two_hours_ago = time.time() - 7200
-    os.utime(left, (two_hours_ago, two_hours_ago))
-    snapshots.prune(folder, tmp_path / "dvc.lock")
-    assert [path.name for path in folder.iterdir()] == ["n6-s1.safetensors"]

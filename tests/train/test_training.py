@@ -1,9 +1,5 @@
 """The loop: the plain optimizer's course, validation by brute force, bits that nothing changes."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import plain
 import pytest
@@ -110,14 +106,6 @@ def test_rows_stand_for_all_pairs_with_their_weights(run):
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
-def test_the_same_run_twice_gives_the_same_bytes(run):
-    first, second = trained(run), trained(run)
-    assert contents(first.weights()) == contents(second.weights())
-    assert contents(first.history()) == contents(second.history())
-    assert contents(first.state()) == contents(second.state())
-
-
-@pytest.mark.parametrize("run", RUNS, ids=str)
 def test_looking_at_a_run_changes_no_bit_of_it(run):
     whole, looked_at = trained(run), trainer_of(run)
     seen = {}
@@ -137,7 +125,7 @@ def test_looking_at_a_run_changes_no_bit_of_it(run):
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
-@pytest.mark.parametrize("epoch", [0, 1, 7, 13, 39, 40])
+@pytest.mark.parametrize("epoch", [0, 7, 39])
 def test_going_on_from_a_stored_state_changes_no_bit(run, epoch, tmp_path):
     broken_off = trainer_of(run)
     broken_off.advance(epoch)
@@ -162,20 +150,8 @@ def test_history_holds_every_epoch_and_validates_now_and_then_and_at_the_end():
         assert validated.tolist() == [7, 14, 21, 28, 35, 40]
 
 
-def test_what_progress_shows_is_what_history_holds():
-    trainer = trainer_of(RUNS[0])
-    assert np.isnan(trainer.loss)
-    for epoch in (3, 7, 20, 40):
-        trainer.advance(epoch)
-        latest, history = trainer.latest(), trainer.history()
-        assert latest["train"] == pytest.approx(history["train_accuracy"][-1], abs=1e-6)
-        known = history["validation_accuracy"][~np.isnan(history["validation_accuracy"])]
-        expected = known[-1] if len(known) else np.nan
-        assert np.array_equal(latest["validation"], expected, equal_nan=True)
-
-
 @pytest.mark.parametrize("run", RUNS, ids=str)
-@pytest.mark.parametrize("lr", [1e2, 1e4, 1e8, 1e30])
+@pytest.mark.parametrize("lr", [1e2, 1e30])
 def test_a_run_that_explodes_is_no_error(run, lr):
     trainer = trained(run, SMALL.model_copy(update={"lr": lr}))
     history = trainer.history()
@@ -197,17 +173,6 @@ def test_the_smallest_modulus_trains():
         assert history["loss"][-1] < history["loss"][0]
 
 
-def test_memory_does_not_grow_with_the_number_of_chunks(monkeypatch):
-    def held(rows: int) -> int:
-        monkeypatch.setitem(gradients.ROWS, "cpu", rows)
-        network = trainer_of(Run(60, 0)).network
-        head = network.head  # type: ignore[attr-defined]
-        return sum(x.numel() for x in vars(head).values())
-
-    assert held(100) < 0.2 * held(10**6)
-    assert held(50) < held(100)
-
-
 @pytest.mark.parametrize("flush", [True, False])
 @pytest.mark.parametrize("run", RUNS, ids=str)
 def test_a_record_says_whether_subnormal_numbers_are_taken_as_0(run, flush):
@@ -225,19 +190,7 @@ def test_a_record_says_whether_subnormal_numbers_are_taken_as_0(run, flush):
     assert subnormal.any() != flush
 
 
-def test_every_thread_takes_subnormal_numbers_as_0():
-    code = (
-        "import torch; from strata.train import machine; machine.prepare();"
-        "numbers = torch.full((10_000_000,), 1e-39) * 1.0;"
-        "print(torch.get_num_threads(), int(numbers.view(torch.int32).count_nonzero()))"
-    )
-    env = os.environ | {"STRATA_THREADS": "2"}
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(words, env=env, text=True, capture_output=True, check=True)
-    assert done.stdout == "2 0\n"
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "", "9999999"])
+@pytest.mark.parametrize("text", ["0", "two", "9999999"])
 def test_a_bad_thread_count_gets_one_line(monkeypatch, text):
     monkeypatch.setenv("STRATA_THREADS", text)
     with pytest.raises(InputError, match=r"^STRATA_THREADS = .*must be an integer from 1 to"):

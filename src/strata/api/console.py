@@ -19,10 +19,10 @@ from strata.run import Run
 COLUMNS = ["n", "seed", "variant", "architecture", "epochs", "accuracy", "validation", "key"]
 COLUMNS += ["frequencies", "mixed", "spared", "balanced"]
 MEANINGS = (
-    "Accuracy: over all pairs. Key: frequencies that stand out in the embedding. Mixed: those, one of ±k, that "
-    "belong to more than one prime of n. Spared: skill left on pairs that should not need a prime "
-    "whose directions are removed, in the worst case. Balanced gating: 0 where each class has "
-    "coefficients of its own, 1 where classes share those of each prime."
+    "Accuracy: over all pairs. Key: frequencies that stand out in the embedding. Mixed: those, one "
+    "of ±k, that belong to more than one prime of n. Spared: skill left on pairs that should not "
+    "need a prime whose directions are removed, in the worst case. Balanced gating: 0 where each "
+    "class has coefficients of its own, 1 where classes share those of each prime."
 )
 FORMATS = {
     "lens": "weights under the names of TransformerLens, its configuration as metadata",

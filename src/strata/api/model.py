@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from strata.api import layers
 from strata.api.layers import PATHS, HookPoint
-from strata.api.values import Cache, residues
 from strata.architecture import architecture_of
 from strata.inputs import InputError
 from strata.measure import activations
@@ -21,6 +20,34 @@ from strata.store import Arrays
 
 THRESHOLD = 0.5  # key: at least this times the uniform share
 Hook = Callable[[Tensor, HookPoint], Tensor | None]
+
+
+class Cache(dict[Any, Tensor]):
+    """Activations by the path of their hook point, in the order in which they are computed.
+
+    ``cache["pattern"]`` and ``cache["pattern", 0]`` are short for
+    ``cache["blocks.0.attn.hook_pattern"]``.
+    """
+
+    def __missing__(self, key: Any) -> Tensor:
+        short = key[0] if isinstance(key, tuple) else key
+        for name, x in self.items():
+            if name.endswith(f"hook_{short}"):
+                return x
+        raise InputError(f"{key!r}: no such activation; there are {', '.join(self)}")
+
+
+def residues(x: Any, name: str, n: int) -> Int[Tensor, "..."]:
+    """Integers from 0 to n − 1 as a tensor. Raises InputError for anything else."""
+    try:
+        found = torch.as_tensor(x)
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError(f"{name} = {x!r:.60}: must be integers from 0 to {n - 1}") from None
+    if found.is_floating_point() or found.is_complex() or found.dtype == torch.bool:
+        raise InputError(f"{name} is {found.dtype}: must be integers from 0 to {n - 1}")
+    for bad in found[(found < 0) | (found >= n)].flatten()[:1].tolist():
+        raise InputError(f"{name} = {bad}: must be from 0 to {n - 1}")
+    return found.long()
 
 
 def _weight(name: str, axes: str, what: str) -> Any:
