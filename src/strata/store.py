@@ -95,11 +95,6 @@ def read_model(path: Path | str, model: type[M]) -> M:
     return parsed(model, read_bytes(path), str(path))
 
 
-def read_models(path: Path | str, model: type[M]) -> list[M]:
-    """What a JSON file holds, as a list of models of ``schema``."""
-    return parsed(list[model], read_bytes(path), str(path))
-
-
 def tensors_bytes(tensors: Mapping[str, np.ndarray], metadata: Any) -> bytes:
     """A safetensors file; the metadata is JSON under one key (more keys shuffle the bytes)."""
     plain = {name: np.asarray(tensor, order="C") for name, tensor in sorted(tensors.items())}

@@ -15,12 +15,12 @@ from strata import params, store
 from strata.api.model import model_of
 from strata.measure import fourier
 from strata.monoid import JClass, axis_primes, axis_size, classes, position
-from strata.patch import ablations, hybrids, patching, projections, routing, scores
+from strata.patch import ablations, hybrids, patching, projections, scores
 from strata.patch.scores import Measures, OperandScores, Range
 from strata.run import Run, TrainParams
 from strata.tables import format
 from strata.train import network
-from studies.interventions.code import criteria, evidence, heads, suite
+from studies.interventions.code import criteria, evidence, heads, routing, suite
 from studies.interventions.code import tables as interventions
 from studies.interventions.code.records import HeadChange, Interventions, Kind
 from studies.params import InterventionsParams

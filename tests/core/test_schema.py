@@ -29,13 +29,6 @@ def test_a_result_is_read_back_as_it_was_written(tmp_path):
     assert list(plain["by_target"]) == ["1", "15", "3"]
 
 
-@given(st.lists(EPOCHS))
-def test_a_list_of_results_is_read_as_a_list(tmp_path_factory, epochs):
-    path = tmp_path_factory.getbasetemp() / "x.json"
-    path.write_text(json.dumps([x.model_dump(mode="json") for x in epochs]))
-    assert store.read_models(path, Epochs) == epochs
-
-
 @given(st.lists(EPOCHS, min_size=1))
 def test_results_in_one_file_come_back_in_their_order(tmp_path_factory, epochs):
     path = tmp_path_factory.getbasetemp() / "x.parquet"

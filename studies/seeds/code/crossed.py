@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from strata.run import Run
-from strata.statistics import crossed
 from strata.tables.beside import holm
 from strata.tables.columns import column
 from strata.tables.headline import Table
 from studies.mechanism.code.study import Choice
 from studies.seeds.code.beside_seeds import Studied
+from studies.seeds.code.components import crossed
 
 Row = dict[str, Any]
 Cell = tuple[int, int]  # seed of the split, seed of the initial weights
