@@ -45,14 +45,14 @@ back: $(READY) ## the published state again, after any experiment
 dynamics: $(READY) ## measure runs over their training, training again where it must: RUN=n165-s1 (all by default)
 	@python -m ops.dynamics
 
-published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (published/README.md)
-	@ops/scripts/published
+published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (studies/published/weights/README.md)
+	@python -m ops.published
 
-verify: $(READY) ## make a sample of what dvc.lock names again and compare; ALL=1: all of it
-	@python ops/scripts/verify.py $(if $(ALL),--all)
+verify: $(READY) ## make again what the locks name, and compare; SAMPLE=83: of what takes long every run, not some
+	@python -m ops.verify
 
 deposit: $(READY) ## a folder for an archive that gives DOIs, from which all of it can be made again
-	@python ops/scripts/deposit.py
+	@python -m ops.deposit
 
 test: $(REMOTES) $(VALIDATOR) ## run the tests
 	@OMP_NUM_THREADS=1 pytest -n $(JOBS) --dist loadfile

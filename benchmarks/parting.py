@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import first_epochs
+from ops import trainings
 from strata import store
 from strata.params import load
 from strata.run import Run
@@ -40,10 +40,10 @@ def measured(run: Run) -> tuple[str, dict[str, Any]]:
     made = environment.read(folder / "environment.json")
     device = machine.prepare(made.flushes)
     shipped = store.read_history(folder / "history.parquet")
-    again = first_epochs.repeat(run, params.split, params.train, EPOCHS, device)
-    moved = first_epochs.apart(shipped, shipped.iloc[1 : EPOCHS + 1].reset_index(drop=True))
+    again = trainings.repeat(run, params.split, params.train, EPOCHS, device)
+    moved = trainings.apart(shipped, shipped.iloc[1 : EPOCHS + 1].reset_index(drop=True))
     pair = f"{made.words()} → {machine.describe(device).words()}"
-    apart = worst(first_epochs.apart(shipped, again))
+    apart = worst(trainings.apart(shipped, again))
     return pair, {"apart": apart, "moved": least(moved)}
 
 
@@ -60,7 +60,7 @@ def table(found: dict[str, dict[str, Any]]) -> str:
         for pair, runs in sorted(found.items())
     ]
     every = [run for runs in found.values() for run in runs.values()]
-    limits = [next((f"{x:g}" for end, x in first_epochs.LIMITS if e <= end), "–") for e in UP_TO]
+    limits = [next((f"{x:g}" for end, x in trainings.LIMITS if e <= end), "–") for e in UP_TO]
     rows += [["**limit of `make verify`**", "", *limits]]
     rows += [[MOVED, "", *(f"{x:.2g}" for x in np.min([r["moved"] for r in every], 0))]]
     head = ["recorded → trained again", "runs", *names]

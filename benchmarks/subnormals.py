@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from ops import first_epochs
-from ops.verify import dealt
+from ops import trainings
+from ops.trainings import dealt
 from strata import store
 from strata.params import load
 from strata.run import Run, SplitParams, TrainParams
@@ -68,7 +68,7 @@ def measured(run: Run, split: SplitParams, train: TrainParams, end: int) -> dict
     """What is found of one run up to an epoch."""
     folder = TRAINED / str(run)
     made = environment.read(folder / "environment.json")
-    device = first_epochs.as_recorded(made.model_copy(update={"flushes": True}))
+    device = trainings.as_recorded(made.model_copy(update={"flushes": True}))
     here = machine.describe(device)
     longer = train.model_copy(update={"epochs": train.epochs + EPOCHS})  # to go on at the end too
     trainer = Trainer(run, longer, dealt(run, split), device)
@@ -76,7 +76,7 @@ def measured(run: Run, split: SplitParams, train: TrainParams, end: int) -> dict
     for look in (*(x for x in LOOKS if x < end), end):
         trainer.advance(look)
         again = pd.DataFrame(trainer.history())
-        parted = first_epochs.differs(shipped.head(look), again)
+        parted = trainings.differs(shipped.head(look), again)
         rows.append([*looked(trainer), parted])
         print(run, *rows[-1], flush=True)
     return {"here": here.words(), "rows": rows}

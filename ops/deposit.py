@@ -1,25 +1,30 @@
-"""The project in one folder for an archive that gives DOIs: the files of the last commit, the
-objects of the remote that its locks name, checksums, and a text that says how to go on from there.
+"""The project in one folder for an archive that gives DOIs: ``make deposit`` (docs/deposit.md).
 
-The same commit gives the same bytes. An archive takes about a hundred files a record, so the
-objects are in a few zips.
+It holds the files of the last commit, the objects of the remote that the locks name, checksums, and
+a text that says how to go on from there. The same commit gives the same bytes. An archive takes
+about a hundred files a record, so the objects are in a few zips.
 """
 
 import hashlib
+import shutil
 import zipfile
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
-from ops import replay, verify
+from ops import compare, copied, crate, files, shipped
 from ops.git import git
-from ops.verify import Out
+from ops.shipped import Out, Outs
 from strata import store
-from strata.run import InputError
+from strata.run import InputError, command, read_yaml
+from strata.train import environment
 
+FOLDER, PARTIAL = Path("deposit"), Path("deposit.part")
 SUMS = "SHA256SUMS"
-COPIED = ("CITATION.cff", "codemeta.json", ".zenodo.json", "LICENSE")
+COPIED = ("CITATION.cff", "LICENSE")
 CRATE = "ro-crate-metadata.json"
 PARTS = ("0123", "4567", "89ab", "cdef")  # of the objects, by the first digit of their md5
 README = """\
@@ -28,7 +33,7 @@ README = """\
 {abstract}
 
 This is commit {commit} of {date}: its files are in `{title}-source.zip`, and the
-trained models, tables and figures that its lock files name in the other zips.
+trained models, tables and figures that its locks name in the other zips.
 
 Needed are Git (the program, no hosting), make, unzip, Python 3.11 or later, and for `make paper` a
 network for pip.
@@ -43,28 +48,14 @@ make paper
 make verify
 ```
 
-`make paper` brings every table and figure; `report/index.html` shows them. `make verify` makes a
-sample of the results again and compares the bytes. `python ops/scripts/replay.py TARGET` runs
-stages without DVC. `docs/deposit.md` has more.
+`make paper` brings the paper's tables and figures. `make verify` makes again what the locks name,
+and compares the bytes. `python -m ops.replay TARGET` runs stages without DVC; `docs/deposit.md` has
+more.
 
 `{crate}` in `{title}/` describes how each file was made, as a Workflow Run RO-Crate.
-`CITATION.cff`, `codemeta.json` and `.zenodo.json` say who made what, and which paper is reproduced.
+`CITATION.cff` says who made what, and which paper is reproduced.
 Licence: {license}; `NOTICE` in `{title}/` names what is of others.
 """
-
-
-def named(stages: Mapping[str, Any], kept: Iterable[str]) -> list[Path]:
-    """The objects of the remote that the locks name: these outputs, and what stages read as far as
-    it is there, with all files of folders. Raises InputError where an output is missing or
-    damaged."""
-    outs = verify.outs(dict(stages))
-    for path in kept:
-        if path not in outs or not replay.whole(outs[path].md5):
-            raise InputError(f"{path}: {replay.REMOTE}: must hold what dvc.lock names: dvc push")
-    read = (Out("", x["path"], x["md5"]) for y in stages.values() for x in y.get("deps", ()))
-    whole = [out for out in (*outs.values(), *read) if replay.whole(out.md5)]
-    parts = {part.md5 for out in whole for part in (out, *verify.files(replay.REMOTE, out))}
-    return sorted(verify.at(replay.REMOTE, md5) for md5 in parts)
 
 
 class Commit(NamedTuple):
@@ -83,8 +74,23 @@ def commit() -> Commit:
     return Commit(git("rev-parse", "HEAD"), datetime.fromtimestamp(seconds, UTC))
 
 
+def objects(stages: Mapping[str, Any], kept: Iterable[str]) -> list[Path]:
+    """The objects of the remote that hold these outputs of the locks, and what stages read where it
+    is there. Raises InputError where an output is missing or damaged."""
+    outs = Outs(stages).by_path
+    read = (Out("", x["path"], x["md5"]) for s in stages.values() for x in s.get("deps", ()))
+    found = shipped.objects(x for x in read if shipped.at(x.md5).is_file())
+    for path in kept:
+        try:
+            found |= shipped.objects([outs[path]] if path in outs else [])
+        except InputError as fault:
+            must = "the remote must hold what the locks name: dvc push"
+            raise InputError(f"{path}: {fault}; {must}") from None
+    return sorted(found)
+
+
 def write(
-    folder: Path, last: Commit, cff: Mapping[str, Any], crate: str, paths: list[Path]
+    folder: Path, last: Commit, cff: Mapping[str, Any], crate: str, paths: Iterable[Path]
 ) -> None:
     """Write the deposit of the project in the current folder to a new folder. ``last`` is the
     commit checked out, ``cff`` what CITATION.cff holds, ``crate`` the text of the RO-Crate,
@@ -100,7 +106,8 @@ def write(
         store.write_text(folder / name, Path(name).read_text(encoding="utf-8"))
     said = README.format(commit=sha, date=made.date(), sums=SUMS, crate=CRATE, **cff)
     store.write_text(folder / "README.md", said)
-    store.write_text(folder / SUMS, _sums(folder))
+    sums = (f"{_sha256(x)}  {x.name}\n" for x in sorted(folder.iterdir()))
+    store.write_text(folder / SUMS, "".join(sums))
 
 
 def _source(folder: Path, title: str, crate: str) -> None:
@@ -109,7 +116,7 @@ def _source(folder: Path, title: str, crate: str) -> None:
     store.write_text(added, crate)
     git(
         "archive", f"--output={folder / f'{title}-source.zip'}", f"--prefix={title}/",
-        f"--add-file={added}", "HEAD", ".", f":(exclude){replay.REMOTE}", f":(exclude){CRATE}",
+        f"--add-file={added}", "HEAD", ".", f":(exclude){shipped.REMOTE}", f":(exclude){CRATE}",
     )  # fmt: skip
     added.unlink()
 
@@ -122,7 +129,63 @@ def _zipped(target: Path, title: str, paths: Iterable[Path], made: datetime) -> 
             archive.writestr(entry, path.read_bytes())
 
 
-def _sums(folder: Path) -> str:
-    """A line for each file, as sha256sum writes it."""
-    paths = sorted(folder.iterdir())
-    return "".join(f"{hashlib.sha256(x.read_bytes()).hexdigest()}  {x.name}\n" for x in paths)
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def described(cff: Mapping[str, Any], last: Commit, stages: Mapping[str, Any]) -> crate.Described:
+    """What the locks do not say, from CITATION.cff, the last commit, the locks of packages and the
+    records of where runs were trained."""
+    records = [x for x in Outs(stages) if x.path.endswith("/environment.json")]
+    return crate.Described(
+        name=cff["title"],
+        description=cff["abstract"],
+        license=f"https://spdx.org/licenses/{cff['license']}",
+        date=last.made.date().isoformat(),
+        version=cff["version"],
+        agent=person(cff["authors"][0]),
+        citation=paper(cff["references"][0]),
+        engine=version("dvc"),
+        software=compare.pinned(),
+        machines={x.stage: environment.read(shipped.at(x.md5)).words() for x in records},
+    )
+
+
+def person(author: Mapping[str, str]) -> dict[str, Any]:
+    """An author of CITATION.cff as linked data: an object with an @id and an @type."""
+    if "name" in author:
+        return {"@id": f"#{quote(author['name'])}", "@type": "Organization", "name": author["name"]}
+    given, family = author["given-names"], author["family-names"]
+    said = {"name": f"{given} {family}", "givenName": given, "familyName": family}
+    works = {"affiliation": person({"name": author["affiliation"]})}
+    return {"@id": f"#{quote(said['name'])}", "@type": "Person", **said, **works}
+
+
+def paper(reference: Mapping[str, Any]) -> dict[str, Any]:
+    """A paper of CITATION.cff as linked data. It has no DOI: the address of its code stands for
+    it."""
+    return {
+        "@id": reference["repository-code"],
+        "@type": "ScholarlyArticle",
+        "name": reference["title"],
+        "datePublished": str(reference["year"]),
+        "author": [person(x) for x in reference["authors"]],
+    }
+
+
+def main() -> None:
+    files.at_top()
+    cff, last, stages = read_yaml("CITATION.cff"), commit(), files.locked()
+    kept = (path for x in copied.resolved(Path().resolve()).values() for path in sorted(x.kept))
+    paths = objects(stages, kept)
+    text = crate.written(stages, described(cff, last, stages))
+    shutil.rmtree(PARTIAL, ignore_errors=True)
+    write(PARTIAL, last, cff, text, paths)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    PARTIAL.rename(FOLDER)
+    sizes = [path.stat().st_size for path in FOLDER.iterdir()]
+    print(f"{FOLDER}/: {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB; README.md says how to go on")
+
+
+if __name__ == "__main__":
+    command(main)

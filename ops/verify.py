@@ -1,155 +1,255 @@
-"""Integrity checks: objects against their md5, dvc.lock against itself, a run's weights against the
-end of its history.
+"""Were the recorded results made by this code? Make them again in a copy, and compare.
 
-Each check gives outcomes for a report; none raises for what it finds.
+``make verify``; SAMPLE says how many runs are drawn of what is sampled. What git has, as staged or
+committed, is copied to a scratch folder, with the outputs that the locks of the paper and the
+studies name. Each stage's command is then run there as its pipeline file has it, on the inputs that
+its lock names, and its outputs are compared with the lock. A line for each stage as it ends,
+failures once more at the end; exit code 1 where one failed. docs/verification.md says what each
+outcome shows.
 """
 
+import hashlib
 import json
-import re
-from collections.abc import Iterable, Iterator
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from datetime import date
+from functools import partial
+from graphlib import TopologicalSorter
+from importlib.metadata import packages_distributions
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
+import torch
 
-from ops import provenance
-from strata import store, task
-from strata.measure.activations import answers, blocks
-from strata.run import InputError, Run, Settings, SplitParams, TrainParams
+from ops import compare, contents, files, shipped, trainings
+from ops.copied import Copy
+from ops.git import git
+from ops.shipped import Out
+from strata import store
+from strata.inputs import few
+from strata.run import InputError, Run, command
+from strata.train import machine
 
-ACCURACY = 2e-3  # share of the validation pairs that rounding may decide otherwise
+MADE, PART, UNSEEN, FAILED = "made again", "tried in part", "not checked", "FAIL"
+# What trains the runs: weights are held to the history of every run, the first epochs of a sample
+# are trained again.
+TRAINED = {"train", "studies/dvc.yaml:train"}
+# What takes long for each run, and is made again for a sample of them.
+SAMPLED = {
+    "studies/interventions/dvc.yaml:interventions",
+    "studies/mechanism/dvc.yaml:logits",
+    "studies/mechanism/dvc.yaml:embedding",
+    "studies/mechanism/dvc.yaml:measure",
+}
+SAMPLE = 8  # runs of each of these
+# All that is never made again, and why.
+UNCHECKED = {
+    "studies/dynamics/dvc.yaml:checkpoints": "it trains a run to its end, for hours",
+    "studies/dynamics/dvc.yaml:dynamics": "it measures weights on the way, which nothing ships",
+    "studies/dynamics/dvc.yaml:grokking": "it measures weights on the way, which nothing ships",
+}
+# What comes from outside, and what can be held to it.
+PRINTED, PUBLISHED = Path("paper/printed_values.json"), Path("paper/published")
+VERIFIED = Path(".dvc/tmp/verified.json")  # what was drawn here before, by stage
+MOST = 8  # processes at once
+OWN = {"strata", "ops", "studies", "report", "tests", "benchmarks"}  # what the project imports
 
 
 class Outcome(NamedTuple):
-    """One line of the report; ``passed`` is None for what could not be checked."""
+    """What came of a stage, or of what it reads from outside."""
 
+    kind: str
     what: str
-    passed: bool | None
     note: str
 
-
-class Out(NamedTuple):
-    """An output that dvc.lock names: a file, or a folder where its md5 ends with .dir."""
-
-    stage: str
-    path: str
-    md5: str
+    def __str__(self) -> str:
+        text = f"{self.kind:13}  {self.what}: {self.note}"
+        return "".join(x if x.isprintable() else "?" for x in text)
 
 
-def outs(stages: dict[str, Any]) -> dict[str, Out]:
-    """The outputs of the stages in dvc.lock, by path. InputError where one leaves the project, or
-    has no md5."""
-    found = [(name, x) for name, stage in stages.items() for x in stage.get("outs", ())]
-    for name, out in found:
-        if not isinstance(out.get("md5"), str):
-            raise InputError(f"dvc.lock: {name}: {out.get('path')}: must have an md5")
-    return {x["path"]: Out(name, inside(x["path"]), x["md5"]) for name, x in found}
+def base(name: str) -> str:
+    """A stage's name without the run."""
+    return name.partition("@")[0]
 
 
-def made(outs: dict[str, Out], path: str) -> list[Out]:
-    """The outputs that a path is, lies in, or holds; none for what git tracks."""
-    return [
-        out
-        for name, out in outs.items()
-        if name == path or name.startswith(f"{path}/") or path.startswith(f"{name}/")
-    ]
+def tried(copy: Copy, name: str, exact: bool, chosen: bool, before: str) -> Outcome:
+    """A stage's outcome. ``chosen``: it is drawn from what is sampled; ``before``: where it was
+    already drawn, when, and on what."""
+    if fault := copy.fault(name):
+        if fault == copy.lost.get(name) and base(name) not in {*TRAINED, *UNCHECKED}:
+            ran(copy, name)  # so that what reads its outputs can be tried
+        return Outcome(FAILED, name, fault)
+    if base(name) in UNCHECKED:
+        return Outcome(UNSEEN, name, UNCHECKED[base(name)])
+    if base(name) in TRAINED:
+        return train(copy, name, chosen, before)
+    if base(name) in SAMPLED and not chosen:
+        drawn = f"the same bytes on {before}"
+        return Outcome(MADE, name, drawn) if before else Outcome(UNSEEN, name, "it was not drawn")
+    return made(copy, name, exact)
 
 
-def inside(path: str) -> str:
-    """The path. Raises InputError where it leads out of the folder that it is meant for."""
-    if Path(path).is_absolute() or ".." in Path(path).parts:
-        raise InputError(f"dvc.lock: {path}: must lie inside the project")
-    return path
+def train(copy: Copy, name: str, chosen: bool, before: str) -> Outcome:
+    """A run's training: its split, weights and history, and its first epochs where it is drawn."""
+    run, stage = Run.parse(name.partition("@")[2]), copy.stages[name]
+    table = copy.top / next(x for x in stage.deps if x.endswith(".parquet"))
+    weights = copy.top / next(x for x in stage.outs if x.endswith("weights.safetensors"))
+    fault = trainings.faults(weights.parent, table, run, copy.top)
+    near = f"first epochs trained again on {before}" if before else "no epoch trained again"
+    if chosen and not fault:
+        fault, near = trainings.begun(weights.parent, run, copy.top)
+    if fault:
+        return Outcome(FAILED, name, fault)
+    return Outcome(PART, name, f"its weights are those of its history's end; {near}")
 
 
-def at(remote: Path, md5: str) -> Path:
-    """Where a remote keeps an object. Raises InputError for what is no md5, such as a path."""
-    if not re.fullmatch(r"[0-9a-f]{32}(\.dir)?", md5):
-        raise InputError(f"dvc.lock: {md5}: must be an md5")
-    return remote / "files" / "md5" / md5[:2] / md5[2:]
+def ran(copy: Copy, name: str) -> str:
+    """Run a stage's command in the copy. Why it failed; empty where it did not."""
+    for out in copy.outs.of[name]:
+        shipped.make_room(copy.top / out.path)
+    own = os.environ | {"PYTHONPYCACHEPREFIX": str(copy.top.parent / "pycache")}
+    done = subprocess.run(
+        copy.stages[name].cmd, cwd=copy.top / copy.stages[name].at, env=own, shell=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+    )  # fmt: skip
+    last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    return f"its command failed: {last[:200]}" if done.returncode else ""
 
 
-def objects(remote: Path) -> dict[str, bool]:
-    """Every object of a remote, and whether its content is the one that its name says."""
-    found = {}
-    for path in sorted((remote / "files" / "md5").glob("*/*")):
-        name = path.parent.name + path.name
-        found[name] = provenance.md5(path) == name.removesuffix(".dir")
-    return found
+def made(copy: Copy, name: str, exact: bool) -> Outcome:
+    """A stage run again, and its outputs against those of the lock."""
+    if fault := ran(copy, name):
+        return Outcome(FAILED, name, fault)
+    disk = contents.Disk(copy.top)
+    other = [out for out in copy.outs.of[name] if disk.md5(out.path) != out.md5]
+    if not other:
+        return Outcome(MADE, name, "the same bytes")
+    apart = [x for x in (difference(copy, out, exact) for out in other) if x]
+    for out in copy.kept(name):  # what reads these is held to the lock as well
+        shipped.restore(out, copy.top, copy.remote)
+    if apart:
+        return Outcome(FAILED, name, f"made again, other bytes: {few(apart)}")
+    return Outcome(MADE, name, "within the tolerance for another kind of machine")
 
 
-def files(remote: Path, out: Out) -> Iterator[Out]:
-    """The files of an output: itself, or those that a folder's object lists."""
-    if not out.md5.endswith(".dir"):
-        yield out
-        return
-    for entry in json.loads(at(remote, out.md5).read_bytes()):
-        yield Out(out.stage, f"{out.path}/{inside(entry['relpath'])}", entry["md5"])
+def difference(copy: Copy, out: Out, exact: bool) -> str:
+    """Where an output that was made again is another one; empty where it may differ here."""
+    if out not in copy.kept(out.stage):
+        return out.path if exact else ""
+    for part in shipped.parts(out, copy.remote):
+        path = copy.top / part.path
+        new = path.read_bytes() if path.is_file() else b""
+        old = shipped.content(part.md5, copy.remote)
+        if new != old and (exact or (said := compare.difference(old, new, part.path))):
+            return part.path if exact else f"{part.path}: {said}"
+    return out.path if exact else ""
 
 
-def contradictions(stages: dict[str, Any], within: Iterable[Out] = ()) -> list[str]:
-    """Where dvc.lock contradicts itself: a stage read other bytes than another one wrote, as an
-    output or as one of the files inside an output."""
-    made = {path: out.md5 for path, out in outs(stages).items()} | {x.path: x.md5 for x in within}
-    return [
-        f"{name} read another {dep['path']}"
-        for name, stage in stages.items()
-        for dep in stage.get("deps", ())
-        if made.get(dep["path"], dep["md5"]) != dep["md5"]
-    ]
+def outside(copy: Copy) -> Iterator[Outcome]:
+    """What stages read and none of them makes: it can be held to its receipt, and no further."""
+    sha256 = hashlib.sha256((copy.top / PRINTED).read_bytes()).hexdigest()
+    yield Outcome(UNSEEN, str(PRINTED), f"typed from the paper; its SHA-256 is {sha256}")
+    receipt = json.loads((copy.top / PUBLISHED / "receipt.json").read_bytes())
+    for name, sha256 in receipt["results"].items():
+        if hashlib.sha256((copy.top / PUBLISHED / name).read_bytes()).hexdigest() != sha256:
+            yield Outcome(FAILED, str(PUBLISHED / name), "it is not what receipt.json names")
+    said = f"made from weights with the SHA-256 {receipt['sha256']}: make published CHECKPOINT=…"
+    yield Outcome(UNSEEN, str(PUBLISHED), said)
 
 
-def ending(folder: Path, table: Path, run: Run, split: SplitParams, train: TrainParams) -> Outcome:
-    """A run's split is that of its seed; its history has all its epochs, ends with the accuracy
-    that its weights have, and is thinned for the plots as it stands."""
-    what = f"{run}: split, weights, thinned history, against seed and history"
-    try:
-        pairs = store.read_split(table, run.n)
-        history = store.read_history(folder / "history.parquet")
-        weights = store.read_weights(folder / "weights.safetensors", run)
-        _, config = store.read_tensors(folder / "weights.safetensors")
-        thinned = store.read_bytes(folder / "history.csv")
-    except InputError as fault:
-        return Outcome(what, False, str(fault))
-    if not all(np.array_equal(pairs[name], x) for name, x in columns(run, split).items()):
-        return Outcome(what, False, f"{table.name}: is not the split of seed {run.seed}")
-    if config != Settings(split=split, train=train).record(run):
-        return Outcome(what, False, "trained with other parameters than params.yaml has")
-    if thinned != _thinned(history):
-        return Outcome(what, False, "history.csv is not its history, thinned")
-    if not len(history) or not np.isfinite(history["loss"].iloc[-1]):
-        return Outcome(what, True, f"ended at epoch {len(history)}: its loss was not finite")
-    if len(history) != train.epochs:
-        return Outcome(what, False, f"{len(history)} epochs, must be {train.epochs}")
-    found = float(right(weights, run.n)[dealt(run, split) == task.VALIDATION].mean())
-    recorded = float(history["validation_accuracy"].iloc[-1])
-    passed = bool(abs(found - recorded) <= ACCURACY)
-    return Outcome(what, passed, f"validation accuracy {found:.4f}, recorded {recorded:.4f}")
+def posing(paths: Iterable[Path]) -> list[Path]:
+    """The files that Python would run in the place of others, whose source looks honest: compiled
+    modules, start-up files, a package beside a module of its name or of an installed one's."""
+    known, paths = {*sys.stdlib_module_names, *packages_distributions()} - OWN, set(paths)
+    found = {x for x in paths if x.suffix in {".pyc", ".so", ".pyd", ".pth"}}
+    for path in (x for x in paths if x.suffix == ".py"):
+        module = path.parent if path.name == "__init__.py" else path.with_suffix("")
+        beside = path.name == "__init__.py" and module.with_suffix(".py") in paths
+        shadows = module.parent in {Path(), Path("src")} and module.name in known
+        if beside or shadows or module.name in {"sitecustomize", "usercustomize"}:
+            found.add(path)
+    return sorted(found)
 
 
-def columns(run: Run, split: SplitParams) -> store.Arrays:
-    """The table of a run's pairs and their split, made anew."""
-    own = dealt(run, split)
-    mirrored = task.mirrored(own, run.n)
-    return task.pair_table(run.n) | {"split": own, "mirror_in_train": mirrored}
+def drawn(copy: Copy, size: int, before: Mapping[str, str]) -> set[str]:
+    """The stages that are drawn today: so many trainings, and so many of each kind that is sampled,
+    first those that were not drawn before."""
+    chosen: set[str] = set()
+    for kinds in [TRAINED, *({x} for x in sorted(SAMPLED))]:
+        pool = [x for x in copy.names if base(x) in kinds]
+        random.shuffle(pool)
+        chosen |= {*sorted(pool, key=lambda x: x in before)[:size]}
+    return chosen
 
 
-def dealt(run: Run, split: SplitParams) -> np.ndarray:
-    """The split of a run, made anew."""
-    return task.split(run.n, run.seed, split.train_fraction, split.validation_fraction)
+def done(tasks: Mapping[str, Any], before: Mapping[str, set[str]], jobs: int) -> Iterator[Outcome]:
+    """The results of tasks, several at a time, each after those that it names."""
+    sorter, running = TopologicalSorter(before), set[Future[Outcome]]()
+    sorter.prepare()
+    of: dict[Future[Outcome], str] = {}
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        while sorter.is_active():
+            for name in sorter.get_ready():
+                future = pool.submit(tasks[name])
+                of[future] = name
+                running.add(future)
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in ended:
+                sorter.done(of[future])
+                yield future.result()
 
 
-def _thinned(history: pd.DataFrame) -> bytes:
-    """history.csv as train writes it."""
-    with TemporaryDirectory() as scratch:
-        path = Path(scratch, "history.csv")
-        store.write_thinned(path, {name: history[name].to_numpy() for name in history})
-        return path.read_bytes()
+def verified(copy: Copy, size: int, exact: bool) -> Iterator[Outcome]:
+    """An outcome for each stage, as they end, and for what comes from outside. What was drawn is
+    kept in a file, so that further calls add up."""
+    kept = store.read_json(VERIFIED) if VERIFIED.is_file() else {}
+    locked = {x: copy.key(x) for x in copy.locked}
+    before = {x: said for x, (key, said) in kept.items() if locked.get(x) == key}
+    chosen = drawn(copy, size, before)
+    tasks = {x: partial(tried, copy, x, exact, x in chosen, before.get(x, "")) for x in copy.names}
+    today = f"{date.today()}, {machine.describe(torch.device('cpu')).processor}"
+    jobs = min(machine.threads(), MOST)
+    for found in done(tasks, {x: copy.before(x) for x in copy.names}, jobs):
+        if found.what in chosen and found.kind in {MADE, PART}:
+            kept[found.what] = [copy.key(found.what), today]
+            store.write_json(VERIFIED, kept)
+        yield found
+    yield from outside(copy)
+    tracked = (Path(x) for x in git("ls-files", "-z").split("\0") if x)
+    for path in posing(tracked):
+        yield Outcome(FAILED, str(path), "Python would run it in the place of other code")
 
 
-def right(weights: store.Arrays, n: int) -> np.ndarray:
-    """Whether each of the n² products comes out right."""
-    passes = blocks(weights, n)
-    return np.concatenate([answers(x.logits) == a * b % n for a, b, x in passes])
+def main() -> None:
+    files.at_top()
+    sample = os.environ.get("SAMPLE") or str(SAMPLE)
+    if not sample.isdecimal():
+        raise InputError(f"SAMPLE = {sample}: must be how many runs to draw")
+    here = machine.describe(torch.device("cpu"))
+    reasons = compare.reasons(here)
+    must = f"alike within a tolerance ({'; '.join(reasons)})" if reasons else "the same bytes"
+    print(f"Here: {here.processor}, {here.capability}, {here.platform}, torch {here.torch}.")
+    print(f"What is made again must be {must}.", flush=True)
+    report = [Outcome(FAILED, "packages", x) for x in compare.packages()]
+    with TemporaryDirectory(prefix="strata-verify-") as scratch:
+        copy = Copy(Path(scratch).resolve() / "copy")
+        for found in verified(copy, int(sample), exact=not reasons):
+            report.append(found)
+            print(found, flush=True)
+    counts = Counter(x.kind for x in report)
+    print("", *(x for x in report if x.kind == FAILED), sep="\n")
+    said = f"{counts[FAILED]} failed" if counts[FAILED] else "none failed"
+    words = ", ".join(f"{counts[kind]} {kind}" for kind in (MADE, PART, UNSEEN))
+    print(f"verify: {words}, {said}", flush=True)
+    sys.exit(bool(counts[FAILED]))
+
+
+if __name__ == "__main__":
+    command(main)

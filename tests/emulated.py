@@ -5,14 +5,14 @@ import hashlib
 import sys
 
 from strata import store
-from strata.params import load
 from strata.run import Run
 from studies.dynamics.code import apart, trajectory
+from studies.params import load
 
 
 def main() -> None:
     name = sys.argv[1]
-    run, params = Run.parse(name), load("params.yaml").dynamics
+    run, params = Run.parse(name), load().dynamics
     split = store.read_split(f"data/split/{name}.parquet", run.n)
     weights, train = store.read_trained(f"data/train/{name}/weights.safetensors", run)
     final = trajectory.keys(weights, run.n, params)

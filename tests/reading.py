@@ -12,8 +12,9 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from ops import files, verify
+from ops import files
 from ops.provenance import md5
+from ops.shipped import Outs, at
 from strata import store
 from strata.measure import fourier, subspaces
 from strata.monoid import classes
@@ -32,10 +33,10 @@ FIGURES = {
 
 def trained(folder: Path) -> None:
     """The shipped run from the remote, and two of random weights."""
-    outs = verify.outs(files.locked(ROOT))
+    outs = Outs(files.locked(ROOT)).by_path
     for path in (x for x in outs if Path(x).parent.name == RUN or Path(x).stem == RUN):
         if path.startswith(("data/train/", "data/metrics/")):
-            kept = verify.at(ROOT / "remote", outs[path].md5).read_bytes()
+            kept = at(outs[path].md5, ROOT / "remote").read_bytes()
             store.write_bytes(folder / path, kept)
     settings = store.read_tensors(folder / f"data/train/{RUN}/weights.safetensors")[1]
     for name in (TORSOR, MLP):

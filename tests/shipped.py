@@ -3,7 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from ops import files, verify
+from ops import files
+from ops.shipped import Outs, at
 from strata import store
 from strata.api.model import Model, model_of
 from strata.run import Run
@@ -15,9 +16,9 @@ ROOT = Path(__file__).parents[1]
 def weights() -> dict[str, Path]:
     """Where the weights of each run are."""
     found = {}
-    for path, out in verify.outs(files.locked(ROOT)).items():
-        if Path(path).match("data/train/*/weights.safetensors"):
-            found[Path(path).parts[2]] = verify.at(ROOT / "remote", out.md5)
+    for out in Outs(files.locked(ROOT)):
+        if Path(out.path).match("data/train/*/weights.safetensors"):
+            found[Path(out.path).parent.name] = at(out.md5, ROOT / "remote")
     return found
 
 

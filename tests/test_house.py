@@ -50,7 +50,7 @@ CROSSING |= {("ops", "studies/dynamics")}  # what is recorded of checkpoints
 # The split is drawn by torch's generator; published checkpoints are torch's; `verify` trains.
 KNOW_TORCH = {"src/strata/train", "src/strata/api", "src/strata/task"}
 KNOW_TORCH |= {"studies/published/code"}
-KNOW_TORCH |= {"ops/first_epochs"}
+KNOW_TORCH |= {"ops/trainings", "ops/verify"}
 MODULE_LINES, FUNCTION_LINES = 250, 25
 TABLES_OF_DATA = {"src/strata/tables/seeds.grid"}  # each table of the grid with its caption
 

@@ -1,12 +1,10 @@
-"""Published files: conversion is exact both ways, what does not fit is refused in one line, and the
-pipeline takes one through every stage."""
+"""Published files: conversion is exact both ways, and what does not fit is refused in one line."""
 
 import copy
 import io
 import math
 import os
 import shutil
-import sys
 from collections import OrderedDict
 from pathlib import Path
 
@@ -14,9 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from handmade import changed
+from handmade import changed, run_metrics
 from small import exact_mlp
-from tiny import PROJECT, TINY, Project, copied
 from torch import Tensor, nn
 
 from strata import store
@@ -26,7 +23,7 @@ from strata.measure.activations import forward
 from strata.measure.metrics import Metrics
 from strata.params import load
 from strata.run import InputError, Run, Settings, TrainParams
-from strata.tables import format, published, seeds
+from strata.tables import published, seeds
 from strata.tables.printed import Printed
 from studies.published.code import checkpoint as published_file
 
@@ -265,91 +262,8 @@ def test_something_else_than_a_dict_is_refused(value):
         converted(value)
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory) -> Project:
-    """The project with tiny numbers and nothing made yet."""
-    folder = tmp_path_factory.mktemp("published") / "project"
-    folder.mkdir()
-    for name in PROJECT:
-        copy_over = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy_over(ROOT / name, folder / name)
-    for name in (".dvc/config", ".dvc/.gitignore", "published/.dvc/config", "published/dvc.yaml"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
-    shutil.copy(ROOT / "published/.dvc/.gitignore", folder / "published/.dvc")
-    made = Project(folder)
-    for key, value in TINY.items():
-        made.set(key, value)
-    made.do("git", "init", "--quiet")
-    made.do("git", "add", "--all")
-    made.do("git", "commit", "--quiet", "--message", "begun")
-    return made
-
-
-def test_a_missing_or_wrong_checkpoint_gets_one_line_and_changes_nothing(project, tmp_path):
-    project = copied(project, tmp_path)
-    kept = project.folder / "published" / "checkpoint.pt"
-    kept.unlink(missing_ok=True)
-    names = {path.name for path in kept.parent.iterdir()}
-    done = project.run("ops/scripts/published")
-    assert done.returncode == 1 and done.stdout.startswith("no checkpoint: make published CHECK")
-    kept.write_bytes(b"of last time")
-    (tmp_path / "wrong.pt").write_bytes(b"wrong")
-    os.mkfifo(tmp_path / "pipe")
-    for name, named in (
-        ("wrong.pt", "convert: {}: not a whole file of torch.save"),
-        ("none.pt", "checkpoint: {}: No such file"),
-        ("pipe", "checkpoint: {}: must be a regular file"),
-    ):
-        path = tmp_path / name
-        done = project.run("env", f"CHECKPOINT={path}", "ops/scripts/published")
-        assert done.returncode == 1 and done.stdout.startswith(named.format(path))
-        assert done.stdout.count("\n") == 1
-    assert kept.read_bytes() == b"of last time"
-    assert {path.name for path in kept.parent.iterdir()} == names | {"checkpoint.pt"}
-
-
-@pytest.fixture(scope="module")
-def metrics(project) -> Metrics:
-    """Those of a published file, by the first two stages."""
-    _, dictionary = checkpoint((6, 16, 2, 32))
-    store.write_bytes(project.folder / "published/checkpoint.pt", saved(dictionary))
-    project.do(sys.executable, "stages/code.py", "data/code")
-    project.do(sys.executable, "stages/check.py", "data/config", "--runs", "n6-s1")
-    assert project.dvc("--cd", "published", "repro", "metrics") == {
-        "convert",
-        "activations",
-        "metrics",
-    }
-    return store.read_model(project.folder / "published/data/metrics.json", Metrics)
-
-
-def test_a_published_file_goes_through_every_stage_and_nothing_else_asks_for_it(project, metrics):
-    folder = project.folder / "published"
-    store.write_json(project.folder / "data/metrics/n6-s1.json", metrics)
-    for over in seeds.of_seeds([metrics], PRINTED, load(project.folder / "params.yaml")):
-        store.write_text(project.folder / f"tables/{over.name}.csv", format.csv(over))
-    goals = ("--cd", "published", "repro", "tables", "figures")
-    assert project.dvc(*goals) == {"forward", "interventions", "tables", "figures"}
-    assert project.dvc(*goals) == set()
-    claims = (folder / "tables/claims.md").read_text().splitlines()[2]
-    assert [cell.strip() for cell in claims.strip("|").split("|")][2:] == [
-        "paper", "published weights", "published − paper’s", "ours", "ours − paper’s",
-        "runs", "mean", "interval from", "to", "paper’s number",
-    ]  # fmt: skip
-    by_class = (folder / "tables/classes-verdict.md").read_text().splitlines()[2]
-    assert [cell.strip() for cell in by_class.strip("|").split("|")][2:] == [
-        "paper", "published weights", "ours", "runs", "mean", "interval from", "to",
-        "paper’s number",
-    ]  # fmt: skip
-    page = (folder / "figures/fig05-training.html").read_text()
-    assert "n = 6, seed 1: 7 epochs" in page and "mirror-free accuracy" not in page
-    assert "published" not in project.run(sys.executable, "-m", "dvc", "status").stdout
-    assert project.do("git", "status", "--porcelain") == "?? published/dvc.lock\n"
-
-
-def test_ours_stands_beside_only_where_it_is_the_same_run(project, metrics):
-    params = load(project.folder / "params.yaml")
+def test_ours_stands_beside_only_where_it_is_the_same_run():
+    params, metrics = load(ROOT / "params.yaml"), run_metrics()
     names = ["published", "ours"]
 
     def claims(beside: Metrics, name: str = "claims") -> pd.DataFrame:

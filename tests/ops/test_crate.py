@@ -1,4 +1,4 @@
-"""The RO-Crate of a pipeline says what its locks say, and its profile's validator accepts it."""
+"""The RO-Crate of the pipelines says what their locks say, and the validator accepts it."""
 
 import hashlib
 import json
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import rocrate
-from ruamel.yaml import YAML
 
 from ops import crate
 
@@ -21,7 +20,7 @@ SAID = crate.Described(
     date="2026-01-31", version="1.0", agent=AUTHOR, engine="3.0",
     citation={"@id": "https://example.org/p", "@type": "ScholarlyArticle", "name": "A paper",
               "author": [AUTHOR]},
-    software={"numpy": "2.4.0"}, machines={"train@a": "AMD, AVX2, 1 thread"},
+    software={"numpy": "2.4.0"}, machines={"studies/dvc.yaml:train@a": "AMD, AVX2, 1 thread"},
 )  # fmt: skip
 FILES = {"given": b"4", "code/x.txt": b"x = 1\n"}
 OUTS = {"model": b"7", "figures/a.svg": b"<svg/>", "passing": b"not kept"}
@@ -36,48 +35,44 @@ def md5(content: bytes) -> str:
     return hashlib.md5(content).hexdigest()
 
 
+def named(*paths: str) -> list[dict]:
+    return [{"path": x, "md5": md5((FILES | OUTS)[x]), "size": 1} for x in paths]
+
+
 def listing(files: dict[str, bytes]) -> bytes:
     return json.dumps([{"md5": md5(x), "relpath": name} for name, x in files.items()]).encode()
 
 
-@pytest.fixture
-def project(tmp_path) -> Path:
-    """given, code/ → train@a → model, passing; model → draw → figures/. No remote holds passing,
-    and given has changed since it was drawn."""
-    drawn = listing({"a.svg": OUTS["figures/a.svg"]})
-    code = listing({"x.txt": FILES["code/x.txt"]})
-    for path, content in FILES.items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).write_bytes(content)
-    kept = {md5(x): x for x in (OUTS["model"], OUTS["figures/a.svg"])} | {
-        f"{md5(drawn)}.dir": drawn
-    }
-    for name, content in kept.items():
-        path = tmp_path / "remote" / "files" / "md5" / name[:2] / name[2:]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-
-    def named(*paths: str) -> list[dict]:
-        return [{"path": x, "md5": md5((FILES | OUTS)[x]), "size": 1} for x in paths]
-
-    train = {
-        "cmd": "python train.py",
-        "deps": [*named("given"), {"path": "code", "md5": f"{md5(code)}.dir"}],
-        "params": {"params.yaml": {"train": {"epochs": 5, "rate": 0.1}, "note": None}},
-        "outs": named("model", "passing"),
-    }
-    draw = {
+DRAWN, CODE = listing({"a.svg": OUTS["figures/a.svg"]}), listing({"x.txt": FILES["code/x.txt"]})
+# given, code/ → train@a → model, passing; model → draw → figures/. No remote holds passing, and
+# given has changed since it was drawn.
+STAGES = {
+    "draw": {
         "cmd": "python draw.py",
         "deps": [*named("model"), {"path": "given", "md5": md5(b"3")}],
         "params": {"params.yaml": {"train": {"epochs": 5, "rate": 0.1}}},
-        "outs": [{"path": "figures", "md5": f"{md5(drawn)}.dir"}],
-    }
-    for folder, stages in ((".", {"draw": draw}), ("runs", {"train@a": train})):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        YAML().dump({"stages": stages}, tmp_path / folder / "dvc.lock")
-        (tmp_path / folder / "dvc.yaml").write_text("stages:\n")
-    text = crate.written(tmp_path, ["dvc.lock", "runs/dvc.lock"], SAID)
-    (tmp_path / "ro-crate-metadata.json").write_text(text)
+        "outs": [{"path": "figures", "md5": f"{md5(DRAWN)}.dir"}],
+    },
+    "studies/dvc.yaml:train@a": {
+        "cmd": "python train.py",
+        "deps": [*named("given"), {"path": "code", "md5": f"{md5(CODE)}.dir"}],
+        "params": {"../params.yaml": {"train": {"epochs": 5, "rate": 0.1}, "note": None}},
+        "outs": named("model", "passing"),
+    },
+}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch) -> Path:
+    kept = {md5(x): x for x in (OUTS["model"], OUTS["figures/a.svg"])}
+    stored = {f"remote/files/md5/{x[:2]}/{x[2:]}": y for x, y in kept.items()}
+    folder = f"remote/files/md5/{md5(DRAWN)[:2]}/{md5(DRAWN)[2:]}.dir"
+    pipelines = {"dvc.yaml": b"stages:\n", "studies/dvc.yaml": b"stages:\n", ".dvcignore": b""}
+    for path, content in (FILES | stored | {folder: DRAWN} | pipelines).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ro-crate-metadata.json").write_text(crate.written(STAGES, SAID))
     return tmp_path
 
 
@@ -94,9 +89,8 @@ def linked(entity: dict[str, Any], key: str, entities: dict[str, Any]) -> list[d
     return [entities[x["@id"]] for x in (value if isinstance(value, list) else [value])]
 
 
-def test_the_actions_say_what_the_locks_say(project, entities):
-    locks = [YAML(typ="safe").load(path)["stages"] for path in project.rglob("dvc.lock")]
-    for name, stage in [item for lock in locks for item in lock.items()]:
+def test_the_actions_say_what_the_locks_say(entities):
+    for name, stage in STAGES.items():
         action = entities[f"#run-{name}"]
         assert stage["cmd"] in action["description"]
         (tool,) = linked(action, "instrument", entities)
@@ -108,7 +102,7 @@ def test_the_actions_say_what_the_locks_say(project, entities):
             assert named == {x["path"]: x["md5"] for x in listed}
         values = {x["name"]: x["value"] for x in read if x["@type"] == "PropertyValue"}
         assert values["train.epochs"] == "5" and values["train.rate"] == "0.1"
-    assert "AMD" in entities["#run-train@a"]["description"]
+    assert "AMD" in entities["#run-studies/dvc.yaml:train@a"]["description"]
     whole = entities["#run"]
     assert {x["name"] for x in linked(whole, "result", entities)} == {"model", "passing", "figures"}
     assert "model" not in {x["name"] for x in linked(whole, "object", entities)}

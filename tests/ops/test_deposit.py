@@ -1,79 +1,95 @@
-"""From the folder that `make deposit` writes, and nothing else, everything comes again."""
+"""From the folder that `make deposit` writes, and nothing else, everything is verified again."""
 
 import json
 import re
 import shutil
-from pathlib import Path
+import sys
+import tomllib
 
 import pytest
-from tiny import ROOT, RUN, Project
+from locked import ROOT, RUNS, Project
 
-from ops import files, verify
+from ops import deposit, files
+from ops.shipped import Outs, at
+from strata.run import read_yaml
 
-NEEDED = ("Makefile", "CITATION.cff", "codemeta.json", ".zenodo.json", "LICENSE")
-
-
-def ready(project: Project) -> None:
-    """An environment that make takes for a whole one."""
-    (project.folder / ".venv").mkdir()
-    (project.folder / ".venv" / ".ready").touch()
+CFF = read_yaml(ROOT / "CITATION.cff")
+GIT = ("git", "-c", "user.name=tester", "-c", "user.email=tester@example.org")
 
 
-@pytest.fixture
-def project(made, tmp_path) -> Project:
-    """A clone with what a deposit holds beside the pipeline."""
-    clone = Project(tmp_path / "project")
-    made.do("git", "clone", "--quiet", str(made.folder), str(clone.folder))
-    for path in (*(ROOT / name for name in NEEDED), *ROOT.glob("requirements*.lock")):
-        shutil.copy(path, clone.folder)
-    clone.do("git", "add", "--all")
-    clone.do("git", "commit", "--quiet", "--message", "more")
-    ready(clone)
-    return clone
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory) -> Project:
+    project = Project(tmp_path_factory.mktemp("deposit") / "project")
+    project.folder.mkdir()
+    project.begin()
+    for name in deposit.COPIED:
+        shutil.copy(ROOT / name, project.folder)
+    for name in ("", "studies"):
+        shutil.copy(ROOT / ".dvc" / ".gitignore", project.folder / name / ".dvc")
+    with (project.folder / ".gitignore").open("a") as ignored:
+        ignored.write("__pycache__/\n/deposit/\n/deposit.part/\n/.snapshots/\n")
+    commit(project)
+    return project
 
 
-def sums(folder: Path) -> str:
-    return (folder / "SHA256SUMS").read_text()
+def commit(project: Project) -> None:
+    project.run("git", "add", "--all")
+    assert project.run(*GIT, "commit", "--quiet", "--message", "made").returncode == 0
 
 
-def test_from_the_deposit_alone_every_result_comes_and_is_verified(project, made, tmp_path):
-    """By the commands of its README; the environment is the one of the tests."""
-    assert re.search(r"(?m)^deposit/: \d+ files, ", project.do("make", "deposit"))
-    first = sums(project.folder / "deposit")
-    project.do("make", "deposit")
-    assert sums(project.folder / "deposit") == first  # the same commit gives the same bytes
-    shutil.move(project.folder / "deposit", tmp_path / "deposit")
-    shutil.rmtree(project.folder)
+def deposited(project: Project) -> str:
+    return project.run(sys.executable, "-m", "ops.deposit").stdout
 
-    (block,) = re.findall(
-        r"^```\n(.*?)^```", (tmp_path / "deposit/README.md").read_text(), re.M | re.S
-    )
+
+def test_from_the_deposit_alone_all_is_verified(honest, tmp_path):
+    """By the commands of its README up to the environment, which is the one of the tests."""
+    assert re.match(r"deposit/: \d+ files, ", deposited(honest))
+    first = (honest.folder / "deposit" / "SHA256SUMS").read_text()
+    deposited(honest)
+    assert (honest.folder / "deposit" / "SHA256SUMS").read_text() == first
+    shutil.move(honest.folder / "deposit", tmp_path / "deposit")
+    said = (tmp_path / "deposit/README.md").read_text()
+    (block,) = re.findall(r"^```\n(.*?)^```", said, re.M | re.S)
     lines = block.splitlines()
-    begin = lines.index("make paper")
     outside = Project(tmp_path / "deposit")
-    outside.do("sh", "-ec", "\n".join(lines[:begin]))
-    restored = Project(tmp_path / "deposit" / "strata")
-    ready(restored)
-    said = [restored.do(*line.split()) for line in lines[begin:]]
-    assert restored.outputs() == made.outputs()
-    assert "FAIL" not in said[-1] and said[-1].count("pass") > 20
-    graph = json.loads((restored.folder / "ro-crate-metadata.json").read_text())["@graph"]
+    done = outside.run("sh", "-ec", "\n".join(lines[: lines.index("make paper")]))
+    assert done.returncode == 0, done.stdout
+    restored = Project(tmp_path / "deposit" / CFF["title"])
+    report = restored.run("env", "SAMPLE=0", sys.executable, "-m", "ops.verify").stdout
+    assert report.endswith(" none failed\n"), report
+    graph = json.loads((restored.folder / deposit.CRATE).read_text())["@graph"]
     inside = [x["@id"] for x in graph if "File" in x["@type"]]
     assert len(inside) > 20 and all((restored.folder / name).is_file() for name in inside)
 
 
-def test_what_is_not_committed_or_lacks_in_the_remote_is_told(project):
+def test_what_is_not_committed_or_lacks_in_the_remote_is_told(honest, tmp_path):
+    shutil.copytree(honest.folder, tmp_path / "project", symlinks=True)
+    project = Project(tmp_path / "project")
     params = project.folder / "params.yaml"
     text = params.read_text()
     params.write_text(text + "\n")
-    done = project.run("make", "deposit")
+    done = project.run(sys.executable, "-m", "ops.deposit")
     assert "deposit: params.yaml: must be as in the last commit: git commit" in done.stdout
     params.write_text(text)
-    out = verify.outs(files.locked(project.folder))[f"data/train/{RUN}/history.parquet"]
-    path = verify.at(project.folder / "remote", out.md5)
-    path.unlink()
-    project.do("git", "commit", "--quiet", "--all", "--message", "less")
-    done = project.run("make", "deposit")
+    out = Outs(files.locked(project.folder)).by_path[f"data/train/{RUNS[0]}/history.parquet"]
+    at(out.md5, project.folder / "remote").unlink()
+    commit(project)
+    done = project.run(sys.executable, "-m", "ops.deposit")
     assert done.returncode
-    assert f"deposit: {out.path}: remote: must hold what dvc.lock names: dvc push" in done.stdout
+    assert f"{out.path}: " in done.stdout and "the remote must hold what the locks" in done.stdout
     assert not (project.folder / "deposit").exists()
+
+
+def test_the_software_is_cited_as_the_package_names_itself():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {"cff-version", "message", "title", "authors"} <= set(CFF)  # what CFF 1.2.0 requires
+    assert (CFF["title"], CFF["version"]) == (project["name"], project["version"])
+    assert (CFF["license"], CFF["authors"]) == (project["license"], project["authors"])
+
+
+def test_authors_of_the_paper_are_authors_of_the_reference_alone():
+    found = deposit.paper(CFF["references"][0])
+    assert [x["familyName"] for x in found["author"]] == [
+        x["family-names"] for x in CFF["references"][0]["authors"]
+    ]
+    assert deposit.person(CFF["authors"][0])["@type"] == "Organization"

@@ -1,0 +1,134 @@
+"""A copy of what git has, with the outputs that its locks name, in which stages can be run."""
+
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from os.path import relpath
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dvc.dependency.param import ParamsDependency
+from dvc.repo import Repo
+from dvc.stage import PipelineStage
+
+from ops import contents, files, shipped
+from ops.git import git
+from ops.shipped import Out, Outs
+from strata import store
+from strata.run import InputError
+
+PROJECTS = ("", "studies")  # of the report nothing is kept: it is made anew where it is wanted
+
+
+class Stage(NamedTuple):
+    """A stage as its pipeline file has it, names filled in; paths are from the top."""
+
+    cmd: str
+    at: str  # the folder in which the command is run
+    deps: frozenset[str]
+    outs: frozenset[str]
+    kept: frozenset[str]  # the outputs that are in the remote, where they must be
+    params: dict[str, dict[str, Any]]
+
+
+def resolved(top: Path) -> dict[str, Stage]:
+    """The stages of all pipeline files, whether frozen or not, as DVC reads them."""
+    found = {}
+    for name in PROJECTS:
+        with Repo(str(top / name)) as repo:
+            for stage in (x for x in repo.index.stages if isinstance(x, PipelineStage)):
+                file = Path(name, stage.path_in_repo).as_posix()
+                address = stage.name if file == "dvc.yaml" else f"{file}:{stage.name}"
+                found[address] = _stage(stage, top)
+    return found
+
+
+def _stage(stage: PipelineStage, top: Path) -> Stage:
+    params = [x for x in stage.deps if isinstance(x, ParamsDependency)]
+    deps = (x for x in stage.deps if not isinstance(x, ParamsDependency))
+    return Stage(
+        str(stage.cmd),
+        relpath(stage.wdir, top),
+        frozenset(relpath(x.fs_path, top) for x in deps),
+        frozenset(relpath(x.fs_path, top) for x in stage.outs),
+        frozenset(relpath(x.fs_path, top) for x in stage.outs if x.use_cache),
+        {relpath(x.fs_path, top): x.read_params() for x in params},
+    )
+
+
+def unlike(name: str, stage: Stage | None, locked: Mapping[str, Any] | None) -> str:
+    """In what a stage of a pipeline file and its entry in the lock differ; empty where alike."""
+    if stage is None:
+        return "it is in a lock and in no pipeline file: make back"
+    if locked is None:
+        return "it is in no lock: dvc repro"
+    at = Path(name.rpartition(":")[0]).parent
+    params = {os.path.normpath(at / k): v for k, v in locked.get("params", {}).items()}
+    for what, ours, theirs in (
+        ("command", stage.cmd, locked["cmd"]),
+        ("inputs", stage.deps, {x["path"] for x in locked.get("deps", ())}),
+        ("outputs", stage.outs, {x["path"] for x in locked.get("outs", ())}),
+        ("parameters", stage.params, params),
+    ):
+        if ours != theirs:
+            return f"its lock has other {what} than its pipeline file"
+    return ""
+
+
+class Copy:
+    """What git has, in a scratch folder, with the outputs that its locks name."""
+
+    def __init__(self, top: Path):
+        self.top, self.remote = top, shipped.REMOTE.resolve()
+        tree = git("write-tree")
+        archive = ["git", "archive", tree, "--", ".", f":(exclude){shipped.REMOTE}"]
+        packed = subprocess.run(archive, stdout=subprocess.PIPE, check=True).stdout
+        top.mkdir()
+        subprocess.run(["tar", "-x", "-C", str(top)], input=packed, check=True)
+        for name in PROJECTS:
+            store.write_text(top / name / ".dvc" / "config.local", "[core]\n    no_scm = true\n")
+        self.locked = {k: v for k, v in files.locked(top).items() if files.project(k) in PROJECTS}
+        self.stages = resolved(top)
+        self.names = sorted({*self.stages, *self.locked})
+        self.outs = Outs(self.locked)
+        found = ((name, self._placed(name)) for name in self.stages if name in self.locked)
+        self.lost = {name: fault for name, fault in found if fault}
+
+    def _placed(self, name: str) -> str:
+        """Put a stage's outputs in their places; what is wrong with one in the remote."""
+        try:
+            for out in self.kept(name):
+                shipped.restore(out, self.top, self.remote)
+        except InputError as fault:
+            return str(fault)
+        return ""
+
+    def kept(self, name: str) -> list[Out]:
+        """The outputs of a stage that the remote must hold."""
+        return [x for x in self.outs.of[name] if x.path in self.stages[name].kept]
+
+    def before(self, name: str) -> set[str]:
+        """The stages whose outputs a stage reads."""
+        return self.outs.makers(self.locked.get(name, {})) - {name}
+
+    def key(self, name: str) -> str:
+        """A hash of all that a lock says of a stage."""
+        return hashlib.md5(json.dumps(self.locked[name], sort_keys=True).encode()).hexdigest()
+
+    def fault(self, name: str) -> str:
+        """What is wrong with a stage before anything is made again; empty where nothing is."""
+        if found := unlike(name, self.stages.get(name), self.locked.get(name)):
+            return found
+        disk = contents.Disk(self.top)
+        for dep in self.locked[name].get("deps", ()):
+            found = disk.md5(dep["path"])
+            if found is None:
+                return f"it reads {dep['path']}, which is not there"
+            if found != dep["md5"]:
+                return f"its lock says that it read another {dep['path']}"
+        for out in self.outs.of[name]:
+            if disk.md5(out.path) not in {out.md5, None}:
+                return f"git has another {out.path} than its lock"
+        return self.lost.get(name, "")

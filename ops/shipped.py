@@ -1,0 +1,112 @@
+"""What locks name, and the objects of the remote that hold it: each content by its md5."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ops.contents import DIR
+from ops.provenance import md5
+from strata.inputs import regular
+from strata.run import InputError
+
+REMOTE = Path("remote")
+
+
+class Out(NamedTuple):
+    """An output that a lock names: a file, or a folder where its md5 ends with .dir."""
+
+    stage: str
+    path: str
+    md5: str
+
+
+class Outs:
+    """The outputs of the stages of locks."""
+
+    def __init__(self, stages: Mapping[str, Any]):
+        """Raises InputError where one leaves the project or has no md5."""
+        self.of: dict[str, list[Out]] = {name: [] for name in stages}
+        self.by_path: dict[str, Out] = {}
+        self.within: dict[str, list[Out]] = {}  # by each folder that they lie in
+        for name, out in ((n, x) for n, stage in stages.items() for x in stage.get("outs", ())):
+            path, found = inside(out["path"]), out.get("md5")
+            if not isinstance(found, str):
+                raise InputError(f"dvc.lock: {name}: {path}: must have an md5")
+            one = Out(name, path, found)
+            self.of[name].append(one)
+            self.by_path[path] = one
+            for parent in Path(path).parents:
+                self.within.setdefault(parent.as_posix(), []).append(one)
+
+    def __iter__(self) -> Iterator[Out]:
+        return iter(self.by_path.values())
+
+    def at(self, path: str) -> list[Out]:
+        """The outputs that a path is, lies in, or holds; none for what git tracks."""
+        above = (self.by_path.get(x.as_posix()) for x in (Path(path), *Path(path).parents))
+        return [*filter(None, above), *self.within.get(path, ())]
+
+    def makers(self, stage: Mapping[str, Any]) -> set[str]:
+        """The stages whose outputs a stage of the lock reads."""
+        return {out.stage for dep in stage.get("deps", ()) for out in self.at(dep["path"])}
+
+
+def inside(path: str) -> str:
+    """The path. Raises InputError where it leads out of the folder that it is meant for."""
+    if Path(path).is_absolute() or ".." in Path(path).parts:
+        raise InputError(f"dvc.lock: {path}: must lie inside the project")
+    return path
+
+
+def at(found: str, remote: Path = REMOTE) -> Path:
+    """Where a remote keeps an object. Raises InputError for what is no md5, such as a path."""
+    if not re.fullmatch(rf"[0-9a-f]{{32}}({re.escape(DIR)})?", found):
+        raise InputError(f"dvc.lock: {found}: must be an md5")
+    return remote / "files" / "md5" / found[:2] / found[2:]
+
+
+def content(found: str, remote: Path = REMOTE) -> bytes:
+    """An object. Raises InputError where it is missing, or not what its name says."""
+    path = at(found, remote)
+    if not path.is_file():
+        raise InputError(f"{path}: is missing")
+    if md5(regular(path)) != found.removesuffix(DIR):
+        raise InputError(f"{path}: is damaged")
+    return path.read_bytes()
+
+
+def parts(out: Out, remote: Path = REMOTE) -> list[Out]:
+    """The files of an output: itself, or those that a folder's object lists. Raises InputError."""
+    if not out.md5.endswith(DIR):
+        return [out]
+    listed = json.loads(content(out.md5, remote))
+    return [Out(out.stage, f"{out.path}/{inside(x['relpath'])}", x["md5"]) for x in listed]
+
+
+def objects(outs: Iterable[Out], remote: Path = REMOTE) -> set[Path]:
+    """The objects that hold these outputs. Raises InputError where one is missing or damaged."""
+    every = {x.md5 for out in outs for part in parts(out, remote) for x in (out, part)}
+    for found in every:
+        content(found, remote)
+    return {at(found, remote) for found in every}
+
+
+def restore(out: Out, folder: Path, remote: Path = REMOTE) -> None:
+    """Put an output in its place in a project's folder, alone. Raises InputError."""
+    found = {part.path: content(part.md5, remote) for part in parts(out, remote)}
+    make_room(folder / out.path)
+    for path, data in found.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+
+
+def make_room(path: Path) -> None:
+    """Remove what lies at an output's path, as DVC does before it runs a stage."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,178 @@
+"""What shows that a training was this one without training it again: its split, its weights against
+the end of its history, and its first epochs, trained once more.
+
+Where all that decides bits is the same, so must be the first epochs' bytes. Elsewhere sums have
+another order, and training amplifies the rounding: the two losses part. How far is counted in
+epochs: the difference over the mean change from one epoch to the next, in the training made here.
+A history that was moved by one epoch is one epoch apart. Measurements: docs/verification.md.
+"""
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float
+
+from strata import store, task
+from strata.measure.activations import answers, blocks
+from strata.params import load
+from strata.run import InputError, Run, SplitParams, TrainParams
+from strata.train import environment, machine
+from strata.train.environment import Environment
+from strata.train.trainer import Trainer
+
+EPOCHS = 40  # from some fifty on, rounding alone may set two trainings a tenth of an epoch apart
+# How many epochs apart two histories may be, up to an epoch: six to ten times what was measured.
+LIMITS = ((20, 0.02), (EPOCHS, 0.1))
+AROUND = 10  # epochs over which the rate of change is a mean
+# Of the last row and the weights. The row has the loss and the training accuracy before the last
+# step: over 83 runs they are at most a fifth and 0.0003 apart, and the other accuracies are equal.
+LOSS, ROUNDING = 2.0, 5e-8  # the one over the other; of float32 in the loss
+TRAINED, VALIDATED = 0.01, 5e-4  # shares of the pairs
+
+
+def faults(folder: Path, table: Path, run: Run, project: Path) -> str:
+    """What a run's split, weights and history have that the run of these settings has not; empty
+    where there is nothing."""
+    settings = load(project / "params.yaml").settings(run)
+    try:
+        pairs = store.read_split(table, run.n)
+        history = store.read_history(folder / "history.parquet")
+        weights = store.read_weights(folder / "weights.safetensors", run)
+        _, config = store.read_tensors(folder / "weights.safetensors")
+        thinned = store.read_bytes(folder / "history.csv")
+        made = environment.read(folder / "environment.json")
+    except InputError as fault:
+        return str(fault)
+    split = dealt(run, settings.split)
+    own = task.pair_table(run.n) | {"split": split, "mirror_in_train": task.mirrored(split, run.n)}
+    if not all(np.array_equal(pairs[name], x) for name, x in own.items()):
+        return f"its split is not that of seed {run.seed}"
+    if config != settings.record(run):
+        return "its weights were trained with other settings"
+    if thinned != _thinned(history):
+        return "history.csv is not its history, thinned"
+    if made.torch.partition("+")[0] != torch.__version__.partition("+")[0]:
+        return f"environment.json: trained with torch {made.torch}, here is {torch.__version__}"
+    diverged = len(history) > 0 and not np.isfinite(history["loss"].iloc[-1])
+    if len(history) != settings.train.epochs and not diverged:
+        return f"its history has {len(history)} epochs, must have {settings.train.epochs}"
+    return _end(history, weights, run.n, split)
+
+
+def _end(history: pd.DataFrame, weights: store.Arrays, n: int, split: np.ndarray) -> str:
+    """What sets the end of a history apart from the weights."""
+    loss, right = passed(weights, n)
+    train, validation = split == task.TRAIN, split == task.VALIDATION
+    found, last = float(loss[train].mean()), history.iloc[-1]
+    if not np.isfinite(found) and not np.isfinite(last["loss"]):
+        return ""  # a training that diverged, and its weights with it
+    ratio = (found + ROUNDING) / (last["loss"] + ROUNDING)
+    if not 1 / LOSS <= ratio <= LOSS:  # nor where one is NaN
+        return f"its weights have loss {found:.3g}, its history ends with {last['loss']:.3g}"
+    free = validation & ~task.mirrored(split, n)
+    for name, rows, limit in (
+        ("train_accuracy", train, TRAINED),
+        ("validation_accuracy", validation, VALIDATED),
+        ("mirror_free_accuracy", free, VALIDATED),
+    ):
+        share = float(right[rows].mean()) if rows.any() else np.nan
+        if not (abs(share - last[name]) <= limit or (np.isnan(share) and np.isnan(last[name]))):
+            return f"its weights have {name} {share:.4f}, its history ends with {last[name]:.4f}"
+    return ""
+
+
+def passed(weights: store.Arrays, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The loss of each of the n² pairs, and whether its product comes out right."""
+    losses, right = [], []
+    for a, b, found in blocks(weights, n):
+        logits, c = found.logits.astype(float), a * b % n
+        most = logits.max(axis=1)
+        total = most + np.log(np.exp(logits - most[:, None]).sum(axis=1))
+        losses.append(total - logits[np.arange(len(c)), c])
+        right.append(answers(found.logits) == c)
+    return np.concatenate(losses), np.concatenate(right)
+
+
+def dealt(run: Run, split: SplitParams) -> np.ndarray:
+    """The split of a run, made anew."""
+    return task.split(run.n, run.seed, split.train_fraction, split.validation_fraction)
+
+
+def _thinned(history: pd.DataFrame) -> bytes:
+    """history.csv as train writes it."""
+    with TemporaryDirectory() as scratch:
+        path = Path(scratch, "history.csv")
+        store.write_thinned(path, {name: history[name].to_numpy() for name in history})
+        return path.read_bytes()
+
+
+def begun(folder: Path, run: Run, project: Path) -> tuple[str, str]:
+    """The first epochs of a run, trained again: what is wrong with those of its history, and how
+    near they are. Call it in a process of its own, as it sets how torch works."""
+    settings = load(project / "params.yaml").settings(run)
+    made = environment.read(folder / "environment.json")
+    shipped = store.read_history(folder / "history.parquet").iloc[:EPOCHS]
+    device = as_recorded(made)
+    again = repeat(run, settings.split, settings.train, EPOCHS + AROUND, device)
+    first = again.iloc[: len(shipped)]
+    if shipped.equals(first):
+        return "", f"first {EPOCHS} epochs the same bytes"
+    if made.repeats(machine.describe(device)):
+        return f"its history has other bytes from epoch {differs(shipped, first)} on", ""
+    return parting(shipped, again), f"first {EPOCHS} epochs as near as rounding allows"
+
+
+def as_recorded(made: Environment) -> torch.device:
+    """Make torch work as the record says, as far as this machine can."""
+    os.environ["STRATA_THREADS"] = str(made.threads)
+    os.environ["STRATA_DEVICE"] = "auto" if made.device == "cuda" else "cpu"
+    return machine.prepare(made.flushes)
+
+
+def repeat(
+    run: Run, split: SplitParams, train: TrainParams, epochs: int, device: torch.device
+) -> pd.DataFrame:
+    """A run's history up to that many epochs, trained here."""
+    trainer = Trainer(run, train, dealt(run, split), device)
+    trainer.advance(epochs)
+    return pd.DataFrame(trainer.history())
+
+
+def differs(one: pd.DataFrame, two: pd.DataFrame) -> int | None:
+    """The first epoch, from 1, at which two histories of one length differ, if there is one."""
+    same = ((one == two) | (one.isna() & two.isna())).all(axis=1).to_numpy()
+    return None if same.all() else int(np.argmin(same)) + 1
+
+
+def apart(shipped: pd.DataFrame, again: pd.DataFrame) -> Float[np.ndarray, " epochs"]:
+    """By how many epochs a recorded history's losses are apart from those of a longer training
+    here, at each of its epochs. 0 where both are not finite, infinite where one of them is."""
+    one, two = (x["loss"].to_numpy(float) for x in (shipped, again))
+    one = one[: len(two)]
+    change = pd.Series(np.abs(np.diff(two, append=two[-1:]))).replace(0, np.nan).ffill()
+    rate = np.asarray(change.rolling(AROUND, center=True, min_periods=1).mean())[: len(one)]
+    two = two[: len(one)]
+    found = np.abs(one - two) / np.fmax(rate, np.finfo(np.float32).eps)
+    finite = np.isfinite(one), np.isfinite(two)
+    return np.where(finite[0] & finite[1], found, np.where(finite[0] == finite[1], 0, np.inf))
+
+
+def parting(shipped: pd.DataFrame, again: pd.DataFrame) -> str:
+    """Where two histories part by more than rounding can; empty where they do not."""
+    found = apart(shipped, again)
+    limit = np.array([next(x for end, x in LIMITS if i < end) for i in range(len(found))])
+    if (found > limit).any():
+        i = int(np.argmax(found > limit))
+        losses = f"loss {shipped['loss'].iloc[i]:.6f}, here {again['loss'].iloc[i]:.6f}"
+        return f"at epoch {i + 1}: {losses}, {found[i]:.2g} epochs apart, at most {limit[i]:g}"
+    for name in (x for x in shipped if x.endswith("accuracy")):
+        one, two = shipped[name].to_numpy(float), again[name].to_numpy(float)[: len(shipped)]
+        other = ~((np.abs(one - two) <= TRAINED) | (np.isnan(one) & np.isnan(two)))
+        if other.any():
+            i = int(np.argmax(other))
+            return f"at epoch {i + 1}: {name} {one[i]:.4f}, here {two[i]:.4f}"
+    return ""

@@ -1,0 +1,182 @@
+"""A repository of three tiny runs, whose locks and remote fit whatever lies in it."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+from ops import contents, copied, shipped
+from strata import store
+from strata.params import load
+from strata.run import Run, read_yaml
+
+ROOT = Path(__file__).parents[1]
+EPOCHS = 60
+RUNS = ["n6-s1", "n6-s2", "n6-s3"]
+# split → train → measure → collect → table; in studies interventions, dynamics. The measures are a
+# sum, the table a copy; what is trained and split is real.
+PIPELINES = """\
+dvc.yaml:
+  vars: [stages/exact.yaml, {runs: &runs [n6-s1, n6-s2, n6-s3]}]
+  stages:
+    split:
+      matrix: {run: *runs}
+      cmd: ${run} stages/split.py ${item.run} config/split.json data/split/${item.run}.parquet
+      deps: [config/split.json]
+      outs: ["data/split/${item.run}.parquet"]
+    train:
+      matrix: {run: *runs}
+      cmd: >-
+        ${run} stages/train.py ${item.run} config/train.json data/split/${item.run}.parquet
+        data/train/${item.run}
+      deps: [config/train.json, "data/split/${item.run}.parquet"]
+      outs:
+        - data/train/${item.run}/weights.safetensors
+        - data/train/${item.run}/history.parquet
+        - data/train/${item.run}/history.csv
+        - data/train/${item.run}/environment.json
+    metrics:
+      matrix: {run: *runs}
+      cmd: python sum.py data/metrics/${item.run}.json data/train/${item.run}/weights.safetensors
+      params: [n]
+      deps: ["data/train/${item.run}/weights.safetensors", sum.py]
+      outs: ["data/metrics/${item.run}.json"]
+    collect:
+      cmd: python sum.py data/collected.json data/metrics/*
+      deps: [data/metrics, sum.py]
+      outs: [data/collected.json]
+    tables:
+      cmd: python sum.py tables/sums.csv data/collected.json
+      deps: [data/collected.json]
+      outs: [tables]
+studies/dvc.yaml:
+  vars: [../stages/exact.yaml]
+  stages:
+    figure:
+      cmd: cd .. && python sum.py studies/figure.json data/collected.json
+      deps: [../data/collected.json]
+      outs: [figure.json]
+studies/interventions/dvc.yaml:
+  stages:
+    interventions:
+      foreach: [n6-s1, n6-s2, n6-s3]
+      do:
+        cmd: >-
+          cd ../.. && python sum.py studies/interventions/${item}.json
+          data/train/${item}/weights.safetensors
+        deps: ["../../data/train/${item}/weights.safetensors"]
+        outs: ["${item}.json"]
+studies/dynamics/dvc.yaml:
+  stages:
+    dynamics:
+      matrix: {run: [n6-s1]}
+      frozen: true
+      cmd: cd ../.. && python sum.py studies/dynamics/${item.run}.json data/collected.json
+      deps: [../../data/collected.json]
+      outs: ["${item.run}.json"]
+"""
+SUM = """\
+import hashlib, pathlib, sys
+out, *paths = map(pathlib.Path, sys.argv[1:])
+out.parent.mkdir(parents=True, exist_ok=True)
+out.write_text(" ".join(hashlib.md5(x.read_bytes()).hexdigest() for x in sorted(paths)) + "\\n")
+"""
+COPIED = ("src", "ops", "stages", "paper", "requirements.lock", "requirements-cpu.lock")
+
+
+class Project:
+    """A repository of three tiny runs."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.environment = os.environ | {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder}",
+            "DVC_SITE_CACHE_DIR": str(folder.parent / "site"),
+            "STRATA_THREADS": "1", "OMP_NUM_THREADS": "1",
+        }  # fmt: skip
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words, cwd=self.folder, env=self.environment, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def begin(self) -> None:
+        """Copy what it is made of, and run every stage."""
+        for name in COPIED:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            copy(ROOT / name, self.folder / name)
+        params = read_yaml(ROOT / "params.yaml")
+        params["train"] |= {"d_model": 16, "d_mlp": 32, "epochs": EPOCHS, "validate_every": 20}
+        YAML().dump(params | {"n": 6}, self.folder / "params.yaml")
+        settings = load(self.folder / "params.yaml").settings(Run.parse(RUNS[0]))
+        store.write_json(self.folder / "config/train.json", settings.model_dump())
+        store.write_json(self.folder / "config/split.json", settings.split.model_dump())
+        store.write_text(self.folder / "data/code/train.txt", "")  # a snapshot's key is made of it
+        (self.folder / "sum.py").write_text(SUM)
+        (self.folder / ".dvcignore").write_text("__pycache__/\n")
+        (self.folder / ".gitignore").write_text(
+            "/data/\n/tables/\n*.json\n!/config/*\n!/paper/**\n"
+        )
+        for file, content in YAML(typ="safe").load(PIPELINES).items():
+            (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
+            YAML().dump(content, self.folder / file)
+        for name in ("", "studies"):
+            (self.folder / name / ".dvc").mkdir()
+            (self.folder / name / ".dvc" / "config").write_text("[core]\n    analytics = false\n")
+        self.run("git", "init", "--quiet")
+        for stage in self.stages().values():
+            done = subprocess.run(
+                stage.cmd, shell=True, cwd=self.folder / stage.at, env=self.environment
+            )
+            assert done.returncode == 0
+        self.lock()
+
+    def stages(self) -> dict[str, copied.Stage]:
+        return copied.resolved(self.folder)
+
+    def lock(self) -> None:
+        """Locks and a remote that fit what lies here; all of it known to git."""
+        files: dict[str, dict] = {}
+        for name, stage in self.stages().items():
+            pipeline, _, own = name.rpartition(":")
+            folder = self.folder / (pipeline or "dvc.yaml")
+            named = {
+                kind: [self.kept(path, folder.parent) for path in sorted(paths)]
+                for kind, paths in (("deps", stage.deps), ("outs", stage.outs))
+            }
+            params = {os.path.relpath(k, Path(pipeline).parent): v for k, v in stage.params.items()}
+            entry = {"cmd": stage.cmd, **named} | ({"params": params} if params else {})
+            files.setdefault(str(folder.with_suffix(".lock")), {})[own] = entry
+        for path, stages in files.items():
+            YAML().dump({"schema": "2.0", "stages": stages}, Path(path))
+        self.run("git", "add", "--all")
+
+    def kept(self, path: str, at: Path) -> dict[str, str]:
+        """What a lock says of a path, and its objects in the remote."""
+        whole = self.folder / path
+        inside = sorted(x for x in whole.rglob("*") if x.is_file()) if whole.is_dir() else [whole]
+        for file in (x for x in inside if x.is_file()):
+            self.keep(file.read_bytes())
+        md5 = hashlib.md5(whole.read_bytes()).hexdigest() if whole.is_file() else "0" * 32
+        if whole.is_dir():
+            listed = [
+                {
+                    "md5": hashlib.md5(x.read_bytes()).hexdigest(),
+                    "relpath": str(x.relative_to(whole)),
+                }
+                for x in inside
+            ]
+            md5 = self.keep(json.dumps(listed).encode(), contents.DIR)
+        return {"path": os.path.relpath(whole, at), "hash": "md5", "md5": md5}
+
+    def keep(self, content: bytes, suffix: str = "") -> str:
+        md5 = hashlib.md5(content).hexdigest() + suffix
+        store.write_bytes(shipped.at(md5, self.folder / "remote"), content)
+        return md5

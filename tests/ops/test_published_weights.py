@@ -1,0 +1,75 @@
+"""A published file is taken only if it fits, and what came of it is kept with a receipt only if it
+is the file of the receipt."""
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from ops import published
+from ops.published import KEPT, TAKEN, WEIGHTS
+from strata.run import InputError
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch) -> Path:
+    """A folder in which the results of some weights lie, of which nothing is kept yet."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / KEPT, KEPT)
+    for path in (*published.RESULTS, "data/run.txt"):
+        (WEIGHTS / path).parent.mkdir(parents=True, exist_ok=True)
+        (WEIGHTS / path).write_text("n165-s2\n" if "run" in path else f"new {path}")
+    TAKEN.write_bytes(b"weights")
+    code = {"path": "../../../data/code/x.txt", "md5": "0" * 32}
+    settings = {"path": "../../data/config/logits.json", "md5": "1" * 32}
+    lock = {"stages": {x: {"cmd": "do", "deps": [code]} for x in published.STEPS}}
+    lock["stages"]["logits"]["deps"] = [settings, code]
+    YAML().dump(lock, WEIGHTS / "dvc.lock")
+    Path("studies/data/config").mkdir(parents=True)
+    Path("studies/data/config/logits.json").write_text('{"key_threshold": 1}')
+    return tmp_path
+
+
+def contents() -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in KEPT.iterdir()}
+
+
+def test_results_of_other_weights_leave_what_is_kept(made):
+    before = contents()
+    assert "stays as it is" in published.keep()
+    assert contents() == before
+
+
+def test_results_of_the_same_weights_take_their_place_with_a_new_receipt(made):
+    receipt = json.loads((KEPT / "receipt.json").read_bytes())
+    receipt["sha256"] = hashlib.sha256(b"weights").hexdigest()
+    (KEPT / "receipt.json").write_text(json.dumps(receipt))
+    published.keep()
+    new = json.loads((KEPT / "receipt.json").read_bytes())
+    assert (KEPT / "logits.json").read_text() == "new data/logits.json"
+    for name, sha256 in new["results"].items():
+        assert hashlib.sha256((KEPT / name).read_bytes()).hexdigest() == sha256
+    assert new["run"] == "n165-s2" and new["steps"]["convert"]["params"] == {}
+    step = {"cmd": "do", "code": "0" * 32, "params": {"key_threshold": 1}}
+    assert new["steps"]["logits"] == step
+
+
+@pytest.mark.skipif(not (ROOT / published.CONVERT).exists(), reason="the study is not here")
+def test_a_wrong_checkpoint_gets_one_line_and_leaves_the_one_before(made, monkeypatch):
+    monkeypatch.setattr(published, "CONVERT", str(ROOT / published.CONVERT))
+    Path("paper/printed_values.json").write_bytes((ROOT / "paper/printed_values.json").read_bytes())
+    Path("wrong.pt").write_bytes(b"wrong")
+    os.mkfifo("pipe")
+    for name, said in (
+        ("wrong.pt", "wrong.pt: not a whole file of torch.save"),
+        ("pipe", "pipe: must be a regular file"),
+    ):
+        with pytest.raises(InputError, match=f"^{said}[^\n]*$"):
+            published.take(name)
+    assert TAKEN.read_bytes() == b"weights"
