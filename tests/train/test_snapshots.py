@@ -89,12 +89,12 @@ def test_only_what_is_recorded_is_pruned(tmp_path):
     finished(folder, "n7-s1", b"not yet")
     (folder / "n8-s1.safetensors").write_bytes(b"torn")
     before = sorted(path.name for path in folder.iterdir())
-    assert snapshots.prune(folder, lock) == []
+    assert snapshots.prune(folder, [lock]) == []
     lock.write_text(f"unfinished: {'0' * 32}\n", encoding="utf-8")
-    assert snapshots.prune(folder, lock) == []
+    assert snapshots.prune(folder, [lock]) == []
     assert sorted(path.name for path in folder.iterdir()) == before
     lock.write_text(f"- path: weights\n  md5: {recorded}\n", encoding="utf-8")
-    assert snapshots.prune(folder, lock) == ["n6-s1"]
+    assert snapshots.prune(folder, [lock]) == ["n6-s1"]
     left = sorted(path.stem for path in folder.glob("*.safetensors"))
     assert left == ["n7-s1", "n8-s1", "unfinished"]
-    assert snapshots.prune(tmp_path / "nowhere", lock) == []
+    assert snapshots.prune(tmp_path / "nowhere", [lock]) == []
