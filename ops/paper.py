@@ -6,8 +6,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TextIO
 
 from ops import dynamics, files, plan, recover
 from ops.calls import command as called
@@ -25,6 +26,7 @@ class Paper:
 
     def __init__(self) -> None:
         self.interrupted = False
+        self.lock: TextIO | None = None  # until this process ends
         self.ahead = plan.Ahead(pulled=True)
         signal.signal(signal.SIGINT, self._interrupt)
 
@@ -34,7 +36,7 @@ class Paper:
     def up_to_date(self, project: str) -> None:
         """Bring a project up to date, when those before it are. Raises InputError."""
         began = time.monotonic()
-        self._alone(project)
+        self._wait(lambda: recover.busy(project))
         name = f"{project}: " if project else ""
         status = called("status", "--quiet", project=project)
         quiet = subprocess.run(status, capture_output=True, check=False).returncode == 0
@@ -59,10 +61,18 @@ class Paper:
         if self.interrupted:
             sys.exit(130)
 
-    def _alone(self, project: str) -> None:
-        """Wait for a DVC that is at work in the project."""
+    def alone(self) -> None:
+        """Wait for another that does the same here."""
+        self._wait(lambda: "" if self._locked() else "another make paper is at work here")
+
+    def _locked(self) -> bool:
+        self.lock = self.lock or recover.taken(Path(".dvc", "tmp", "paper"))
+        return self.lock is not None
+
+    def _wait(self, what: Callable[[], str]) -> None:
+        """Wait while something is at work, and say what."""
         waits = ""
-        while said := recover.busy(project):
+        while said := what():
             if said != waits:
                 print(f"{said}: waiting for its end", flush=True)
             waits = said
@@ -116,6 +126,7 @@ def since(began: float) -> str:
 def main(*beside: str) -> None:
     files.at_top()
     paper = Paper()
+    paper.alone()
     for project in ("", *beside):
         if project and project not in files.PROJECTS:
             raise InputError(f"{project}: must be one of {', '.join(files.PROJECTS)}")

@@ -7,6 +7,7 @@ not known before it has run, so all that reads it counts as well, although DVC l
 the same bytes again: the plan names what runs at most.
 """
 
+import logging
 import os
 import re
 import shutil
@@ -31,6 +32,7 @@ from ops.times import Times, counted, threads, words
 from strata.params import load
 from strata.run import InputError, command
 
+logging.getLogger("dvc").setLevel(logging.ERROR)  # what is taken from the run cache is no news
 QUICK = {"code", "check"}  # are run to plan what follows
 TRAINS = {"train", "checkpoints", "controls"}
 
@@ -80,9 +82,12 @@ class Ahead:
         if not self.pulled:
             return False
         try:
-            stage.repo.stage_cache.restore(stage)
+            stage.save_deps()
+            stage.repo.stage_cache.restore(stage, dry=True)
         except (RunCacheNotFoundError, DependencyDoesNotExistError):
             return False
+        stage.remove_outs()
+        stage.repo.stage_cache.restore(stage)
         stage.save()
         stage.commit()
         stage.dump(update_pipeline=False)

@@ -7,9 +7,9 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TextIO
 
 import psutil
 from dvc.config import Config
@@ -22,17 +22,17 @@ MD5 = re.compile(r"[0-9a-f]{32}(\.dir)?")
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
 
 
-@contextmanager
-def held(path: Path) -> Iterator[bool]:
-    """The lock of a file, where no other process has it; whether it could be taken."""
+def taken(path: Path) -> TextIO | None:
+    """The lock of that file, which the system takes back however its owner ends; None where another
+    process has it. flock also holds between hosts that share the folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield True
+    file = path.open("a+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
 
 
 def busy(project: str = "") -> str:
@@ -43,9 +43,10 @@ def busy(project: str = "") -> str:
     process has the number of the one that ended, and git's locks stop every later experiment.
     """
     tmp = Path(project, ".dvc", "tmp")
-    with held(tmp / "lock") as free:
-        if not free:
-            return "DVC is at work here"
+    lock = taken(tmp / "lock")
+    if lock is None:
+        return "DVC is at work here"
+    with lock:
         listed = tmp / "rwlock"
         text = listed.read_text("utf-8", "replace") if listed.is_file() else ""
         for pid in filter(_lives, map(int, re.findall(r'"pid": (\d{1,9})\b', text))):

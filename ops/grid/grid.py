@@ -20,8 +20,9 @@ from dvc.repo import Repo
 from ops import files, plan, recover
 from ops.calls import pulled
 from ops.grid import pin, pool, tasks, watch
-from ops.grid.logs import Logs, taken
+from ops.grid.logs import Logs
 from ops.grid.tasks import Task, Todo
+from ops.recover import taken
 from ops.times import Times, cores, counted, words
 from strata import store
 from strata.inputs import few

@@ -5,7 +5,6 @@ Lines of a log that begin with MARK say what has become of the run; what is betw
 and the stages' own.
 """
 
-import fcntl
 import os
 import re
 from pathlib import Path
@@ -58,16 +57,3 @@ class Logs:
         """With how many the run was made the last time; 0 where its log does not say."""
         text = self.of(run).read_text("utf-8", "replace") if self.of(run).is_file() else ""
         return int((THREADS.findall(text) or [0])[-1])
-
-
-def taken(path: Path) -> TextIO | None:
-    """The lock of that file, which the system takes back however its owner ends; None where another
-    process has it. flock also holds between hosts that share the folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = path.open("a+")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        return None
-    return file

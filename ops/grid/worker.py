@@ -23,7 +23,8 @@ from ops import files, plan, times
 from ops.calls import ROOM, last_line
 from ops.calls import command as called
 from ops.grid import tasks
-from ops.grid.logs import Logs, taken
+from ops.grid.logs import Logs
+from ops.recover import taken
 from strata.run import command
 
 GRACE = 10.0  # seconds that DVC and its stage have to end

@@ -246,10 +246,10 @@ def test_make_paper_interrupted_again_and_again_brings_everything_in_the_end(mad
 
 def test_make_paper_waits_for_a_dvc_that_is_at_work_and_then_finds_its_work_done(project):
     project.set("variance", 0.9)
-    other = started(project, *DVC, "repro")
-    assert other.stdout and other.stdout.readline()
-    said = project.do(*PAPER)
-    assert other.wait(600) == 0
+    with started(project, *DVC, "repro") as other:
+        assert other.stdout and other.stdout.readline()
+        said = project.do(*PAPER)
+    assert other.returncode == 0
     waits, *_, last = said.splitlines()
     assert waits.endswith("waiting for its end") and last.startswith("up to date")
 

@@ -225,7 +225,7 @@ def test_a_daemon_that_dies_alone_leads_to_no_second_training(project, undisturb
     assert f"{SLOW} waits" in said and "made: 1 run" in said
     # the second worker finds the run made, or is cancelled with its job where the head was faster
     cluster.until(lambda: not cluster.said("squeue", "-h", "-o", "%A"))
-    assert log(project).count("> python stages/train.py") == 1 and "goes on" not in log(project)
+    assert log(project).count("python stages/train.py") == 1 and "goes on" not in log(project)
     assert same(project, undisturbed)
 
 

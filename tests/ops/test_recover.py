@@ -49,8 +49,22 @@ def test_dvc_is_at_work_where_it_has_its_lock_or_a_living_process_of_it_is_liste
     path = here / ".dvc" / "tmp" / "rwlock"
     path.write_text(listed(pid))
     assert bool(recover.busy()) == path.exists() == (name == "dvc")
-    with recover.held(here / ".dvc" / "tmp" / "lock"):
-        assert recover.busy()
+    lock = recover.taken(here / ".dvc" / "tmp" / "lock")
+    assert lock and recover.busy()
+    lock.close()
+
+
+def test_a_lock_is_held_by_one_and_comes_back_when_its_owner_is_killed(tmp_path):
+    hold = "import sys; from pathlib import Path; from ops.recover import taken\n"
+    hold += "x = taken(Path(sys.argv[1])); print(x is not None, flush=True); sys.stdin.read()"
+    words = [sys.executable, "-c", hold, str(tmp_path / "lock")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout and owner.stdout.readline() == "True\n"
+        assert recover.taken(tmp_path / "lock") is None
+        owner.kill()
+    file = recover.taken(tmp_path / "lock")
+    assert file
+    file.close()
 
 
 @pytest.mark.parametrize("text", ["", listed(2**22 + 1)[:20], '{"pid": ' + "9" * 99, "[" * 10**5])
@@ -62,8 +76,9 @@ def test_what_a_killed_dvc_leaves_of_its_locks_and_gits_is_deleted_while_none_is
     paths = [here / ".dvc" / "tmp" / "rwlock", stale]
     for path in paths:
         path.write_text(text)
-    with recover.held(here / ".dvc" / "tmp" / "lock"):
-        assert recover.busy() and all(path.exists() for path in paths)
+    lock = recover.taken(here / ".dvc" / "tmp" / "lock")
+    assert lock and recover.busy() and all(path.exists() for path in paths)
+    lock.close()
     assert not recover.busy() and not any(path.exists() for path in paths)
 
 

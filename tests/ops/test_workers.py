@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from tiny import RUN
 from ops.calls import last_line
 from ops.grid import pin, pool, watch
 from ops.grid.grid import Asked
-from ops.grid.logs import Logs, taken
+from ops.grid.logs import Logs
 from ops.grid.pool import Seen
 from ops.grid.tasks import chosen, dealt, makespan, trains
 from ops.grid.worker import Failed, Worker, granted
@@ -122,19 +121,6 @@ def test_what_is_shown_of_a_run(written, seen, said, tmp_path):
         logs.say(RUN, written)
     row = watch.row(RUN, seen, logs)
     assert row.said.startswith(said) and row.over == said.startswith(("done", "failed", "ended"))
-
-
-def test_a_lock_is_held_by_one_and_comes_back_when_its_owner_is_killed(tmp_path):
-    hold = "import sys; from pathlib import Path; from ops.grid.logs import taken\n"
-    hold += "x = taken(Path(sys.argv[1])); print(x is not None, flush=True); sys.stdin.read()"
-    words = [sys.executable, "-c", hold, str(tmp_path / "lock")]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
-        assert owner.stdout and owner.stdout.readline() == "True\n"
-        assert taken(tmp_path / "lock") is None
-        owner.kill()
-    file = taken(tmp_path / "lock")
-    assert file
-    file.close()
 
 
 def test_a_full_disk_is_named_before_dvc_tries_for_ever(tmp_path, monkeypatch):
