@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sympy import factorint
 
 from strata.tables.format import STYLES
 from strata.tables.table import Column, Record, Table
@@ -15,7 +16,6 @@ from studies.mechanism.code.models import (
     BESIDE,
     EARLIER,
     FRESH,
-    ONE,
     STATEMENTS,
     Key,
     Model,
@@ -320,7 +320,7 @@ def proof(x: Model) -> dict[str, float]:
         "proven": x.of(f"proof of rank {rank:.0f}", "proven", "accuracy"),
         "from_residues": x.of("proof from residues", "proven", "accuracy"),
     }
-    if x.kind == ONE:
+    if x.n and len(factorint(x.n)) == 1:
         found["from_residues"] = nan
     for name, whole in (("of_logits", "all logits"), ("of_passes", "all forward passes")):
         found[name] = cost / x.of("proof", f"multiply-adds of {whole}", "count")
