@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from ops import files
-
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
-every_page = pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+PAGES += [*sorted(ROOT.glob("studies/*/*.md"))]
+every_page = pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
 CODE = {".py", ".yaml", ".ipynb"}
-TABLES = ROOT / "tables"  # DVC brings them: a clone of git alone has none
+# DVC brings these: a clone of git alone has none of them.
+MADE = re.compile(r"(studies/\w+/)?(tables|figures|data)/|report/html/")
 
 
 def prose(page: Path) -> str:
@@ -23,7 +23,8 @@ def prose(page: Path) -> str:
 def test_every_link_leads_to_a_file_of_the_repository(page):
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose(page))
     paths = {(page.parent / link).resolve() for link in links if "://" not in link}
-    assert [x for x in paths if not x.exists() and not x.is_relative_to(TABLES)] == []
+    lost = [x.relative_to(ROOT).as_posix() for x in paths if not x.exists()]
+    assert [x for x in lost if not MADE.match(x)] == []
 
 
 @every_page
@@ -33,25 +34,17 @@ def test_no_table_has_more_than_eight_columns(page):
 
 
 def test_the_readme_is_read_in_one_sitting():
-    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 120
+    assert len(prose(ROOT / "README.md").split()) <= 1000
 
 
-def test_the_page_of_the_pipeline_names_every_stage():
-    text = (ROOT / "docs/pipeline.md").read_text("utf-8")
-    names = {*re.findall(r"[\w-]+", text)}
-    assert [stage for stage in files.stages(ROOT) if stage not in names] == []
-
-
-def test_contributing_names_modules_that_exist():
+def test_contributing_maps_the_library_in_both_directions():
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    rows = re.findall(r"^\| (?:`(\w+)/`|core) \|[^|]+\| ([\w, ]+) \|$", text, flags=re.MULTILINE)
-    assert len(rows) == 12
-    named = [ROOT / "src/strata" / wing / x for wing, names in rows for x in names.split(", ")]
-    assert [x for x in named if not x.with_suffix(".py").is_file() and not x.is_dir()] == []
+    packages = {path.parent.name for path in ROOT.glob("src/strata/*/__init__.py")}
+    assert {*re.findall(r"^\| `(\w+)/` \|", text, flags=re.MULTILINE)} == {*packages, "ops", "report", "tests"}
 
 
 def test_pages_that_code_names_exist():
-    folders = ("src", "stages", "ops", "benchmarks", "pipelines", "notebooks", "studies")
+    folders = ("src", "stages", "ops", "benchmarks", "notebooks", "studies")
     folders += ("report/code", "report/stages", "report/notebooks")
     files = [x for name in folders for x in (ROOT / name).rglob("*.*") if x.suffix in CODE]
     named = {y for x in files for y in re.findall(r"docs/[\w-]+\.md", x.read_text("utf-8"))}
