@@ -1,9 +1,10 @@
 """The tables of the headline run, ours beside the paper's, and the numbers of `dvc metrics`.
 
-In: the run's metrics, the numbers that the paper prints. Out: NAME.csv, NAME.tex and NAME.md for
-every table in a folder, and the summary as JSON. With three more arguments, metrics of published
-weights and the claims over seeds, of the text and of Tables 2 and 3, the tables and the summary are
-those of the published weights; the headline run and the seeds stand beside in the claims.
+In: the run's metrics, the numbers that the paper prints. Out: NAME.csv, NAME.tex, NAME.md and
+NAME.json for every table in a folder, and the summary as JSON. With three more arguments, metrics
+of published weights and the claims over seeds, of the text and of Tables 2 and 3, the tables and
+the summary are those of the published weights; the headline run and the seeds stand beside in the
+claims.
 """
 
 import pandas as pd

@@ -6,16 +6,34 @@ from typing import Annotated
 from pydantic import Field
 
 from strata.params import Params
-from strata.run import Above0, Fraction, Positive, Section, Seed, read_yaml, validated
+from strata.run import Above0, Fraction, Positive, Run, Section, Seed, read_yaml, validated
 
 Level = Annotated[float, Field(ge=0, le=1)]
 
 
+class CriteriaLevels(Section):
+    """The levels of the criteria on interventions: fixed, here and in the docs, before the tests
+    were run on a trained model."""
+
+    intact: Fraction  # skill: at most a twentieth of what there is to lose is lost
+    broken: Fraction  # skill: at least four fifths of it are lost
+    differ: Fraction  # between two skills or shares: half of the scale
+    swapped: Fraction  # share of interchanges with the predicted answer
+    carries: Fraction  # class accuracy that head 0 costs more than any other head
+    routed: Fraction  # share of the lost skill that a pattern by blocks brings back
+    partly: Fraction  # by which that must exceed the share of shuffled labels to say anything
+    lost: Fraction  # skill that a head's mean pattern must cost for the pattern to be used
+    margin: Fraction  # skill between the prime power that a head is put to and the next
+    rank: Positive  # singular directions of head 0 that the paper counts
+
+
 class InterventionsParams(Section):
-    """How often the interventions draw."""
+    """How often the interventions draw, and at which thresholds of key frequencies beside that of
+    metrics they are made."""
 
     draws: Positive  # of every control
     swaps: Positive  # random partners of an element in an interchange
+    other_key_thresholds: list[Above0]
     seed: Seed
 
 
@@ -23,6 +41,12 @@ class InterventionsSettings(InterventionsParams):
     """All that the interventions on a run rest on."""
 
     key_threshold: Above0  # that of metrics
+
+
+class InterventionsStudy(InterventionsParams):
+    """All that the study of interventions rests on."""
+
+    levels: CriteriaLevels
 
 
 class LogitsParams(Section):
@@ -55,6 +79,7 @@ class LevelsParams(Section):
     cost_primes: Fraction  # a cost of sharing of at most this speaks against no account
     cost_strata: Fraction  # a cost of at least this speaks against primes
     mixing: Fraction  # R²(C+) − R²(C) from which a run mixes primes
+    fewest: Positive  # runs of a modulus that is called anything
 
 
 class EmbeddingLevels(Section):
@@ -151,10 +176,17 @@ class DynamicsParams(Section):
     variance: Fraction  # components are counted until this share of the variance
 
 
+class ArchitecturesParams(Section):
+    """What the comparison of the two architectures rests on."""
+
+    equal: Fraction  # accuracies that differ by less count as equal
+
+
 class StudyParams(Params):
     """params.yaml and studies/params.yaml."""
 
-    interventions: InterventionsParams
+    interventions: InterventionsStudy
+    architectures: ArchitecturesParams
     accounts: AccountsParams
     mechanism: MechanismParams
     checkpoints: CheckpointsParams
@@ -165,3 +197,9 @@ def load(top: Path | str = ".") -> StudyParams:
     """The validated content of both files. Raises InputError with one line that names the key."""
     values = read_yaml(Path(top, "params.yaml")) | read_yaml(Path(top, "studies/params.yaml"))
     return validated(StudyParams, values, "studies/params.yaml")
+
+
+def runs(study: str, listed: Path | str = "studies/runs.yaml") -> list[Run]:
+    """The runs of a study, or of the paper, as the list of all runs has them; none of a study that
+    is not there."""
+    return [Run.parse(name) for name in read_yaml(listed).get(study, ())]

@@ -122,7 +122,8 @@ def architecture(r: Results) -> Json:
     verdict = HOLDS if {faster["said"], *said} == {HOLDS} else UNSHOWN
     if {"the opposite", "worse", "better"} & {faster["said"], *said}:
         verdict = DIFFERS
-    found = {"counted": faster["counted"], "equal": said.count(HOLDS), "of": len(said)}
+    found = {"earlier": faster["held"], "later": faster["later"]}
+    found |= {"equal": said.count(HOLDS), "of": len(said)}
     return found | {"verdict": verdict, "runs": sum(x["seeds"] for x in equal)}
 
 

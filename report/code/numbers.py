@@ -14,7 +14,7 @@ from strata.monoid import classes, idempotent
 from strata.run import Run
 
 Json = dict[str, Any]
-WITHIN = "within the seeds"  # what a table says of a number that lies there
+WITHIN = "within"  # what a table says of a number that lies among the seeds
 
 
 class Missing(LookupError):

@@ -21,7 +21,6 @@ from report.code import strips
 from report.code.words import prose
 from strata import store
 from strata.run import read_yaml
-from strata.tables.format import read, shown
 
 Json = dict[str, Any]
 # The function of site/ that draws a figure for any run.
@@ -57,7 +56,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Section:
-    """A table or a figure: files ``stem``.csv, .md and .tex, or .png, .pdf and .html."""
+    """A table or a figure: files ``stem``.csv, .json, .md and .tex, or .png, .pdf and .html."""
 
     stem: Path
     made: Made
@@ -119,14 +118,8 @@ class Section:
     @cached_property
     def cells(self) -> Json:
         """A table as it is read: caption, headings, rows, alignment of each column, chart."""
-        cells = shown(self.frame)
-        return {
-            "caption": caption(self.stem),
-            "headings": list(cells),
-            "rows": cells.to_numpy().tolist(),
-            "align": ["r" if x.align == "r" else "l" for x in read(self.frame).values()],
-            "chart": strips.chart(self.frame),
-        }
+        path = self.stem.with_name(f"{self.name}.json")
+        return store.read_json(path) | {"chart": strips.chart(self.frame)}
 
 
 class Seen(HTMLParser):
@@ -237,8 +230,8 @@ def table(stem: Path, made: Made, said: Mapping[str, Mapping[str, str]]) -> Sect
 
 
 def caption(stem: Path) -> str:
-    """The caption of a table, with which its Markdown begins."""
-    return store.read_bytes(stem.with_name(f"{stem.name}.md")).decode().partition("\n")[0]
+    """The caption of a table."""
+    return store.read_json(stem.with_name(f"{stem.name}.json"))["caption"]
 
 
 def figure(stem: Path, made: Made, notebook: Path) -> Section:

@@ -18,7 +18,7 @@ Ends = tuple[float, float]
 WIDTH, ROW, HEAD, END = 760, 17, 46, 56  # pixels: all; a row; names of measures; ends of a scale
 ABOUT = {"claim": "{}", "n": "n = {}", "kind": "{}", "architecture": "{}", "d": "J{}",
          "scope": "{}", "head": "head {}"}  # fmt: skip
-STATISTICS = (("mean", "low", "high"), ("mean_index", "from", "to"))
+STATISTICS = (("mean", "low", "high"),)
 STRIPS = Markup('<svg class="strips" viewBox="0 0 {0} {1}" role="img" aria-label="{2}">{3}</svg>')
 TEXT = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}" class="{}">{}</text>')
 LINE = Markup('<line class="{}" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>')

@@ -147,6 +147,15 @@ def classes(n: int) -> tuple[JClass, ...]:
     return tuple(JClass(n, d) for d in divisors(n))
 
 
+def prime_powers(n: int) -> tuple[int, ...]:
+    """The Q = p^κ with Q ‖ n, primes ascending.
+
+    >>> prime_powers(180)
+    (4, 9, 5)
+    """
+    return tuple(p**k for p, k in sorted(factorint(n).items()))
+
+
 def jclass(d: int, n: int) -> JClass:
     """J_d of Z_n, the object in classes(n). Raises ValueError unless n ≥ 2 and d divides it."""
     for J in classes(n):

@@ -1,10 +1,13 @@
-"""Scales that results are read on, and intervals."""
+"""Scales that results are read on, intervals, tests, folds."""
 
 from collections.abc import Sequence
 from typing import TypeVar, overload
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Int
+
+from strata.monoid import classes
 
 Frame = TypeVar("Frame", pd.Series, pd.DataFrame)
 
@@ -44,3 +47,55 @@ def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float
         return None
     half = float(t.ppf((1 + confidence) / 2, len(x) - 1) * x.std(ddof=1) / np.sqrt(len(x)))
     return float(x.mean()) - half, float(x.mean()) + half
+
+
+def lower_limit(held: int, runs: int) -> float:
+    """The one-sided 95 % limit of Clopper and Pearson (Biometrika 26, 1934) for a share.
+
+    >>> [round(lower_limit(*x), 3) for x in ((9, 10), (8, 10), (5, 5))]
+    [0.606, 0.493, 0.549]
+    """
+    from scipy.stats import beta
+
+    return float(beta.ppf(0.05, held, runs - held + 1)) if held else 0.0
+
+
+def welch(values: Sequence[float | int], mean: float, std: float, seeds: int = 10) -> float | None:
+    """p of Welch's test of some values against a mean and a deviation over seeds that are printed:
+    the larger of those with n and with n − 1 as the divisor of the deviation, for the paper does
+    not say which. None of fewer than two values, or where neither side varies."""
+    from scipy.stats import ttest_ind_from_stats
+
+    if len(values) < 2 or not (std or np.ptp(values)):
+        return None
+    own = (np.mean(values), np.std(values, ddof=1), len(values))
+    theirs = (std, std * (seeds / (seeds - 1)) ** 0.5)
+    tests = (ttest_ind_from_stats(*own, mean, x, seeds, equal_var=False) for x in theirs)
+    return max(float(test.pvalue) for test in tests)
+
+
+def holm(p: Sequence[float | None]) -> list[float | None]:
+    """p-values corrected for their number. Holm, A Simple Sequentially Rejective Multiple Test
+    Procedure, 1979.
+
+    >>> holm([0.5, 0.25, None]), holm([0.125, 0.25])
+    ([0.5, 0.5, None], [0.25, 0.25])
+    """
+    known = sorted((x, i) for i, x in enumerate(p) if x is not None)
+    found: list[float | None] = [None] * len(p)
+    least = 0.0
+    for rank, (x, i) in enumerate(known):
+        least = max(least, min(1.0, (len(known) - rank) * x))
+        found[i] = least
+    return found
+
+
+def folds(n: int, seed: int, count: int) -> Int[np.ndarray, " n"]:
+    """The fold of each residue: the elements of each class of two or more, permuted, are dealt in
+    turn, and the counter goes on over classes. −1 for the element of a class of one."""
+    rng, start, found = np.random.default_rng(seed), 0, np.full(n, -1)
+    for J in classes(n):
+        if len(J) > 1:
+            found[rng.permutation(J.elements)] = (start + np.arange(len(J))) % count
+            start += len(J)
+    return found

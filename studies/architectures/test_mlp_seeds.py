@@ -1,28 +1,21 @@
 """MLP-only models over seeds: each statement from runs in which the answer is planted."""
 
-import runpy
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from planted_runs import CHOICE, Key, studied
+from planted_runs import LEVEL, Key, Studied, found, studied
 from scipy import stats
 
-from strata import params
-from strata.collected import write_collected
+from strata.statistics import holm
 from strata.tables import format
-from strata.tables.beside import holm
-from studies.architectures.code import mlp_seeds
-from studies.seeds.code import paired
-from studies.seeds.code.beside_seeds import Studied
+from studies.architectures.code import mlp_seeds, paired
 
-ROOT = Path(__file__).parents[2]
-GRID = params.load(ROOT / "params.yaml").grid.model_copy(update={"moduli": [35, 15, 7]})
+MODULI = [35, 15, 7]
 KINDS = ("mlp", "transformer")
 FIVE = range(1, 6)
 
@@ -35,10 +28,16 @@ def runs(moduli: Sequence[int], planted: Planted, seeds: Sequence[int] = FIVE) -
     return [studied(key, **planted(key)) for key in keys]
 
 
+def of_pairs(own: Sequence[Studied], rows: pd.DataFrame | None = None) -> paired.Paired:
+    rows = found(own) if rows is None else rows
+    return paired.paired([x.metrics for x in own], rows, MODULI, FIVE, LEVEL)
+
+
 def tables(own: Sequence[Studied]) -> list[list[dict[Any, Any]]]:
     """The rows of each table, nothing for what is missing."""
-    made = (x.frame.astype(object) for x in mlp_seeds.tables(own, CHOICE, GRID))
-    return [frame.where(frame.notna(), None).to_dict("records") for frame in made]
+    made = mlp_seeds.tables(of_pairs(own), None, 0.01, 0.95)
+    frames = (x.frame.astype(object) for x in made)
+    return [frame.where(frame.notna(), None).to_dict("records") for frame in frames]
 
 
 def said(own: Sequence[Studied], statement: str, n: int | None = None) -> dict[Any, Any]:
@@ -57,9 +56,9 @@ def test_a_pair_is_of_one_modulus_and_one_of_five_seeds():
     keys = [(15, 2, "mlp"), (15, 2, "transformer"), (35, 6, "mlp"), (35, 6, "transformer"),
             (35, 1, "mlp"), (35, 2, "transformer"), (7, 1, "mlp"), (7, 1, "transformer"),
             (21, 1, "mlp"), (21, 1, "transformer")]  # fmt: skip
-    of = paired.paired([studied(key) for key in keys], GRID.moduli, CHOICE)
+    of = of_pairs([studied(key) for key in keys]).of
     assert list(of) == [15, 7]
-    assert [x.mlp.case.metrics.run for own in of.values() for x in own] == [
+    assert [x.mlp.metrics.run for own in of.values() for x in own] == [
         "mlp-n15-s2",
         "mlp-n7-s1",
     ]
@@ -78,7 +77,7 @@ def test_faster_is_said_by_the_sign_test_over_all_pairs(other, verdict):
     uneven = [abs(sum(x) - 5) >= abs(len(other) - 5) for x in product((0, 1), repeat=10)]
     assert row["p_test"] == pytest.approx(np.mean(uneven))
     assert row["said"] == verdict
-    assert row["counted"] == f"n = 35, 15: {10 - len(other)} earlier, {len(other)} later"
+    assert (row["moduli"], row["held"], row["later"]) == ("35, 15", 10 - len(other), len(other))
 
 
 def test_a_run_that_never_gets_there_is_the_later_one_and_two_of_them_are_no_pair():
@@ -86,9 +85,9 @@ def test_a_run_that_never_gets_there_is_the_later_one_and_two_of_them_are_no_pai
               (3, "transformer"): None, (4, "mlp"): 500}  # fmt: skip
     own = runs([35], lambda key: {"epoch": epochs.get(key[1:], 1000)})
     row, alone = said(own, mlp_seeds.FASTER), said(own, mlp_seeds.FASTER, 35)
-    assert row["counted"] == "n = 35: 2 earlier, 1 later, 1 at the same epoch"
+    assert (row["held"], row["later"], row["cases"]) == (2, 1, 4)  # one at the same epoch
     assert row["p_test"] == 1.0
-    assert alone["counted"] == "2 of 4 earlier, median ratio 0.75"  # 0, 0.5, 1, ∞
+    assert (alone["held"], alone["cases"], alone["estimate"]) == (2, 4, 0.75)  # 0, 0.5, 1, ∞
 
 
 @pytest.mark.parametrize(
@@ -125,7 +124,8 @@ def test_the_share_that_mixes_has_the_interval_by_which_each_tail_is_a_fortieth(
 
     own = runs((35, 15, 7), planted)
     row, against = said(own, mlp_seeds.MIX), said(own, f"{mlp_seeds.MIX}, against transformers")
-    assert row["counted"].startswith(f"n = 35, 15: {mixing} of 10 (") and row["said"] == verdict
+    assert (row["moduli"], row["held"], row["cases"]) == ("35, 15", mixing, 10)
+    assert row["said"] == verdict
     assert tail(range(mixing, 11), 10, row["estimate_low"]) == pytest.approx(0.025)
     if mixing < 10:
         assert tail(range(mixing + 1), 10, row["estimate_high"]) == pytest.approx(0.025)
@@ -139,7 +139,8 @@ def test_the_share_that_mixes_has_the_interval_by_which_each_tail_is_a_fortieth(
 def test_directions_go_with_primes_where_every_criterion_of_axes_is_passed():
     own = runs((35, 7), lambda key: {"along": key[2] == "transformer" and key[1] != 2})
     row = said(own, f"{mlp_seeds.PRIMES}, against transformers")
-    assert row["counted"] == "n = 35: 0 of 5, transformers 4 of 5"
+    assert (row["moduli"], row["held"], row["cases"]) == ("35", 0, 5)
+    assert (row["held_transformer"], row["cases_transformer"]) == (4, 5)
     assert row["p_test"] == pytest.approx(2 * comb(5, 4) / comb(10, 4))
 
 
@@ -166,7 +167,7 @@ def test_of_a_modulus_that_lacks_a_seed_nothing_is_said_and_nothing_else_changes
     lacking, _, gaps = [[x for x in rows if x["n"] == 15] for rows in both]
     assert {x["seeds"] for x in lacking} == {4} and {x["p_test"] for x in lacking} == {None}
     words = {x["said"] for x in lacking if x["said"]}
-    assert words == {mlp_seeds.NOT_CALLED, "too few runs (4 primes)"}
+    assert words == {mlp_seeds.NOT_CALLED}
     assert {x["p_t"] for x in gaps} == {x["p_holm"] for x in gaps} == {None}
     assert any(x["p_t"] for x in alone[2])
 
@@ -186,11 +187,16 @@ def test_a_run_that_does_not_generalise_counts_where_generalising_is_the_questio
         )
 
     own = runs([35], planted)
-    assert said(own, mlp_seeds.MIX, 35)["counted"] == "5 of 5, transformers 4 of 4"
+    row = said(own, mlp_seeds.MIX, 35)
+    assert [row[x] for x in ("held", "cases", "held_transformer", "cases_transformer")] == [
+        5,
+        5,
+        4,
+        4,
+    ]
     assert said(own, mlp_seeds.EQUALLY, 35)["estimate"] == pytest.approx(0.1)
-    assert said(own, mlp_seeds.FASTER)["counted"].startswith("n = 35: 1 earlier")
+    assert said(own, mlp_seeds.FASTER)["held"] == 1
     assert {x["pairs"] for x in tables(own)[2]} == {4}
-    assert said(own, "strata or primes, logits", 35)["said"] == "primes (5 primes)"
 
 
 def test_a_planted_difference_is_found_and_one_that_does_not_vary_has_no_test():
@@ -207,12 +213,13 @@ def test_a_planted_difference_is_found_and_one_that_does_not_vary_has_no_test():
     assert fve["mean"] == pytest.approx(0.02 + noise.mean())
     assert fve["p_t"] == pytest.approx(stats.ttest_1samp(0.02 + noise, 0)[1])
     assert [float(x) for x in fve["values"].split()] == pytest.approx(0.02 + noise)
-    assert fve["low"] <= fve["mean"] <= fve["high"] and fve["differ"] == "differs"
+    assert fve["low"] <= fve["mean"] <= fve["high"] and fve["differs"] is True
     assert [steady[x] for x in ("mean", "low", "high")] == [1.0, 1.0, 1.0]
-    assert steady["p_t"] is None and steady["differ"] == ""
+    assert steady["p_t"] is None and steady["differs"] is None
     assert [x["p_holm"] for x in rows] == holm([x["p_t"] for x in rows])
-    found = said(runs([35], planted), mlp_seeds.STRATA, 35)["counted"]
-    assert found == f"{[x['differ'] for x in rows].count('differs')} of {len(rows)} differ"
+    counted = said(runs([35], planted), mlp_seeds.STRATA, 35)
+    assert counted["held"] == [x["differs"] for x in rows].count(True)
+    assert counted["cases"] == len(rows)
 
 
 def test_the_pairs_say_what_the_statements_count():
@@ -226,42 +233,25 @@ def test_the_pairs_say_what_the_statements_count():
     assert [x["epoch_mlp"] for x in rows] == [100, 200, 300, 400, 500] * 2
 
 
-def written(folder: Path, own: Sequence[Studied]) -> None:
-    """The collected results of these runs."""
-    results = {
-        "metrics": [x.case.metrics for x in own],
-        "logits": [x.case.logits for x in own],
-        "embedding": [x.case.embedding for x in own],
-        "interventions": [x.interventions for x in own],
-    }
-    for name, models in results.items():
-        write_collected(folder / f"{name}.parquet", [x.model_dump_json().encode() for x in models])
+def test_what_no_study_has_measured_is_left_out():
+    own = runs((35, 15), lambda key: later(key, []))
+    made = mlp_seeds.tables(of_pairs(own, found([])), None, 0.01, 0.95)
+    statements = {*made[0].frame["statement"]}
+    assert statements == {mlp_seeds.FASTER, mlp_seeds.EQUALLY, mlp_seeds.STRATA}
+    assert not [name for name in made[1].frame if name.startswith(("mixes", "directions"))]
 
 
-def are_written(folder: Path, said: str) -> None:
-    """Whether the tables are there, whole, and this is said of faster."""
-    frame = pd.read_csv(folder / "mlp-seeds.csv")
-    [found] = [
-        x["said"]
-        for x in frame.to_dict("records")
-        if x["statement"] == mlp_seeds.FASTER and pd.isna(x["n"])
-    ]
-    assert found == said
-    for path in (*folder.glob("*.md"), *folder.glob("*.tex")):
+def test_what_a_modulus_is_called_is_that_of_the_study_that_says_so():
+    own = runs([35], lambda _: {})
+    names = {f"{x}{end}": "primes" for x in ("L", "E", "both") for end in ("", "_runs")}
+    rows = [{"architecture": kind, "n": n, "runs": 5} | names for kind in KINDS for n in (35, 15)]
+    frame = mlp_seeds.tables(of_pairs(own), pd.DataFrame(rows), 0.01, 0.95)[0].frame
+    called = frame[frame["runs_said"].notna()]
+    assert called["said"].tolist() == ["primes"] * 3 and {*called["n"]} == {35}
+
+
+@pytest.mark.parametrize("own", [[], runs([35, 7], lambda key: later(key, []))])
+def test_the_tables_are_written_from_any_number_of_runs(own, tmp_path):
+    format.write(mlp_seeds.tables(of_pairs(own), None, 0.01, 0.95), tmp_path)
+    for path in (*tmp_path.glob("*.md"), *tmp_path.glob("*.tex")):
         assert "nan" not in path.read_text().lower()
-    exact = {name for name in frame if format.column(str(name)) is None}
-    assert all(name.startswith("estimate") for name in exact)
-
-
-@pytest.mark.parametrize(("seeds", "said"), [([1], mlp_seeds.NOT_CALLED), (FIVE, "holds")])
-def test_the_stage_writes_its_tables_from_any_number_of_seeds(seeds, said, tmp_path, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    written(tmp_path, runs([165, 113], lambda key: later(key, []), seeds))
-    main = runpy.run_path("studies/architectures/stages/architectures.py")["main"]
-    main(str(tmp_path), str(tmp_path))
-    are_written(tmp_path, said)
-
-
-def test_the_tables_are_written_without_a_run_too(tmp_path):
-    format.write(mlp_seeds.tables([], CHOICE, GRID), tmp_path)
-    are_written(tmp_path, mlp_seeds.NOT_CALLED)

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy.ntheory import factorint
 
-from strata import params
 from strata.monoid import JClass, axis_primes, classes
 from strata.run import InputError, Run
 from strata.tables import format
@@ -17,8 +16,9 @@ from strata.train.environment import Environment
 from studies.dynamics.code import order
 from studies.dynamics.code import tables as dynamics
 from studies.dynamics.code.receipts import Receipt
+from studies.params import load
 
-PARAMS = params.load("params.yaml")
+PARAMS = load()
 GRID, THRESHOLDS = PARAMS.grid.model_copy(update={"resamples": 999}), PARAMS.dynamics
 EPOCHS = np.arange(0, 110, 10)
 LINE = {n: {} for n in (165, 154, 143, 113)}  # no class has a time on it
@@ -132,10 +132,10 @@ def test_p_values_are_those_of_coins_and_of_all_orders():
 @pytest.mark.parametrize("runs", [1, 4, 5])
 def test_the_sign_test_over_runs_cannot_pass_with_fewer_than_five(runs):
     by_modulus = dict.fromkeys(range(runs), ASCENDING)
-    found = dynamics.of_runs([1] * len(by_modulus))
+    found = dynamics.of_runs([1] * len(by_modulus), 0.05)
     assert found["p_runs"] == 0.5**runs
-    assert (found["p_runs"] < 0.05) == (runs == 5) == (found["note"] == "")
-    assert dynamics.of_runs([-1] * runs)["p_runs"] == 1
+    assert (found["p_runs"] < 0.05) == (runs == 5) == found["can_pass"]
+    assert dynamics.of_runs([-1] * runs, 0.05)["p_runs"] == 1
 
 
 def test_a_run_counts_once_however_many_pairs_it_has():

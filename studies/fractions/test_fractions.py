@@ -1,19 +1,18 @@
 """What is said of the fraction of pairs trained on, from runs in which it is planted."""
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from planted_runs import CHOICE, studied
+from planted_runs import LEVEL, Studied, found, studied
 
-from strata import params
 from strata.run import Run
 from strata.tables import format
+from strata.tables.table import Table
 from studies.fractions.code import fractions
-from studies.seeds.code.beside_seeds import Studied
 
-ROOT = Path(__file__).parents[2]
+VARIANTS = {0.2: "fifth", 0.3: "", 0.4: "twofifths", 0.5: "half"}
+ASKED = {Run(143, s, v): x for x, v in VARIANTS.items() for s in (1, 2)}
 EPOCHS = {0.2: 9000, 0.3: 7000, 0.4: 5000, 0.5: 4000}
 FAILED = {"epoch": None, "validation": 0.5}
 Planted = Callable[[float, int], dict[str, Any]]
@@ -23,67 +22,62 @@ def runs(planted: Planted) -> list[Studied]:
     """The eight runs; a later epoch for the smaller fraction, unless that is planted."""
     return [
         studied((143, s, "transformer"), **{"variant": v, "epoch": EPOCHS[x] + s} | planted(x, s))
-        for x, v in fractions.VARIANTS.items()
-        for s in fractions.SEEDS
+        for x, v in VARIANTS.items()
+        for s in (1, 2)
     ]
 
 
-def said(own: list[Studied]) -> list[tuple[int, str, str]]:
-    """Of the epoch and of mixing: over how many runs, what was counted, what is said."""
-    frame = fractions.tables(own, CHOICE)[1].frame.astype(object).fillna("")
-    return [(x["runs"], x["counted"], x["said"]) for x in frame.to_dict("records")]
+def tables(own: Sequence[Studied]) -> tuple[Table, Table]:
+    return fractions.tables(ASKED, [x.metrics for x in own], found(own), LEVEL)
+
+
+def said(own: Sequence[Studied]) -> list[tuple[int, int, int, str]]:
+    """Of the epoch and of mixing: over how many runs, how many of how many, the verdict."""
+    rows = tables(own)[1].frame.to_dict("records")
+    return [(x["runs"], x["held"], x["of_all"], x["verdict"]) for x in rows]
 
 
 def test_a_step_up_in_one_seed_or_none_is_no_way_down():
-    down, _ = said(runs(lambda x, s: {}))
-    assert down == (8, "down at 6 of 6 steps", "goes down with the fraction")
+    assert said(runs(lambda x, s: {}))[0] == (8, 6, 6, "yes")
     for epoch in (5002, 6000):  # that of the step before, or a later one
-        up, _ = said(runs(lambda x, s, at=epoch: {"epoch": at} if (x, s) == (0.5, 2) else {}))
-        assert up == (8, "down at 5 of 6 steps", "does not go down at every step")
+        up = said(runs(lambda x, s, at=epoch: {"epoch": at} if (x, s) == (0.5, 2) else {}))
+        assert up[0] == (8, 5, 6, "no")
 
 
 @pytest.mark.parametrize(
-    ("mixing", "words"),
-    [({(0.2, 1), (0.2, 2), (0.3, 1)}, "depends on data"),
-     ({(0.5, 1), (0.5, 2), (0.4, 1), (0.3, 2), (0.2, 2)}, "not said to depend on data"),
-     ({(0.2, 1), (0.3, 2)}, "not said to depend on data"),
-     (set(), "not said to depend on data")],
+    ("mixing", "depends"),
+    [({(0.2, 1), (0.2, 2), (0.3, 1)}, "yes"),
+     ({(0.5, 1), (0.5, 2), (0.4, 1), (0.3, 2), (0.2, 2)}, "no"),
+     ({(0.2, 1), (0.3, 2)}, "no"), (set(), "no")],
 )  # fmt: skip
 def test_mixing_depends_on_data_if_both_seeds_mix_at_one_fraction_and_neither_at_another(
-    mixing, words
+    mixing, depends
 ):
-    _, found = said(runs(lambda x, s: {"mixes": (x, s) in mixing}))
-    counts = [f"{x}: {sum((x, s) in mixing for s in (1, 2))} of 2" for x in EPOCHS]
-    assert found == (8, ", ".join(counts), words)
+    _, row = said(runs(lambda x, s: {"mixes": (x, s) in mixing}))
+    assert row == (8, len(mixing), 8, depends)
 
 
 def test_a_run_that_does_not_generalise_is_later_and_in_no_count_of_mixing():
     own = runs(lambda x, s: FAILED if (x, s) == (0.2, 1) else {"mixes": x == 0.2})
-    down, mixing = said(own)
-    assert down == (8, "down at 6 of 6 steps", "goes down with the fraction")
-    counted = "0.2: 1 of 1, 0.3: 0 of 2, 0.4: 0 of 2, 0.5: 0 of 2"
-    assert mixing == (7, counted, "not said to depend on data")
-    none, _ = said(runs(lambda x, s: FAILED if s == 1 and x < 0.4 else {}))
-    assert none == (8, "down at 5 of 6 steps", "does not go down at every step")
+    assert said(own) == [(8, 6, 6, "yes"), (7, 1, 7, "no")]
+    none = said(runs(lambda x, s: FAILED if s == 1 and x < 0.4 else {}))
+    assert none[0] == (8, 5, 6, "no")
 
 
 def test_while_a_run_is_missing_nothing_is_said_and_its_row_says_so(tmp_path):
     own = runs(lambda x, s: FAILED if (x, s) == (0.2, 1) else {})[:-1]
     others = studied((143, 3, "transformer"), variant="half"), studied((143, 2, "mlp"))
-    words = "not called: 7 of 8 runs"
-    assert said([*own, *others]) == [(7, "", words), (6, "", words)] == said(own)
-    format.write([*fractions.tables(own, CHOICE), *fractions.tables([], CHOICE)[1:]], tmp_path)
+    assert {x[-1] for x in said([*own, *others])} == {"not called"}
+    format.write([*tables(own), tables([])[1]], tmp_path)
     lines = (tmp_path / "fractions.md").read_text().splitlines()
     assert "never" in lines[4] and "not trained" not in lines[4]
     assert "not trained" in lines[-1] and "never" not in lines[-1]
-    texts = [path.read_text() for path in tmp_path.iterdir()]
-    assert len(texts) == 6 and not any("nan" in x.lower() for x in texts)
+    assert not any("nan" in x.read_text().lower() for x in tmp_path.glob("*.md"))
     assert "not called: 0 of 8 runs" in (tmp_path / "fractions-said.md").read_text()
 
 
-def test_variants_train_on_the_fraction_that_stands_beside_them():
-    found = params.load(ROOT / "params.yaml")
-    base = found.settings(Run(143, 1))
-    for fraction, variant in fractions.VARIANTS.items():
-        split = base.split.model_copy(update={"train_fraction": fraction})
-        assert found.settings(Run(143, 1, variant)) == base.model_copy(update={"split": split})
+def test_without_the_study_of_the_mechanism_there_is_no_mixing():
+    own = runs(lambda x, s: {})
+    made = fractions.tables(ASKED, [x.metrics for x in own], found([]), LEVEL)
+    assert made[1].frame["about"].tolist() == [fractions.EPOCH]
+    assert not {"mixes", "L", "E"} & {*made[0].frame}

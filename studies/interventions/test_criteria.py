@@ -19,10 +19,11 @@ from studies.interventions.code import (
     interchange,
     routing,
 )
-from studies.interventions.code.levels import LEVELS
 from studies.interventions.code.records import EqualEnergy, Interventions
+from studies.params import load
 
 Weights = dict[str, np.ndarray]
+LEVELS = load().interventions.levels
 DRAWS = 3
 
 
@@ -39,7 +40,7 @@ def record(it: ablations.Subject, **records: object) -> Interventions:
 
 
 def passed(run: Interventions) -> dict[tuple[str, str], bool | None]:
-    return {(x.section, x.test): x.passed for x in criteria.judge(run)}
+    return {(x.section, x.test): x.passed for x in criteria.judge(run, LEVELS)}
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["shared", "own"])

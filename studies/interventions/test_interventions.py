@@ -2,16 +2,16 @@
 none does; and the network that is run again is the network."""
 
 from math import gcd
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from planted import planted
 from small import kind_of
 
-from strata import params, store
+from strata import results, store
 from strata.api.model import model_of
 from strata.measure import fourier
 from strata.monoid import JClass, axis_primes, axis_size, classes, position
@@ -23,10 +23,10 @@ from strata.train import network
 from studies.interventions.code import criteria, evidence, heads, routing, suite
 from studies.interventions.code import tables as interventions
 from studies.interventions.code.records import HeadChange, Interventions, Kind
-from studies.params import InterventionsParams
+from studies.params import InterventionsParams, load
 
-ALL = params.load(Path(__file__).parents[2] / "params.yaml")
-PARAMS = InterventionsParams(draws=2, swaps=1, seed=0)
+LEVELS = load().interventions.levels
+PARAMS = InterventionsParams(draws=2, swaps=1, other_key_thresholds=[0.25, 1.0, 2.0], seed=0)
 TRAIN = TrainParams(
     d_model=48, n_heads=4, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
     beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
@@ -61,7 +61,7 @@ AT_LARGE = ("routing", "reads the classes, not the embedding at large")
 
 
 def passed(run: Interventions) -> dict[tuple[str, str], bool | None]:
-    return {(v.section, v.test): v.passed for v in criteria.judge(run)}
+    return {(v.section, v.test): v.passed for v in criteria.judge(run, LEVELS)}
 
 
 # Both models attend uniformly, their heads write elsewhere than they read, their embedding is key
@@ -275,20 +275,19 @@ def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
     store.write_json(tmp_path / "x.json", found[0])
     assert store.read_model(tmp_path / "x.json", Interventions) == found[0]
     if run.n > 2:  # two residues leave a handful of trials, which luck can pass
-        assert not any(v.passed for v in criteria.judge(found[0]))
+        assert not any(v.passed for v in criteria.judge(found[0], LEVELS))
     assert bool(found[0].routing) == (not run.variant)
-    made = [*interventions.of_run(found[0]), *evidence.over_runs(found, [], ALL)]
-    made += evidence.beside_controls(found[0], found[1], lost(found[0]))
+    made = [*interventions.of_run(found[0], LEVELS), *evidence.over_runs(found, LEVELS, 0.95)]
+    made.append(evidence.beside_controls([*found, lost(found[0])], LEVELS))
     for table in made:
         assert format.markdown(table) and format.latex(table) and format.csv(table)
-        assert {*table.frame} - {"unit"} == {*format.read(table.frame)}
 
 
 def test_a_run_that_diverged_is_recorded_and_judged_on_nothing():
     weights = initial(Run(6, 1)) | {"b_U": np.full(6, np.nan, dtype=np.float32)}
     found = suite.intervene(Run(6, 1), weights, PARAMS, 0.5)
-    assert found == lost(found) and criteria.judge(found) == []
-    assert all(format.markdown(table) for table in interventions.of_run(found))
+    assert found == lost(found) and criteria.judge(found, LEVELS) == []
+    assert all(format.markdown(table) for table in interventions.of_run(found, LEVELS))
 
 
 def test_restricted_and_excluded_loss_are_those_of_keep_and_remove(shared):
@@ -346,7 +345,7 @@ def test_a_head_is_put_to_the_prime_power_modulo_which_least_skill_is_left_witho
     alone = HeadChange(change="ablate", heads=(0,), all=measures({25: 0.5}))
     prime, mlp = about(25, 1).model_copy(update={"routing": (alone,)}), about(15, 1)
     first = about(21, 2).model_copy(update={"routing": (ablated((0,), {3: 0.2, 7: 0.2}),)})
-    rows = heads.primes([run, prime, mlp, first]).to_dict("records")
+    rows = heads.primes([run, prime, mlp, first], LEVELS).to_dict("records")
     assert [row["n"] for row in rows] == [21, 15]
     assert (rows[1]["n"], rows[1]["seed"], rows[1]["needed"]) == (15, 2, "3: 1; 5: 0, 2")
     found = [rows[1][name] for name in ("own_least", "own_most", "others_least")]
@@ -367,19 +366,31 @@ def test_passes_are_counted_over_runs(shared, apart, random):
     mlp = random.model_copy(update={"architecture": "mlp", "routing": ()})
     other = random.model_copy(update={"n": 21})
     every = [shared, apart, other, mlp, lost(other)]
-    table, by_modulus, *_ = evidence.over_runs(every, [], ALL)
+    table, by_modulus, *_ = evidence.over_runs(every, LEVELS, 0.95)
     rows = {(row["section"], row["test"]): row for row in table.frame.to_dict("records")}
     row = rows["interchange", "axis"]
     assert (row["runs"], row["of"], row["passes"], row["max"]) == (3, 4, 2, 1)
-    verdicts = [v for x in (shared, apart, random) for v in criteria.judge(x)]
+    verdicts = [v for x in (shared, apart, random) for v in criteria.judge(x, LEVELS)]
     values = [v.value or 0 for v in verdicts if (v.section, v.test) == ("interchange", "axis")]
     assert row["mean"] == pytest.approx(np.mean(values))
     assert row["std"] == pytest.approx(np.std(values, ddof=1))
-    rows = {(row["section"], row["test"]): row for row in by_modulus.frame.to_dict("records")}
-    row = rows["interchange", "axis"]
-    assert (row[f"n{N}"], row["n21"], row[f"mlp n{N}"]) == ("2 of 2", "0 of 1", "0 of 1")
-    assert rows["routing", "head 0 routes by class"][f"mlp n{N}"] == ""
-    [table] = evidence.beside_controls(shared, random, random)
+    rows = by_modulus.frame.set_index(["test", "architecture", "n"])
+    own = {key: tuple(rows.loc[("axis", *key), ["passes", "runs"]]) for key in
+           (("transformer", N), ("transformer", 21), ("mlp", N))}  # fmt: skip
+    assert list(own.values()) == [(2, 2), (0, 1), (0, 1)]
+    assert rows.loc[("head 0 routes by class", "mlp", N), "runs"] == 0
+    table = evidence.beside_controls([shared, random, random], LEVELS)
     beside = table.frame.to_dict("records")
     assert sum(row["passed_trained"] is True for row in beside) > 20
     assert not any(row["passed_memorised"] is True for row in beside)
+
+
+def test_what_others_read_of_a_run_is_every_criterion_and_where_heads_are_put(shared):
+    rows = pd.DataFrame([*evidence.results("mine", shared, LEVELS)])
+    for x in criteria.judge(shared, LEVELS):
+        known = results.truths(rows, "passed", x.name)
+        assert known == ({} if x.passed is None else {"mine": x.passed})
+        assert results.numbers(rows, "cases", x.name) == {"mine": x.cases}
+    axes = [x for x in criteria.judge(shared, LEVELS) if x.section == "specificity, axis"]
+    expected = all(x.passed for x in axes)
+    assert results.truths(rows, "directions go with primes") == {"mine": expected}

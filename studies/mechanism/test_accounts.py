@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from planted_logits import (
     ACCOUNTS,
@@ -16,14 +17,12 @@ from planted_logits import (
 )
 from small import history_of, measured, split_of, weights_of
 
+from strata import results
 from strata.run import Run
 from strata.statistics import t_interval
-from studies.interventions.code.records import Interventions
-from studies.mechanism.code import exceptions, study
 from studies.mechanism.code import tables_accounts as accounts
 from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.study import Case, Choice
-from studies.params import LevelsParams
 
 CHOICE = Choice(ACCOUNTS.levels, 0.99)
 MANY = ACCOUNTS.logits.model_copy(update={"other_seeds": [1], "other_key_thresholds": []})
@@ -52,63 +51,42 @@ def ten():
 
 def test_a_modulus_is_called_from_its_runs_that_generalise(ten):
     (row,) = accounts.moduli(ten, CHOICE).to_dict("records")
-    assert (row["runs"], row["generalising"], row["L"]) == (10, 10, "primes (10 primes)")
-    assert row["E"] == row["both"] == "primes (10 primes)"
+    assert (row["runs"], row["generalising"], row["L"]) == (10, 10, "primes")
+    assert row["E"] == row["both"] == "primes" and row["L_runs"] == "10 primes"
     failed = case(10, cross=0.0, validation=0.98)
     (row,) = accounts.moduli([*ten, failed], CHOICE).to_dict("records")
-    assert (row["runs"], row["generalising"], row["L"]) == (11, 10, "primes (10 primes)")
+    assert (row["runs"], row["generalising"], row["L"]) == (11, 10, "primes")
     (row,) = accounts.moduli([*ten, case(11, cross=0.0)], CHOICE).to_dict("records")
-    assert row["L"] == "not decided (10 primes, 1 strata)"
+    assert (row["L"], row["L_runs"]) == ("not decided", "10 primes, 1 strata")
     (row,) = accounts.moduli(ten[:4], CHOICE).to_dict("records")
-    assert row["L"] == "too few runs (4 primes)"
+    assert row["L"] == "too few runs"
 
 
 def test_verdicts_that_differ_are_written_out(ten):
     (row,) = accounts.moduli([case(1, E="strata, own coordinates")], CHOICE).to_dict("records")
-    assert row["both"] == "too few runs (1 primes in the logits, strata in the embedding)"
+    assert row["both_runs"] == "1 primes in the logits, strata in the embedding"
 
 
 def test_intervals_are_students_and_wider_where_they_hold_together(ten):
     frame = accounts.intervals(ten, CHOICE, 0.95).set_index("measure")
     values = [CHOICE.votes(x).delta for x in ten]
-    row: Any = frame.loc[accounts.NAMES["delta"]]
-    assert np.allclose([row["from"], row["to"]], t_interval(values, 0.95) or ())
-    nested = [row[x] for x in ("from_all", "from", "mean_index", "to", "to_all")]
+    row: Any = frame.loc[accounts.WORDS["delta"]]
+    assert np.allclose([row["low"], row["high"]], t_interval(values, 0.95) or ())
+    nested = [row[x] for x in ("low_all", "low", "mean", "high", "high_all")]
     assert nested == sorted(set(nested))
-    assert len(frame["to_all"].dropna()) == 2  # γ and Δ; these runs have no changes made
+    assert len(frame["high_all"].dropna()) == 2  # γ and Δ; these runs have no changes made
     assert not len(accounts.intervals(ten[:1], CHOICE, 0.95))
 
 
-def test_a_conclusion_that_hangs_on_a_level_names_it():
-    runs = [case(seed, cross=0.75) for seed in range(5)]
-    frame = exceptions.thresholds(runs, CHOICE).set_index("conclusion")
-    assert frame.loc["logits", "default"] == "not decided (5 between)"
-    assert "gating 0.3, 0.7: primes (5 primes)" in frame.loc["logits", "changed"]
-    assert "all levels lenient end: primes (5 primes)" in frame.loc["logits", "changed"]
-    assert "folds" not in frame.loc["logits", "changed"]
-    assert frame.loc["cost speaks against primes", "changed"] == ""
-
-
-def test_every_level_of_the_logits_is_varied(ten):
-    names = {name for changes in study.RANGES.values() for x in changes for name in x}
-    assert names == {*LevelsParams.model_fields, "generalised"} - {"mixing"}
-    for change in (x for changes in study.RANGES.values() for x in changes):
-        assert CHOICE.changed(change) != CHOICE
-    tried = [level for level, _, _ in study.varied(CHOICE, ten[0])]
-    assert tried.count("folds") == 1 and tried.count("all levels") == 2
-
-
-def test_runs_that_mix_or_do_not_generalise_stand_beside_the_others(ten):
-    failed = case(10, validation=0.98)
-    runs = [*ten, failed]
-    none = {"draws": 1, "classes": (1, 5, 7, 35), "architecture": "transformer", "finite": False}
-    changed = {x.logits.run: Interventions(run=x.logits.run, n=35, seed=1, **none) for x in runs}
-    frame = exceptions.exceptions(runs, changed, CHOICE)
-    assert frame["run"].tolist() == ["n35-s10", "n = 35: median of 10 others"]
-    assert frame["why"].tolist()[0] == "did not generalise"
-    strict = CHOICE._replace(levels=ACCOUNTS.levels.model_copy(update={"mixing": 1e-12}))
-    mixing = exceptions.exceptions(ten, changed, strict)
-    assert all("mixing" in x for x in mixing["why"].dropna()) or mixing.empty
+def test_what_others_read_of_a_run_is_its_verdicts_and_its_numbers(ten):
+    rows = pd.DataFrame([*accounts.results("mine", ten[3], CHOICE)])
+    assert results.verdicts(rows, "verdict on the logits") == {"mine": "primes"}
+    assert results.verdicts(rows, "verdict on the embedding") == {"mine": "primes"}
+    assert results.numbers(rows, "gating γ")["mine"] == CHOICE.votes(ten[3]).gating.median
+    assert results.truths(rows, "mixing") == {"mine": False}
+    strata = case(1, E="strata, own coordinates")
+    rows = pd.DataFrame([*accounts.results("x", strata, CHOICE)])
+    assert results.verdicts(rows, "verdict on the embedding") == {"x": "strata"}
 
 
 def test_tables_run_by_run_hold_what_was_measured(ten):
@@ -125,7 +103,7 @@ def test_tables_run_by_run_hold_what_was_measured(ten):
 def test_a_control_that_agrees_with_an_account_is_named(ten):
     lookup = recorded(profiles(np.eye(35)), shared_keys(35))
     models = {"trained": ten[0].logits, "lookup": lookup}
-    (table,) = accounts.beside_controls(models, ACCOUNTS.levels)
+    table = accounts.beside_controls(models, ACCOUNTS.levels)
     rows = table.frame.set_index("model")
     assert rows.loc["trained", "L"] == "primes"
     assert "gating γ" in rows.loc["lookup", "agrees"]

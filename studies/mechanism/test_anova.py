@@ -5,9 +5,9 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
+from strata.monoid import prime_powers
 from studies.mechanism.code import anova
 from studies.mechanism.code.descriptions import weights_of
-from studies.mechanism.code.main_effects import prime_powers
 
 
 def random(n, seed=0):

@@ -5,10 +5,10 @@ from math import isnan, nan
 import numpy as np
 import pytest
 
-from strata import store
+from strata import results, store
 from strata.architecture import TABLE
 from studies.mechanism import by_hand
-from studies.mechanism.code import decide, long, measures
+from studies.mechanism.code import decide, measures
 from studies.mechanism.code.decide import FAILS, HOLDS, UNDECIDED, Row
 from studies.mechanism.stages import measure
 
@@ -109,7 +109,7 @@ def test_the_stage_writes_one_long_table(tmp_path, settings):
     store.write_json(tmp_path / "settings", settings)
     arguments = [str(tmp_path / name) for name in ("settings", "weights", "out")]
     measure.main("n6-s1", *arguments)
-    table = long.read(tmp_path / "out")
+    table = results.read(tmp_path / "out")
     assert set(table["run"]) == {"n6-s1"}
     again = [row for row in measures.measure(weights, 6, settings) if not isnan(row.value)]
     assert table.drop(columns="run").to_numpy().tolist() == [list(row) for row in again]

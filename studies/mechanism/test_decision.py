@@ -1,13 +1,12 @@
 """Verdicts from measures: every rule of the decision has a case on either side."""
 
 import pytest
-from tiny import ROOT
 
-from strata import params
 from studies.mechanism.code import decision
 from studies.mechanism.code.decision import Gating, Votes
+from studies.params import load
 
-LEVELS = params.load(ROOT / "params.yaml").accounts.levels
+LEVELS = load().accounts.levels
 
 
 def votes(gamma, balanced, delta, described=("S", "C", "C+"), **more):
@@ -54,13 +53,13 @@ def test_what_speaks_against_a_verdict_stands_beside_it():
 @pytest.mark.parametrize(("held", "runs"), [(9, 10), (8, 9), (7, 8), (7, 7), (6, 6), (5, 5)])
 def test_a_modulus_is_called_from_so_many_runs(held, runs):
     mostly = ["strata"] * held + ["between"] * (runs - held)
-    assert decision.called(mostly) == "strata"
-    assert decision.called(["between", *mostly[1:]]) is None
-    assert decision.called(["primes", *mostly[1:]]) is None
+    assert decision.called(mostly, 5) == "strata"
+    assert decision.called(["between", *mostly[1:]], 5) is None
+    assert decision.called(["primes", *mostly[1:]], 5) is None
 
 
 def test_four_runs_call_nothing():
-    assert decision.called(["primes"] * 4) is None
+    assert decision.called(["primes"] * 4, 5) is None
 
 
 def test_a_run_that_mixed_characters_describe_better_is_marked():

@@ -5,6 +5,7 @@ import pytest
 
 from strata.measure.fourier import conjugate
 from strata.monoid import classes, unit
+from strata.statistics import folds
 from studies.mechanism.code import characters, descriptions
 from studies.mechanism.code.characters import Characters
 
@@ -36,7 +37,7 @@ def design(n, description, bias):
 def test_the_fit_is_that_of_least_squares_over_all_cells(n):
     y = np.random.default_rng(1).normal(size=(n, n))
     y -= y.mean(axis=1, keepdims=True)
-    weight, fold = descriptions.weights_of(n), descriptions.folds(n, 0, 5)
+    weight, fold = descriptions.weights_of(n), folds(n, 0, 5)
     without = np.gcd(np.arange(n), n) != 1
     for description in descriptions.describe(n, some_keys(n)).values():
         for bias in (False, True):
@@ -93,10 +94,10 @@ def test_the_sums_over_candidates_are_those_of_the_column():
 
 
 def test_folds_are_dealt_in_turn_over_classes():
-    fold = descriptions.folds(165, 0, 5)
+    fold = folds(165, 0, 5)
     for J in classes(165):
         counts = np.bincount(fold[J.elements], minlength=5) if len(J) > 1 else np.zeros(5)
         assert counts.max() - counts.min() <= 1 and (len(J) > 1 or fold[J.elements[0]] == -1)
     assert np.ptp(np.bincount(fold[fold >= 0])) <= 1
-    assert (fold != descriptions.folds(165, 1, 5)).any()
-    assert (fold == descriptions.folds(165, 0, 5)).all()
+    assert (fold != folds(165, 1, 5)).any()
+    assert (fold == folds(165, 0, 5)).all()

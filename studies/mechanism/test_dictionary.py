@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from strata.statistics import folds
 from studies.mechanism import by_hand
 from studies.mechanism.code import codewords, decide, dictionary
 from studies.mechanism.code.characters import Part
-from studies.mechanism.code.descriptions import folds, weights_of
+from studies.mechanism.code.descriptions import weights_of
 from studies.mechanism.code.dictionary import Gate
 from studies.mechanism.code.pairs import Profile
 

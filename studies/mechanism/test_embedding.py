@@ -9,17 +9,16 @@ from planted import planted
 from planted_strata import class_codes, lookup
 from small import weights_of
 
-from strata import params, store
+from strata import store
 from strata.monoid import classes
 from strata.patch import patching
 from strata.patch.scores import Range
 from strata.run import Run
 from studies.mechanism.code import embedding, keep, main_effects, transport
 from studies.mechanism.code.records import Change, Draws, Embedding, KeyKept
+from studies.params import load
 
-PARAMS = params.load("params.yaml").accounts.embedding.model_copy(
-    update={"draws": 3, "gradients": 20}
-)
+PARAMS = load().accounts.embedding.model_copy(update={"draws": 3, "gradients": 20})
 LEVELS = PARAMS.levels
 
 

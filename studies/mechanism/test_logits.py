@@ -1,4 +1,4 @@
-"""What the two accounts say of logits that are planted by hand: docs/strata-or-primes.md, 7."""
+"""What the two accounts say of logits that are planted by hand: criteria-primes.md, 7."""
 
 from typing import Any
 

@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
+from strata import results
 from strata.tables.table import Table
-from studies.mechanism.code import decide, long, models, tables
+from studies.mechanism.code import decide, models, tables
 from studies.params import MechanismParams
 
 FRESH = [f"n6-s{seed}" for seed in range(11, 24)]
@@ -19,7 +20,7 @@ def rows(run, verdict, accuracy=1.0):
 
 def made(settings, runs):
     """The tables of such runs, by name."""
-    found = pd.DataFrame([x for run in runs for x in rows(*run)], columns=long.SCHEMA.names)
+    found = pd.DataFrame([x for run in runs for x in rows(*run)], columns=results.SCHEMA.names)
     own = settings.model_dump(exclude={"key_threshold"})
     params = MechanismParams.model_validate({"fresh": FRESH, "measures": own})
     return {table.name: table for table in tables.tables(found, params)}

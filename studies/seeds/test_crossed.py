@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from planted_runs import CHOICE, studied
+from planted_runs import LEVEL, Studied, found, studied
 
+from strata.run import Run
+from strata.statistics import holm
 from strata.tables import format
-from strata.tables.beside import holm
+from strata.tables.table import Table
 from studies.seeds.code import crossed
-from studies.seeds.code.beside_seeds import Studied
 
 NOISE = np.random.default_rng(0).normal(size=(4, 4))
+SEEDS = (1, 2, 3)
+PLANNED = [Run(165, s, "", w) for s, w in product(SEEDS, SEEDS) if s != w]
+PLANNED += [Run(165, 1, crossed.AGAIN, 2), Run(165, 2, crossed.AGAIN, 1)]
 Planted = Callable[[int, int], dict[str, Any]]
 
 
@@ -23,13 +27,17 @@ def again(s: int, w: int, **planted: Any) -> Studied:
 
 
 def runs(planted: Planted, missing: tuple[int, int] = (0, 0)) -> list[Studied]:
-    pairs = [x for x in product(crossed.SEEDS, crossed.SEEDS) if x != missing]
+    pairs = [x for x in product(SEEDS, SEEDS) if x != missing]
     return [studied((165, s, "transformer"), weights_seed=w, **planted(s, w)) for s, w in pairs]
+
+
+def tables(own: list[Studied]) -> tuple[Table, Table]:
+    return crossed.tables(PLANNED, [x.metrics for x in own], found(own), LEVEL, 0.95)
 
 
 def components(own: list[Studied]) -> dict[str, dict[Any, Any]]:
     """The row of each measure, nothing for what is missing."""
-    frame = crossed.tables(own, CHOICE, 0.95)[0].frame.astype(object)
+    frame = tables(own)[0].frame.astype(object)
     rows = frame.where(frame.notna(), None).to_dict("records")
     return dict(zip(crossed.MEASURES, rows, strict=True))
 
@@ -42,14 +50,11 @@ def test_the_factor_that_is_planted_decides_and_measures_that_do_not_vary_say_so
 
     rows = components(runs(planted))
     own = rows["fve_classes"]
-    assert (
-        own["said"]
-        == {"split": "the split decides", "weights": "the initial weights decide"}[decides]
-    )
+    assert own["verdict"] == decides
     assert own[f"share_{decides}"] > 0.99 and own[f"p_holm_{decides}"] < 0.05
     assert sum(own[f"share_{x}"] for x in ("split", "weights", "rest")) == pytest.approx(1)
     steady = rows["stays_validation"]
-    assert steady["said"] == "nothing varies beside the factors" and steady["p_split"] is None
+    assert steady["verdict"] == "nothing varies" and steady["p_split"] is None
 
 
 def test_of_noise_no_factor_is_shown_to_decide_and_tests_are_corrected_over_all():
@@ -58,7 +63,7 @@ def test_of_noise_no_factor_is_shown_to_decide_and_tests_are_corrected_over_all(
 
     rows = components(runs(planted))
     known = [x for x in rows.values() if x["p_split"] is not None]
-    assert {x["said"] for x in known} == {"no factor is shown to decide"} and len(known) == 2
+    assert {x["verdict"] for x in known} == {"none"} and len(known) == 2
     tests = [x[f"p_{y}"] for x in known for y in ("split", "weights")]
     assert [x[f"p_holm_{y}"] for x in known for y in ("split", "weights")] == holm(tests)
 
@@ -71,7 +76,7 @@ def test_with_a_cell_missing_or_a_run_that_does_not_generalise_nothing_is_said()
     failed = runs(lambda s, w: planted(s, w) | {"validation": 0.9 if (s, w) == (3, 1) else 1.0})
     for own in (lacking, failed):
         row = components(own)["fve_classes"]
-        assert row["said"] == "not called: 8 of 9 runs" and row["share_split"] is None
+        assert (row["verdict"], row["runs"]) == ("not called", 8) and row["share_split"] is None
     other = studied((165, 4, "transformer")), studied((154, 1, "transformer"))
     assert components([*lacking, *other]) == components(lacking)
 
@@ -85,7 +90,7 @@ def test_beside_the_rest_stands_what_other_rounding_does():
         again(s, w, fve=0.01 * NOISE[s, w] + 1e-5, epoch=planted(s, w)["epoch"] + by)
         for (s, w), by in epochs.items()
     ]
-    failed = again(3, 3, fve=9.0, epoch=1, validation=0.9)
+    failed = again(3, 1, fve=9.0, epoch=1, validation=0.9)
     without, rows = components(own), components([*own, *moved, failed])
     late = rows["stays_validation"]
     assert late["again"] == 2 and late["variance_rounding"] == (500**2 + 700**2) / 4
@@ -93,9 +98,9 @@ def test_beside_the_rest_stands_what_other_rounding_does():
     assert late["share_rounding"] == pytest.approx(late["variance_rounding"] / total)
     energy = rows["fve_classes"]
     assert energy["variance_rounding"] == pytest.approx(1e-10 / 2)
-    assert crossed.ROUNDING not in energy["said"]
+    assert energy["rounding"] is False
     for name, row in rows.items():
-        of_pairs = {key for key in row if key.endswith("_rounding")} | {"again"}
+        of_pairs = {key for key in row if key.endswith("rounding")} | {"again"}
         assert {k: v for k, v in row.items() if k not in of_pairs} == {
             k: v for k, v in without[name].items() if k not in of_pairs
         }
@@ -111,13 +116,13 @@ def test_that_rounding_alone_does_as_much_is_said_from_the_share_of_the_rest_on(
     for times, said in ((0.99, False), (1.01, True)):
         by = times * float(np.sqrt(2 * rest))
         row = components([*own, again(1, 2, fve=0.01 * NOISE[1, 2] + by)])["fve_classes"]
-        assert row["again"] == 1 and row["said"].endswith(f"; {crossed.ROUNDING}") == said
+        assert row["again"] == 1 and row["rounding"] is said
 
 
 def test_every_run_of_the_crossing_is_shown_with_what_was_measured(tmp_path):
-    made = crossed.tables(runs(lambda s, w: {"epoch": 100 * s + w}), CHOICE, 0.95)
+    made = tables(runs(lambda s, w: {"epoch": 100 * s + w}))
     rows = made[1].frame.to_dict("records")
     assert [x["run"] for x in rows][:4] == ["n165-s1", "n165-s1-w2", "n165-s1-w3", "n165-s2-w1"]
     assert all(x["stays_validation"] == 100 * x["split_seed"] + x["weights_seed"] for x in rows)
-    format.write([*made, *crossed.tables([], CHOICE, 0.95)], tmp_path)
+    format.write([*made, *tables([])], tmp_path)
     assert not any("nan" in x.read_text().lower() for x in tmp_path.glob("*.md"))

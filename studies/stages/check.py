@@ -20,13 +20,14 @@ def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
     """What the analysis of a run rests on, by the name of its stage: with a file of it as their
     dep, DVC need not read params.yaml for each of hundreds of stages."""
     accounts, threshold = params.accounts, {"key_threshold": params.metrics.key_threshold}
+    interventions = params.interventions.model_dump(exclude={"levels"})
     of_stage = {
-        "interventions": params.interventions,
-        "logits": accounts.logits,
-        "embedding": accounts.embedding,
-        "mechanism": params.mechanism.measures,
+        "interventions": interventions,
+        "logits": accounts.logits.model_dump(),
+        "embedding": accounts.embedding.model_dump(),
+        "mechanism": params.mechanism.measures.model_dump(),
     }
-    return {name: own.model_dump() | threshold for name, own in of_stage.items()}
+    return {name: own | threshold for name, own in of_stage.items()}
 
 
 def main(folder: str, listed: str) -> None:

@@ -12,83 +12,33 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from IPython import display
+from drawing import (
+    PARAMS,
+    ROOT,
+    RUNS,
+    born,
+    check,
+    coarse,
+    code,
+    declared,
+    drawn,
+    measured,
+    paths,
+    untrained,
+)
 from matplotlib.figure import Figure
 from nbformat import v4
 
-from strata import notebook, store, task
-from strata.architecture import architecture
-from strata.measure import all_pairs, metrics, stored
-from strata.measure.metrics import Metrics
+from strata import notebook, store
 from strata.plots import base
-from strata.run import InputError, Run, Settings
-from studies.dynamics.code import order, table, trajectory
-from studies.dynamics.code import tables as dynamics
-from studies.interventions.code import suite
-from studies.mechanism.code import logits, long, measures
-from studies.mechanism.code import tables_accounts as accounts
-from studies.mechanism.code.records import Embedding
-from studies.mechanism.code.study import Case, Choice
-from studies.moduli.code import moduli
-from studies.params import MechanismSettings, load
-from studies.seeds.code.beside_seeds import Studied, tables
+from strata.run import InputError, Run
 
-ROOT = Path(__file__).parents[2]
-TEMPLATES = sorted(ROOT.glob("notebooks/*.ipynb")) + sorted(
-    ROOT.glob("studies/*/notebooks/*.ipynb")
-)
-PARAMS = load(ROOT)
-MECHANISM = MechanismSettings(
-    **PARAMS.mechanism.measures.model_dump(), key_threshold=PARAMS.metrics.key_threshold
-)
-TRAIN = PARAMS.train.model_copy(update={"d_model": 12, "n_heads": 3, "d_mlp": 5, "epochs": 1})
+PAPER = sorted(ROOT.glob("notebooks/*.ipynb"))
+TEMPLATES = PAPER + sorted(ROOT.glob("studies/*/notebooks/*.ipynb"))
 every_template = pytest.mark.parametrize("template", TEMPLATES, ids=[t.stem for t in TEMPLATES])
 
 
-def code(template: Path) -> list[nbformat.NotebookNode]:
-    return [c for c in nbformat.read(template, as_version=4).cells if c.cell_type == "code"]
-
-
-def declared(template: Path) -> dict[str, object]:
-    """The parameters of a template and their defaults."""
-    scope: dict[str, object] = {}
-    exec(
-        next(c.source for c in code(template) if "parameters" in c.metadata.get("tags", ())), scope
-    )
-    return {name: value for name, value in scope.items() if name != "__builtins__"}
-
-
 OVER_SEEDS = [t.stem for t in TEMPLATES if "runs" in declared(t)]
-
-
-def paths(template: Path) -> set[str]:
-    """The parameters that name an input file."""
-    return {k for k, v in declared(template).items() if isinstance(v, str)} - {"run", "stem"}
-
-
-def born(run: Run, path: Path) -> dict[str, np.ndarray]:
-    """Random weights for the run, which are written there."""
-    rng = np.random.default_rng([run.n, run.seed])
-    weights = {
-        name: rng.normal(size=shape).astype(np.float32)
-        for name, shape in architecture(TRAIN).shapes(run.n, TRAIN).items()
-    }
-    config = Settings(split=PARAMS.split, train=TRAIN).record(run)
-    store.write_bytes(path, store.tensors_bytes(weights, config))
-    return weights
-
-
-def dealt(n: int) -> dict[str, np.ndarray]:
-    """The pair table with a split."""
-    split = task.split(n, 1, 0.3, 0.3)
-    return task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
-
-
-def measured(run: Run, weights: dict[str, np.ndarray], history: pd.DataFrame) -> Metrics:
-    """The metrics of the run."""
-    small = PARAMS.metrics.model_copy(update={"random_subsets": 5, "shuffles": 2})
-    forward = all_pairs.over_all_pairs(weights, run.n)
-    return metrics.run_metrics(run, weights, dealt(run.n), history, forward, small)
 
 
 def over_seeds(n: int, folder: Path) -> dict[str, object]:
@@ -107,63 +57,11 @@ def over_seeds(n: int, folder: Path) -> dict[str, object]:
     }
 
 
-def untrained(run: Run, folder: Path) -> dict[str, Path]:
-    """A run that has just been born, with all that a notebook may read of it."""
-    n = run.n
-    names = ("weights", "history", "metrics", "activations", "interventions", "classes")
-    names += ("measured", "times", "decisions", "accounts", "heads", "mechanism")
-    made = {name: folder / name for name in names}
-    weights = born(run, made["weights"])
-    history = {name: np.array([0.5]) for name in store.HISTORY.names}
-    history |= {"epoch": np.array([1], np.int32), "loss": np.array([5.0], np.float32)}
-    store.write_history(made["history"], history)
-    numbers = measured(run, weights, store.read_history(made["history"]))
-    store.write_json(made["metrics"], numbers)
-    rows = moduli.classes([numbers])
-    if rows.empty:  # a study of several moduli has some
-        rows.loc[0] = [4] * len(rows.columns)
-    store.write_text(made["classes"], rows.to_csv(index=False))
-    final = trajectory.keys(weights, n, PARAMS.dynamics)
-    observed = trajectory.observe(weights, dealt(n), n, final, PARAMS.dynamics)
-    observed.append(table.Row("class_share", "", 0.5))
-    table.write(made["measured"], {0: observed, 1: observed})
-    times = {n: order.times(table.read(made["measured"]), n)}
-    store.write_text(made["times"], dynamics.of_times(times).to_csv(index=False))
-    few = PARAMS.interventions.model_copy(update={"draws": 2, "swaps": 1})
-    changed = suite.intervene(run, weights, few, 0.5)
-    store.write_json(made["interventions"], changed)
-    stored.write_forward(made["activations"], weights, n)
-    rows = measures.measure(weights, n, MECHANISM)
-    long.write(made["mechanism"], [(str(run), *row) for row in rows])
-    choice = Choice(PARAMS.accounts.levels, 0.0)
-    found = case(run, weights, numbers)
-    store.write_text(made["decisions"], accounts.runs([found], choice).to_csv(index=False))
-    one = Studied(found, changed)
-    for name, beside in zip(
-        ("accounts", "heads"), tables(one, [one], choice, PARAMS), strict=False
-    ):
-        store.write_text(made[name], beside.frame.to_csv(index=False))
-    return made
-
-
-def case(run: Run, weights: dict[str, np.ndarray], numbers: Metrics) -> Case:
-    """What decides between the accounts, of a run that has none of the embedding's measures."""
-    found = logits.measure(run, weights, PARAMS.accounts.logits, 0.5)
-    about = {"run": str(run), "n": run.n, "seed": run.seed, "architecture": found.architecture}
-    return Case(found, Embedding(**about, finite=True), numbers)
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
 
 
-def coarse(fig: Figure, stem: str) -> Path:
-    """plots.save in a hurry."""
-    fig.savefig(f"{stem}.png", dpi=40)
-    return Path(f"{stem}.png")
-
-
-@pytest.fixture(scope="module", params=[Run(2, 1), Run(12, 1), Run(12, 1, "mlp")], ids=str)
+@pytest.fixture(scope="module", params=RUNS, ids=str)
 def run(request, tmp_path_factory):
     return request.param, untrained(request.param, tmp_path_factory.mktemp("run"))
 
@@ -226,29 +124,14 @@ def test_every_parameter_is_an_input_or_a_key_of_params_yaml(template):
     assert set(own) <= rest <= {*own, *shared}
 
 
-def drawn(template: Path, given: dict[str, object], out: Path) -> Path:
-    """The figure that the template draws with these parameters."""
-    scope: dict[str, object] = {}
-    for cell in code(template):
-        exec(cell.source, scope)
-        if "parameters" in cell.metadata.get("tags", ()):
-            scope |= given | {"stem": str(out / "x")}
-    return out / "x.png"
-
-
-@every_template
+@pytest.mark.parametrize("template", PAPER, ids=[t.stem for t in PAPER])
 def test_every_figure_is_drawn_for_any_run_even_untrained(template, run, tmp_path, monkeypatch):
     of, inputs = run
     given: dict[str, object] = {"run": str(of)}
     given |= {name: str(inputs[name]) for name in paths(template) - {"train"}}
     if template.stem in OVER_SEEDS:
         given |= over_seeds(of.n, tmp_path)
-    monkeypatch.setattr(base, "save", coarse)
-    said: list[str] = []
-    monkeypatch.setattr(display, "Image", lambda path, *, retina, alt: said.append(alt))
-    assert drawn(template, given, tmp_path).stat().st_size > 500
-    assert len(said) == 1 and re.fullmatch(r"[A-Z0-9].{40,400}\.", said[0]), "what is seen"
-    assert "nan" not in said[0] and not re.search(r"[$_{}]", said[0])
+    check(template, given, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("name", OVER_SEEDS)

@@ -96,7 +96,7 @@ def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdi
     ],
 )
 def test_the_claim_on_the_architecture_needs_both_its_halves(faster, equal, verdict):
-    rows = [{"statement": "generalise faster", "n": None, "counted": "15: 8 of 10", "said": faster}]
+    rows = [{"statement": "generalise faster", "n": None, "held": 8, "later": 2, "said": faster}]
     for n, said in ((15, equal), (35, "not called: too few seeds")):
         rows.append({"statement": "perform equally well", "n": n, "seeds": 5, "said": said})
     found = claims.judged(results([], mlp_seeds=rows))["architecture"]

@@ -113,9 +113,10 @@ def test_prose_sets_an_index_low_but_not_in_code():
 def test_a_table_that_no_file_says_a_word_of_has_its_caption(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     store.write_text("tables/new.csv", "n\n5\n")
-    store.write_text("tables/new.md", "New numbers.\n\n|n|\n")
+    shown = {"caption": "New numbers.", "headings": ["n"], "rows": [["5"]], "align": ["r"]}
+    store.write_json("tables/new.json", shown)
     store.write_text("params.yaml", "n: 5\n")
-    stage = {"cmd": "make ${n}", "deps": [], "outs": ["tables/new.csv", "tables/new.md"]}
+    stage = {"cmd": "make ${n}", "deps": [], "outs": ["tables/new.csv", "tables/new.json"]}
     store.write_json("dvc.yaml", {"stages": {"new": stage | {"params": ["n"]}}})
     [found] = sections.sections({})["."]
     assert (found.title, found.made.command, found.made.headline) == (

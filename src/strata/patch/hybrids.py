@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from strata.monoid import JClass, axis_primes, axis_size, position
+from strata.monoid import JClass, axis_primes, axis_size, classes, position
 from strata.patch import projections
 from strata.patch.ablations import Subject
 from strata.patch.specificity import key_part
@@ -68,3 +68,39 @@ def moved(J: JClass, other: Int[np.ndarray, " size"], p: int) -> Int[np.ndarray,
 def key_rows(subject: Subject, J: JClass, mask: Bool[np.ndarray, " size"]) -> np.ndarray:
     """The part of the rows of a class in the span of these characters, as W_E has them."""
     return key_part(subject, J, mask).astype(subject.rows_of_W_E.dtype)
+
+
+class Predictions(NamedTuple):
+    """For every (hybrid, b): the answer or the class predicted, its chance, and whether the trial
+    counts."""
+
+    expected: Int[np.ndarray, "count n"]
+    chance: Float[np.ndarray, "count n"]
+    counts: Bool[np.ndarray, "count n"]
+
+
+def norm_matched(hybrids: Hybrids, rows: np.ndarray, rng: np.random.Generator) -> Hybrids:
+    """Each change of a row of W_E replaced by one of the same length in a random direction."""
+    change = hybrids.table - rows[hybrids.instead_of]
+    random = rng.normal(size=change.shape)
+    random *= (np.linalg.norm(change, axis=1) / np.linalg.norm(random, axis=1))[:, None]
+    return hybrids._replace(table=(rows[hybrids.instead_of] + random).astype(change.dtype))
+
+
+def predictions(hybrids: Hybrids, n: int, exact: bool) -> Predictions:
+    """What the algebra says of every (hybrid, b): the answer if ``exact``, or else the class.
+
+    A trial counts where this is not what holds for the residue itself and, if an answer is asked
+    for, there is one and its class has another element.
+    """
+    b, acts = np.arange(n), hybrids.acts_as[:, None]
+    product = np.outer(hybrids.instead_of, b) % n
+    target = np.gcd(np.outer(hybrids.of_class, b), n)  # gcd(d b, n) is the class for every n
+    sizes = np.zeros(n + 1)
+    for J in classes(n):
+        sizes[J.d] = len(J)
+    if not exact:
+        return Predictions(target, sizes[target] / n, target != np.gcd(product, n))
+    answer = np.where(acts < 0, -1, acts * b % n)
+    counts = (acts >= 0) & (answer != product) & (sizes[target] > 1)
+    return Predictions(answer, 1 / sizes[target], counts)

@@ -12,16 +12,42 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from strata.measure.accuracy import Epochs
 from strata.measure.heads import HeadMetrics
 from strata.measure.metrics import Metrics
 from strata.measure.neurons import NeuronMetrics
 from strata.params import MetricsParams, Params
-from strata.tables.measures import by_pairs
+from strata.tables.format import STYLES, percent
 from strata.tables.printed import Printed
+from strata.tables.table import Column, Record
 
 # claim, where, unit, relation, paper, ours
 Claim = tuple[str, str, str, str, float | None, float | None]
 BOUNDS = {"<": operator.lt, ">": operator.gt}  # relations of a claim: ours to the paper’s
+
+
+def _printed(row: Record) -> str:
+    """The paper's number, after its relation where that is a bound."""
+    text = STYLES[row["unit"]](row["paper"])
+    return f"{row['relation']} {text}" if row["relation"] in BOUNDS else text
+
+
+COLUMNS = {
+    "claim": Column("claim", "symbols", r"p{0.5\linewidth}"),
+    "where": Column("where", align="l"),
+    "paper": Column("paper", _printed),
+    "ours": Column("ours", "unit"),
+    "difference": Column("ours − paper’s", "unit difference"),
+}
+
+
+def by_pairs(epochs: Epochs) -> dict[str, int | None]:
+    """The epochs of an accuracy by the pairs that it is over."""
+    return {
+        "train": epochs.train,
+        "validation": epochs.validation,
+        "mirror_free": epochs.mirror_free,
+    }
 
 
 def of_text(metrics: Metrics, printed: Printed, params: Params) -> pd.DataFrame:
@@ -155,15 +181,6 @@ def of_run(printed: Printed, metrics: Metrics) -> Printed | None:
     """What the paper prints, if the run is the one that its numbers are about."""
     theirs = (printed.n, printed.seed, "transformer")
     return printed if (metrics.n, metrics.seed, metrics.architecture) == theirs else None
-
-
-def percent(share: float) -> str:
-    """A share as a percentage in its shortest form.
-
-    >>> percent(0.95), percent(0.975)
-    ('95', '97.5')
-    """
-    return f"{100 * share:.6g}"
 
 
 def fractions(percents: Iterable[float | None]) -> Float[np.ndarray, " rows"]:

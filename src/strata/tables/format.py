@@ -1,4 +1,4 @@
-"""A table as text: as it is in CSV, rounded for reading in Markdown and LaTeX (booktabs).
+"""A table as text: as it is in CSV, rounded for reading in Markdown, LaTeX (booktabs) and JSON.
 
 `shown` rounds and gives every column its heading, in Unicode; LaTeX respells that.
 """
@@ -11,10 +11,7 @@ from typing import Any
 import pandas as pd
 
 from strata import store
-from strata.tables.claims import BOUNDS
-from strata.tables.column import Column
-from strata.tables.columns import column
-from strata.tables.headline import Table
+from strata.tables.table import Column, Record, Table
 
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -22,8 +19,12 @@ ONE_COLUMN = 60  # characters
 DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789" * 2)
 
 
-def _share(x: float) -> str:
-    """A percentage with one decimal that says 0 % and 100 % only of 0 and 1 themselves."""
+def share(x: float) -> str:
+    """A percentage with one decimal that says 0 % and 100 % only of 0 and 1 themselves.
+
+    >>> share(0.25), share(0.0001), share(0.9999), share(-0.02)
+    ('25.0 %', '< 0.1 %', '> 99.9 %', '−2.0 %')
+    """
     if 0 < x < 0.0005:
         return "< 0.1 %"
     if -0.0005 < x < 0:
@@ -31,17 +32,31 @@ def _share(x: float) -> str:
     return "> 99.9 %" if 0.9995 <= x < 1 else f"{100 * x:.1f} %".replace("-", "−")
 
 
-def _count(x: float | int) -> str:
+def percent(x: float) -> str:
+    """A share as a percentage in its shortest form, without the sign.
+
+    >>> percent(0.95), percent(0.975)
+    ('95', '97.5')
+    """
+    return f"{100 * x:.6g}"
+
+
+def count(x: float | int) -> str:
     """A whole number; a mean of small counts keeps one decimal."""
     return f"{x:,.0f}" if abs(x) >= 100 or x == round(x) else f"{x:.1f}"
 
 
-def _signed(text: str) -> str:
-    zero = not text.strip("+-.0")
-    return text[1:] if zero else text.replace("-", "−")
+def signed(x: float | int, digits: int = 1) -> str:
+    """A difference; one that rounds to nothing has no sign.
+
+    >>> signed(-0.25, 2), signed(3.14), signed(-0.04)
+    ('−0.25', '+3.1', '0.0')
+    """
+    text = f"{x:+,.{digits}f}"
+    return text.replace("-", "−") if text.strip("+-.0") else text[1:]
 
 
-def _symbols(text: str) -> str:
+def symbols(text: str) -> str:
     """J and Z with their index, powers, and the product sign."""
     text = re.sub(
         r"\b([JZ])(\d+)", lambda m: m[1].replace("Z", "ℤ") + m[2].translate(SUBSCRIPT), text
@@ -52,44 +67,47 @@ def _symbols(text: str) -> str:
 
 STYLES: dict[str, Callable[[Any], str]] = {
     "text": str,
-    "symbols": _symbols,
-    "class": lambda d: _symbols(f"J{d}"),
-    "classes": lambda pair: _symbols(re.sub(r"(\d+)", r"J\1", pair)),
+    "symbols": symbols,
+    "class": lambda d: symbols(f"J{d}"),
+    "classes": lambda pair: symbols(re.sub(r"(\d+)", r"J\1", pair)),
     "truth": lambda x: "yes" if x else "no",
-    "count": _count,
-    "count difference": lambda x: _signed(f"{x:+,.0f}"),
-    "share": _share,
-    "share difference": lambda x: _signed(f"{100 * x:+.1f}"),
+    "count": count,
+    "count difference": lambda x: signed(x, 0),
+    "share": share,
+    "share difference": lambda x: signed(100 * x),
     "ratio": lambda x: f"{x:.1f}",
     "index": lambda x: f"{round(x, 2) + 0:.2f}".replace("-", "−"),
     "loss": lambda x: f"{x:.2g}",
     "p": lambda x: f"{x:.2g}",
 }
-WORDS = {"text", "symbols", "class", "classes", "truth"}
 
 
-def shown(frame: pd.DataFrame) -> pd.DataFrame:
+def shown(table: Table) -> pd.DataFrame:
     """The frame as read: headings for names, rounded values, differences of shares in points."""
-    records = frame.to_dict("records")
-    cells = {x.heading: [_cell(r, name, x) for r in records] for name, x in read(frame).items()}
-    return pd.DataFrame(cells, dtype=str)
+    rows = table.frame.to_dict("records")
+    cells = {x.heading: [cell(row, name, x) for row in rows] for name, x in read(table).items()}
+    found = pd.DataFrame(cells, dtype=str)
+    if table.across is None or found.empty:
+        return found
+    heads, under = (table.columns[name].heading for name in table.across)
+    rest = [name for name in found if name not in (heads, under)]
+    wide = found.pivot_table(under, rest, heads, "first", fill_value="—", sort=False)
+    return wide.reset_index().rename_axis(columns=None)
 
 
-def read(frame: pd.DataFrame) -> dict[str, Column]:
-    """The columns of the frame that a reader sees, by name."""
-    known = {str(name): column(str(name)) for name in frame}
-    return {name: x for name, x in known.items() if x}
+def read(table: Table) -> dict[str, Column]:
+    """The columns that a reader sees, by name, in the order of the frame."""
+    return {str(x): table.columns[str(x)] for x in table.frame if x in table.columns}
 
 
-def _cell(record: dict[Any, Any], name: str, shape: Column) -> str:
-    value = record[name]
+def cell(row: Record, name: str, column: Column) -> str:
+    """One cell as read."""
+    value = row[name]
     if pd.isna(value) or value == "":
-        return "—" if shape.impossible(record) else shape.missing
-    style = shape.style.replace("unit", record.get("unit", ""))
-    # A column with words in some of its rows comes back from its CSV as text.
-    text = STYLES[style](float(value) if isinstance(value, str) and style not in WORDS else value)
-    bound = name == "paper" and record["relation"] in BOUNDS
-    return f"{record['relation']} {text}" if bound else text
+        return "—" if column.impossible(row) else column.missing
+    if callable(column.style):
+        return column.style(row)
+    return STYLES[column.style.replace("unit", row.get("unit", ""))](value)
 
 
 def csv(table: Table) -> str:
@@ -102,16 +120,23 @@ def caption(table: Table) -> str:
     return table.caption if len(table.frame) else f"{table.caption} Nothing of this kind here."
 
 
+def alignment(table: Table) -> list[str]:
+    """Of each column as it is shown."""
+    known = {column.heading: column.align for column in read(table).values()}
+    under = table.columns[table.across[1]].align if table.across else "r"
+    return [known.get(heading, under) for heading in shown(table)]
+
+
 def markdown(table: Table) -> str:
     """The rounded frame as a GitHub table under its caption."""
-    sides = ["right" if a == "r" else "left" for a in _alignment(table.frame)]
-    body = shown(table.frame).to_markdown(index=False, colalign=sides, disable_numparse=True)
+    sides = ["right" if a == "r" else "left" for a in alignment(table)]
+    body = shown(table).to_markdown(index=False, colalign=sides, disable_numparse=True)
     return f"{caption(table)}\n\n{body}\n"
 
 
 def latex(table: Table) -> str:
     """The rounded frame with booktabs rules, labelled tab:NAME; across both columns where wide."""
-    frame = shown(table.frame)
+    frame = shown(table)
     rows = [frame.columns.tolist(), *frame.to_numpy().tolist()]
     width = sum(max(map(len, column)) for column in zip(*rows, strict=True))
     environment = "table*" if width > ONE_COLUMN else "table"
@@ -119,15 +144,11 @@ def latex(table: Table) -> str:
     lines = [
         rf"\begin{{{environment}}}[t]",
         rf"\centering\small\caption{{{_tex(caption(table))}}}\label{{tab:{table.name}}}",
-        rf"\begin{{tabular}}{{{''.join(_alignment(table.frame))}}}",
+        rf"\begin{{tabular}}{{{''.join(alignment(table))}}}",
         *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
         *(r"\end{tabular}", rf"\end{{{environment}}}", ""),
     ]
     return "\n".join(lines)
-
-
-def _alignment(frame: pd.DataFrame) -> list[str]:
-    return [x.align for x in read(frame).values()]
 
 
 TEX = {
@@ -155,11 +176,24 @@ def _tex(text: str) -> str:
     return text.replace("ℤ", r"\mathbb{Z}")
 
 
-WRITERS = {"csv": csv, "tex": latex, "md": markdown}  # by the suffix of the file
+def as_read(table: Table) -> dict[str, Any]:
+    """What a page shows of a table: its caption, headings and alignment, the rounded cells row by
+    row; and where each named column stands, by its name in the CSV file."""
+    frame = shown(table)
+    places = {column.heading: name for name, column in read(table).items()}
+    return {
+        "caption": caption(table),
+        "headings": list(frame),
+        "names": [places.get(heading) for heading in frame],
+        "align": ["r" if x == "r" else "l" for x in alignment(table)],
+        "rows": frame.to_numpy().tolist(),
+    }
 
 
 def write(tables: Iterable[Table], folder: Path | str) -> None:
-    """Each table as NAME.csv, NAME.tex and NAME.md in the folder."""
+    """Each table as NAME.csv, NAME.tex, NAME.md, and as a page shows it in NAME.json."""
     for table in tables:
-        for suffix, text in WRITERS.items():
-            store.write_text(Path(folder) / f"{table.name}.{suffix}", text(table))
+        path = Path(folder) / table.name
+        for suffix, text in (("csv", csv), ("tex", latex), ("md", markdown)):
+            store.write_text(path.with_suffix(f".{suffix}"), text(table))
+        store.write_json(path.with_suffix(".json"), as_read(table), indent=None)

@@ -5,7 +5,6 @@ difference is ours − paper. Module `format` makes the frames readable.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,17 +15,9 @@ from strata import monoid
 from strata.measure.metrics import Metrics
 from strata.params import Params
 from strata.run import Run
-from strata.tables.claims import fractions, of_run, of_text
+from strata.tables.claims import COLUMNS, fractions, of_run, of_text
 from strata.tables.printed import Printed
-
-
-@dataclass(frozen=True)
-class Table:
-    """A frame with the name of its file and its caption."""
-
-    name: str
-    caption: str
-    frame: pd.DataFrame
+from strata.tables.table import CLASS, Column, N, Table
 
 
 def about(run: str) -> str:
@@ -47,12 +38,19 @@ def tables(metrics: Metrics, printed: Printed, params: Params) -> tuple[Table, .
     if not all(J.regular for J in monoid.classes(n)):
         classes += " One without idempotent is a torsor of its group, with generators mod n/d."
     return (
-        Table("moduli", "Moduli and their factorisation.", moduli(n, printed.table_moduli)),
-        Table("key-freqs", fve, key_freqs(metrics, printed)),
-        Table("character-fit", fit, character_fit(metrics, printed)),
-        Table("jclasses", classes, jclasses(n)),
-        Table("claims", f"Numbers in the text {run}.", of_text(metrics, printed, params)),
+        Table("moduli", "Moduli and their factorisation.", moduli(n, printed.table_moduli), MODULI),
+        Table("key-freqs", fve, key_freqs(metrics, printed), KEY_FREQS),
+        Table("character-fit", fit, character_fit(metrics, printed), CHARACTER_FIT),
+        Table("jclasses", classes, jclasses(n), JCLASSES),
+        Table("claims", f"Numbers in the text {run}.", of_text(metrics, printed, params), COLUMNS),
     )
+
+
+MODULI = N | {
+    "factors": Column("factorisation", "symbols", "l"),
+    "omega": Column("ω(n)"),
+    "square_free": Column("square-free", "truth", "l"),
+}
 
 
 def moduli(n: int, theirs: Iterable[int]) -> pd.DataFrame:
@@ -67,6 +65,24 @@ def moduli(n: int, theirs: Iterable[int]) -> pd.DataFrame:
         factors = " x ".join(f"{p}^{k}" if k > 1 else str(p) for p, k in powers.items())
         rows.append((modulus, factors, len(powers), max(powers.values()) == 1))
     return pd.DataFrame(rows, columns=["n", "factors", "omega", "square_free"])
+
+
+REGULAR = {"regular": Column("regular", "truth", "l")}
+FVE = {
+    "fve": Column("FVE", "share"),
+    "fve_uniform": Column("uniform", "share"),
+    "enrichment": Column("enrichment", "ratio"),
+    "atomic_share": Column("atomic", "share"),
+    "atomic_uniform": Column("atomic, uniform", "share"),
+}
+KEY_FREQS = CLASS | REGULAR | FVE | {
+    "key": Column("key", "count"),
+    "total": Column("total", "count"),
+    "paper_key": Column("paper’s key", "count"),
+    "key_difference": Column("key − paper’s", "count difference"),
+    "paper_fve": Column("paper’s FVE", "share"),
+    "fve_difference": Column("FVE − paper’s", "share difference"),
+}  # fmt: skip
 
 
 def key_freqs(metrics: Metrics, printed: Printed) -> pd.DataFrame:
@@ -89,6 +105,21 @@ def key_freqs(metrics: Metrics, printed: Printed) -> pd.DataFrame:
     return frame
 
 
+R2 = {
+    "r2": Column("R²", "share"),
+    "r2_ceiling": Column("R², every frequency", "share"),
+    "r2_all": Column("R², all prompts", "share"),
+}
+CHARACTER_FIT = CLASS | REGULAR | R2 | {
+    "pair": Column("operands", "classes", "l"),
+    "prompts": Column("prompts", "count"),
+    "paper_r2": Column("paper’s R²", "share"),
+    "r2_difference": Column("R² − paper’s", "share difference"),
+    "r2_product": Column("R², product and candidate", "share"),
+    "prompts_all": Column("all prompts", "count"),
+}  # fmt: skip
+
+
 def character_fit(metrics: Metrics, printed: Printed) -> pd.DataFrame:
     """R² of the character fit for one pair of operand classes, and for all prompts (Table 3)."""
     names = ["d", "regular", "pair", "prompts", "r2", "r2_ceiling", "r2_product", "prompts_all"]
@@ -106,6 +137,15 @@ def character_fit(metrics: Metrics, printed: Printed) -> pd.DataFrame:
         frame.insert(4, "paper_r2", fractions(percents))
         frame.insert(5, "r2_difference", frame["r2"] - frame["paper_r2"])
     return frame
+
+
+JCLASSES = CLASS | REGULAR | {
+    "size": Column("elements"),
+    "idempotent": Column("idempotent", missing="none"),
+    "m": Column("n/d"),
+    "group": Column("group", "symbols", "l"),
+    "generators": Column("generators", align="l"),
+}  # fmt: skip
 
 
 def jclasses(n: int) -> pd.DataFrame:

@@ -8,9 +8,14 @@ import pandas as pd
 from strata.measure.metrics import Metrics
 from strata.params import Params
 from strata.tables import claims, headline
-from strata.tables.headline import Table
 from strata.tables.printed import Printed
+from strata.tables.spread import PLACE
+from strata.tables.table import RUNS, SPREAD, Column, Table
 
+COLUMNS = claims.COLUMNS | RUNS | SPREAD | PLACE | {
+    "published": Column("published weights", "unit"),
+    "published_difference": Column("published − paper’s", "unit difference"),
+}  # fmt: skip
 Frames = tuple[pd.DataFrame | None, pd.DataFrame | None]
 
 
@@ -39,8 +44,8 @@ def of_published(
     about = f"Tables 2 and 3 {headline.about(published.run)}."
     return (
         *others,
-        replace(text, frame=beside(text.frame, own[0], over[0])),
-        Table("classes-verdict", about, beside(by_class, own[1], over[1])),
+        replace(text, frame=beside(text.frame, own[0], over[0]), columns=COLUMNS),
+        Table("classes-verdict", about, beside(by_class, own[1], over[1]), COLUMNS),
     )
 
 
@@ -55,6 +60,6 @@ def beside(
         names = ["claim", *(name for name in changed if name in own)]
         frame = frame.merge(own[names], on="claim", how="left", validate="one_to_one")
     if over is not None:
-        names = ["claim", "runs", "mean", "low", "high", "verdict"]
+        names = ["claim", "runs", "mean", "low", "high", "verdict", "agree"]
         frame = frame.merge(over[names], on="claim", how="left", validate="one_to_one")
     return frame

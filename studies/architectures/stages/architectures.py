@@ -1,23 +1,34 @@
-"""The tables of the MLP-only models beside the transformers: docs/studies.md.
+"""The tables of the MLP-only models beside the transformers.
 
-In: a folder; a folder with the collected results of our runs (metrics, logits, embedding,
-interventions). Out: NAME.csv, NAME.tex and NAME.md for each table.
+In: a folder; the list of runs; the metrics of all listed runs; a folder with the results of the
+mechanism, and the results of the interventions: what is not there is left out. Out: NAME.csv,
+NAME.tex, NAME.md and NAME.json for each table.
 """
 
+from pathlib import Path
+
+import pandas as pd
+
+from strata import results
+from strata.collected import read_collected
+from strata.measure.metrics import Metrics
 from strata.run import command
 from strata.tables import format
 from studies.architectures.code import mlp_seeds
-from studies.mechanism.code.study import Choice, usual
-from studies.params import load
-from studies.seeds.code.beside_seeds import Studied
+from studies.architectures.code.paired import paired
+from studies.params import load, runs
 
 
-def main(folder: str, *collected: str) -> None:
-    params = load()
-    choice = Choice(params.accounts.levels, params.metrics.accuracy)
-    runs = Studied.collected(*collected)
-    ours = [run for run in runs if usual(run.interventions.run)]
-    format.write(mlp_seeds.tables(ours, choice, params.grid), folder)
+def main(folder: str, listed: str, metrics: str, mechanism: str, interventions: str) -> None:
+    params, said = load(), Path(mechanism, "accounts-moduli.csv")
+    planned = runs("paper", listed) + runs("architectures", listed)
+    seeds = sorted({run.seed for run in planned if run.variant == "mlp"})
+    usual = [x for x in read_collected(metrics, Metrics) if params.grid.usual(x.run)]
+    found = results.read(Path(mechanism, "results.parquet"), interventions)
+    pairs = paired(usual, found, params.grid.moduli, seeds, params.metrics.accuracy)
+    called = pd.read_csv(said) if said.is_file() else None
+    equal, confidence = params.architectures.equal, params.grid.confidence
+    format.write(mlp_seeds.tables(pairs, called, equal, confidence), folder)
 
 
 if __name__ == "__main__":

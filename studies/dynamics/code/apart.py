@@ -12,10 +12,10 @@ from jaxtyping import Float, Int
 from strata.monoid import classes
 from strata.patch import specificity
 from strata.run import TrainParams
+from strata.statistics import folds
 from studies.dynamics.code.table import Row
-from studies.mechanism.code.descriptions import folds
 
-FOLDS, SHUFFLES, SEED = 5, 100, 0  # docs/strata-or-primes.md, sections 1.2 and 3.5
+FOLDS, SHUFFLES, SEED = 5, 100, 0  # studies/mechanism/criteria-primes.md, sections 1.2 and 3.5
 Rows = Float[np.ndarray, "n d_model"]
 
 

@@ -14,7 +14,7 @@ from strata.monoid import classes
 from strata.params import GridParams
 from strata.run import InputError, Run
 from strata.statistics import above_chance
-from strata.tables.headline import Table
+from strata.tables.table import CLASS, MEASURE, RUN, RUNS, Column, N, Table
 from strata.train.environment import Environment
 from studies.dynamics.code import order
 from studies.dynamics.code.order import LINE, MEASURES, Ends, Times
@@ -23,13 +23,6 @@ from studies.dynamics.code.table import curve
 from studies.params import DynamicsParams
 
 Json = dict[str, Any]
-LEVEL = 0.05  # of a test
-
-WHOLE = ["n", "class_chance", "epoch_known", "epoch_class", "epoch_answer", "epoch_between"]
-WHOLE += ["epoch_added", "epoch_probe", "epoch_restricted", "epoch_unaveraged"]
-ORDER = ["n", "measure", "pairs", "agree", "disagree", "tie", "p_sign", "p_shuffle"]
-ORDER += ["runs", "runs_agree", "p_runs", "note"]
-ORDER += ["composites", "after_last", "control_pairs", "control_agree", "control_disagree"]
 
 
 def tables(
@@ -55,11 +48,31 @@ def tables(
     half = "Epoch from which each class stays at half of its final value or above"
     pair = "Composite classes against the atomic classes that their groups are made of, in time"
     return (
-        Table("dynamics-times", f"{half}, n = {names}.", of_times(found)),
-        Table("dynamics-order", f"{pair}, n = {names}.", of_order(found, line, params)),
-        Table("dynamics-grokking", f"{whole}, n = {names}.", of_wholes(frames)),
-        Table("dynamics-origin", "Where the checkpoints were trained.", of_origins(origins)),
+        Table("dynamics-times", f"{half}, n = {names}.", of_times(found), TIMES),
+        Table(
+            "dynamics-order",
+            f"{pair}, n = {names}.",
+            of_order(found, line, params),
+            ORDER,
+        ),
+        Table("dynamics-grokking", f"{whole}, n = {names}.", of_wholes(frames), WHOLE),
+        Table(
+            "dynamics-origin", "Where the checkpoints were trained.", of_origins(origins), ORIGINS
+        ),
     )
+
+
+def epoch(heading: str, missing: str = "never") -> Column:
+    """An epoch that may never come."""
+    return Column(heading, "count", missing=missing)
+
+
+TIMES = N | CLASS | {
+    "size": Column("elements"),
+    "made_of": Column("made of", "symbols", "l"),
+    **{name: epoch(words) for name, words in MEASURES.items()},
+    "epoch_fve_above": epoch(MEASURES["epoch_fve_above"], "—"),
+}  # fmt: skip
 
 
 def of_times(found: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
@@ -72,6 +85,19 @@ def of_times(found: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
             rows.append(row | {measure: own.get(J.d) for measure, own in by_measure.items()})
     frame = pd.DataFrame(rows, columns=["n", "d", "size", "made_of", *MEASURES])
     return frame.astype(dict.fromkeys(MEASURES, "Int64"))
+
+
+EPOCHS = {
+    "epoch_known": epoch("right answer, training"),
+    "epoch_class": epoch("right class, mirror-free"),
+    "epoch_answer": epoch("right answer, mirror-free"),
+    "epoch_between": epoch("classes apart in W_E"),
+    "epoch_added": epoch("in what training added"),
+    "epoch_probe": epoch("held-out probe"),
+    "epoch_restricted": epoch("restricted loss halved"),
+    "epoch_unaveraged": epoch("the same, 0 left unaveraged"),
+}
+WHOLE = N | {"class_chance": Column("commonest class", "share")} | EPOCHS
 
 
 def of_wholes(frames: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
@@ -95,10 +121,10 @@ def of_wholes(frames: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
         times = {k: order.settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
         rows.append({"n": run.n, "class_chance": chance} | times)
         wholes.append(whole)
-    found = pd.DataFrame(rows, columns=WHOLE)
+    found = pd.DataFrame(rows, columns=[*WHOLE])
     # A measure that no run has been given yet is no epoch that was never reached.
-    absent = [k for k in WHOLE[2:] if rows and not any(len(x[k]) for x in wholes)]
-    return found.astype(dict.fromkeys(WHOLE[2:], "Int64")).drop(columns=absent)
+    absent = [k for k in EPOCHS if rows and not any(len(x[k]) for x in wholes)]
+    return found.astype(dict.fromkeys(EPOCHS, "Int64")).drop(columns=absent)
 
 
 def fallen(loss: pd.Series) -> pd.Series:
@@ -106,8 +132,31 @@ def fallen(loss: pd.Series) -> pd.Series:
     return 1 - loss / loss.iloc[0] if len(loss) else loss
 
 
+NAMES = ["n", "measure", "pairs", "agree", "disagree", "tie", "p_sign", "p_shuffle"]
+NAMES += ["runs", "runs_agree", "p_runs", "can_pass"]
+NAMES += ["composites", "after_last", "control_pairs", "control_agree", "control_disagree"]
+ORDER = N | MEASURE | RUNS | {
+    "pairs": Column("pairs", "count"),
+    "agree": Column("agree", "count"),
+    "disagree": Column("disagree", "count"),
+    "tie": Column("tie", "count"),
+    "p_sign": Column("p, signs", "p"),
+    "p_shuffle": Column("p, shuffled", "p"),
+    "runs_agree": Column("runs that agree", "count"),
+    "p_runs": Column("p, runs", "p"),
+    "can_pass": Column("note", lambda row: "" if row["can_pass"] else "cannot pass", "l"),
+    "composites": Column("composites", "count"),
+    "after_last": Column("after the last factor", "count"),
+    "control_pairs": Column("control pairs", "count"),
+    "control_agree": Column("agree, control", "count"),
+    "control_disagree": Column("disagree, control", "count"),
+}  # fmt: skip
+
+
 def of_order(
-    found: Mapping[int, Mapping[str, Times]], line: Mapping[int, Times], params: GridParams
+    found: Mapping[int, Mapping[str, Times]],
+    line: Mapping[int, Times],
+    params: GridParams,
 ) -> pd.DataFrame:
     """For each measure how many pairs of a composite class and a factor are in that order of time,
     modulus by modulus and (n missing) over all; those of the control beside them. ``line`` are the
@@ -124,7 +173,7 @@ def of_order(
             rows.append({"n": some[0] if len(some) == 1 else None, "measure": label} | row)
     if len(found) == 1:
         rows = rows[::2]  # one modulus is all of them
-    return pd.DataFrame(rows, columns=ORDER).astype({"n": "Int64"})
+    return pd.DataFrame(rows, columns=NAMES).astype({"n": "Int64"})
 
 
 def _order(by_modulus: Mapping[int, Times], params: GridParams) -> Json:
@@ -137,7 +186,7 @@ def _order(by_modulus: Mapping[int, Times], params: GridParams) -> Json:
         last += order.lasts(time, n)
     agree, disagree = own.count(1), own.count(-1)
     strict = agree + disagree
-    return of_runs(runs) | {
+    return of_runs(runs, 1 - params.confidence) | {
         "pairs": len(own), "agree": agree, "disagree": disagree, "tie": own.count(0),
         "p_sign": binomtest(agree, strict, alternative="greater").pvalue if strict else None,
         "p_shuffle": order.shuffled(by_modulus, params) if own else None,
@@ -146,19 +195,29 @@ def _order(by_modulus: Mapping[int, Times], params: GridParams) -> Json:
     }  # fmt: skip
 
 
-def of_runs(signs: Sequence[int]) -> Json:
+def of_runs(signs: Sequence[int], level: float) -> Json:
     """The one-sided sign test with a run as its unit: 1 where more of its pairs agree than
     disagree, −1 where fewer do. Pairs of one run depend on each other and are no sample.
 
-    Where even the least p that so many runs can give is above 5 %, the test cannot pass.
+    Where even the least p that so many runs can give is above the level, the test cannot pass.
 
-    >>> of_runs([1, 1, 1, -1])["p_runs"], of_runs([1] * 4)["note"], of_runs([1] * 5)["note"]
-    (0.3125, 'cannot pass', '')
+    >>> of_runs([1, 1, 1, -1], 0.05)["p_runs"]
+    0.3125
+    >>> of_runs([1] * 4, 0.05)["can_pass"], of_runs([1] * 5, 0.05)["can_pass"]
+    (False, True)
     """
     agree, strict = list(signs).count(1), sum(x != 0 for x in signs)
     p = float(binomtest(agree, strict, alternative="greater").pvalue) if strict else None
-    note = "cannot pass" if signs and 0.5 ** len(signs) > LEVEL else ""
-    return {"runs": len(signs), "runs_agree": agree, "p_runs": p, "note": note}
+    can = 0.5 ** len(signs) <= level if signs else None
+    return {"runs": len(signs), "runs_agree": agree, "p_runs": p, "can_pass": can}
+
+
+ORIGINS = RUN | {
+    "checkpoints": Column("checkpoints", "count"),
+    "checkpoints_machine": Column("checkpoints trained on", align="l"),
+    "train_machine": Column("run trained on", align="l"),
+    "identical": Column("same weights", "truth", "l"),
+}
 
 
 def of_origins(origins: Mapping[Run, tuple[Receipt, Environment]]) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 and where the checkpoints were trained.
 
 In: a folder, the folders of dynamics, checkpoints and train, the names of the runs. Out: NAME.csv,
-NAME.tex and NAME.md for each table.
+NAME.tex, NAME.md and NAME.json for each table.
 """
 
 from pathlib import Path

@@ -1,63 +1,85 @@
 """What hangs on the fraction of pairs that a run is trained on: docs/studies.md, section 4."""
 
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from strata.measure.metrics import Metrics
 from strata.run import Run
-from strata.tables.headline import Table
-from studies.mechanism.code.study import Choice
-from studies.seeds.code.beside_seeds import Studied
-from studies.seeds.code.planned import SAID, Row, not_called, planned
+from strata.tables.planned import PLANNED, planned
+from strata.tables.table import RUNS, SAID, Column, Record, Table
 
-N, SEEDS = 143, (1, 2)
-VARIANTS = {0.2: "fifth", 0.3: "", 0.4: "twofifths", 0.5: "half"}  # of params.yaml, by fraction
+FRACTIONS = {"fraction": Column("fraction")} | PLANNED
 
 
-def tables(runs: Sequence[Studied], choice: Choice) -> tuple[Table, Table]:
-    """The runs, and what is said of them."""
-    about, asked = f"Fraction of pairs trained on, n = {N}", [*product(VARIANTS, SEEDS)]
-    own = planned([Run(N, seed, VARIANTS[x]) for x, seed in asked], runs, choice)
-    own.insert(0, "fraction", [x for x, _ in asked])
+def tables(
+    asked: Mapping[Run, float], runs: Sequence[Metrics], found: pd.DataFrame, level: float
+) -> tuple[Table, Table]:
+    """The runs, each with its fraction, and what is said of them."""
+    [n] = {run.n for run in asked}
+    about = f"Fraction of pairs trained on, n = {n}"
+    order = sorted(asked, key=lambda run: (asked[run], run.seed))
+    own = planned(order, runs, found, level)
+    own.insert(0, "fraction", [asked[run] for run in order])
     return (
-        Table("fractions", f"{about}: the runs.", own),
-        Table("fractions-said", f"{about}: what is said.", sentences(own)),
+        Table("fractions", f"{about}: the runs.", own, FRACTIONS),
+        Table("fractions-said", f"{about}: what is said.", statements(own), STATEMENTS),
     )
 
 
-def sentences(own: pd.DataFrame) -> pd.DataFrame:
-    """What is said of the epoch, and of mixing among the runs that generalise; nothing while runs
-    are missing."""
-    done = own.loc[own["generalises"].fillna(False)]
-    rows: list[Row] = [
-        {"about": "epoch from which validation stays", "runs": own["generalises"].count()},
-        {"about": "mixing", "runs": len(done)},
-    ]
-    if missing := not_called(own):
-        rows = [row | {"said": missing} for row in rows]
-    else:
-        rows = [rows[0] | _epochs(own), rows[1] | _mixing(done)]
-    return pd.DataFrame(rows, columns=SAID)
+EPOCH, MIXING = "epoch from which validation stays", "mixing"
+WORDS = {
+    (EPOCH, "yes"): "goes down with the fraction",
+    (EPOCH, "no"): "does not go down at every step",
+    (MIXING, "yes"): "depends on data",
+    (MIXING, "no"): "not said to depend on data",
+}
 
 
-def _epochs(own: pd.DataFrame) -> Row:
-    """Whether it goes down at every step in each seed; a run that never stays at the level is later
-    than all that do."""
-    epochs = own["epoch_validation"].astype(float).fillna(np.inf).to_numpy()
-    epochs = epochs.reshape(len(VARIANTS), len(SEEDS))
+def said(row: Record) -> str:
+    """A verdict in words."""
+    if row["verdict"] == "not called":
+        return f"not called: {row['trained']} of {row['planned']} runs"
+    return WORDS[row["about"], row["verdict"]]
+
+
+STATEMENTS = {"about": Column("about", align="l")} | RUNS | {
+    "held": Column("counted", lambda row: f"{row['held']} of {row['of_all']}", missing=""),
+    "verdict": SAID["said"]._replace(style=said),
+}  # fmt: skip
+
+
+def statements(own: pd.DataFrame) -> pd.DataFrame:
+    """What is said of the epoch: whether it goes down at every step of the fraction in each seed,
+    with the steps at which it does. And of mixing among the runs that generalise: whether both
+    seeds mix at one fraction and neither at another, with the runs that mix. Nothing is said while
+    runs are missing; of mixing there is no row where no study says which runs mix."""
+    done = own.query("generalises == True")
+    trained = len(own.dropna(subset=["generalises"]))
+    rows = [{"about": EPOCH, "runs": trained} | _epochs(own)]
+    if "mixes" in own:
+        rows.append({"about": MIXING, "runs": len(done)} | _mixing(done, len({*own["seed"]})))
+    names = ["about", "runs", "held", "of_all", "trained", "planned", "verdict"]
+    frame = pd.DataFrame(rows, columns=names).assign(trained=trained, planned=len(own))
+    if trained < len(own):
+        frame = frame.assign(held=None, of_all=None, verdict="not called")
+    return frame.astype({"held": "Int64", "of_all": "Int64"})
+
+
+def _epochs(own: pd.DataFrame) -> dict[str, int | str]:
+    """A run that never stays at the level is later than all that do."""
+    by = own.assign(epoch=own["epoch_validation"].astype(float).fillna(np.inf))
+    epochs = by.pivot(index="fraction", columns="seed", values="epoch").to_numpy()
     down = epochs[1:] < epochs[:-1]
-    said = "goes down with the fraction" if down.all() else "does not go down at every step"
-    return {"counted": f"down at {down.sum()} of {down.size} steps", "said": said}
+    held = {"held": int(down.sum()), "of_all": down.size}
+    return held | {"verdict": "yes" if down.all() else "no"}
 
 
-def _mixing(done: pd.DataFrame) -> Row:
-    """Whether both seeds mix at one fraction and neither at another; a fraction at which a run does
-    not generalise is neither."""
-    of = {x: group["mixes"].tolist() for x, group in done.groupby("fraction")}
-    whole = [mixes for mixes in of.values() if len(mixes) == len(SEEDS)]
+def _mixing(done: pd.DataFrame, seeds: int) -> dict[str, int | str]:
+    """A fraction at which a run does not generalise is neither."""
+    of = [group["mixes"].tolist() for _, group in done.groupby("fraction")]
+    whole = [mixes for mixes in of if len(mixes) == seeds]
     depends = any(map(all, whole)) and not all(map(any, whole))
-    counted = ", ".join(f"{x}: {sum(mixes)} of {len(mixes)}" for x, mixes in of.items())
-    said = "depends on data" if depends else "not said to depend on data"
-    return {"counted": counted, "said": said}
+    held = {"held": done["mixes"].tolist().count(True), "of_all": len(done)}
+    return held | {"verdict": "yes" if depends else "no"}

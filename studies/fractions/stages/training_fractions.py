@@ -1,22 +1,26 @@
-"""The tables of smaller and larger shares of training pairs: docs/studies.md.
+"""The tables of smaller and larger shares of training pairs.
 
-In: a folder; a folder with the collected results of our runs (metrics, logits, embedding,
-interventions). Out: NAME.csv, NAME.tex and NAME.md for each table.
+In: a folder; the list of runs; the metrics of all listed runs, and the results of the mechanism,
+without which nothing is said of mixing. Out: NAME.csv, NAME.tex, NAME.md and NAME.json for each
+table.
 """
 
-from strata.run import command
+from strata import results
+from strata.collected import read_collected
+from strata.measure.metrics import Metrics
+from strata.run import Run, command
 from strata.tables import format
 from studies.fractions.code import fractions
-from studies.mechanism.code.study import Choice
-from studies.params import load
-from studies.seeds.code.beside_seeds import Studied
+from studies.params import load, runs
 
 
-def main(folder: str, *collected: str) -> None:
+def main(folder: str, listed: str, metrics: str, *found: str) -> None:
     params = load()
-    choice = Choice(params.accounts.levels, params.metrics.accuracy)
-    runs = Studied.collected(*collected)
-    format.write(fractions.tables(runs, choice), folder)
+    own = runs("fractions", listed)
+    own += [Run(n, seed) for n, seed in dict.fromkeys((run.n, run.seed) for run in own)]
+    asked = {run: params.settings(run).split.train_fraction for run in own}
+    measured, more = read_collected(metrics, Metrics), results.read(*found)
+    format.write(fractions.tables(asked, measured, more, params.metrics.accuracy), folder)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import get_args
 
 from strata.patch.scores import Scores
 from studies.interventions.code import head_criteria
-from studies.interventions.code.levels import LEVELS, Case, Judged, Levels, judged
+from studies.interventions.code.cases import Case, Judged, judged
 from studies.interventions.code.records import (
     EqualEnergy,
     Interventions,
@@ -17,9 +17,10 @@ from studies.interventions.code.records import (
     Kind,
     Region,
 )
+from studies.params import CriteriaLevels as Levels
 
 
-def judge(run: Interventions, levels: Levels = LEVELS) -> list[Judged]:
+def judge(run: Interventions, levels: Levels) -> list[Judged]:
     """Every criterion on a run's interventions; a run that diverged passes none and has no case."""
     if not run.finite:
         return []

@@ -5,12 +5,11 @@ from typing import Literal, NamedTuple
 
 from strata.patch.scores import always_zero, class_known
 from strata.statistics import above_chance
-from studies.interventions.code.levels import Case, Judged, Levels, judged
+from studies.interventions.code.cases import Case, Judged, judged
 from studies.interventions.code.records import Draw, HeadChange, Interventions, Side
+from studies.params import CriteriaLevels as Levels
 
 SHARE = "share of lost skill"
-PARTLY = 0.1  # by which a share must exceed that of shuffled labels to say anything
-RANK = 8  # singular directions of head 0 that the paper counts
 Heads = tuple[int, ...]
 Skills = dict[int, float]  # by the prime power of n
 # What skill 0 modulo a prime power is: a random element of the right class, or always 0.
@@ -37,9 +36,9 @@ def _routing(run: Interventions, levels: Levels) -> Iterator[Judged]:
         of = [x for x in routes(run, heads, levels) if x.modulus is None]
         cases = (Case(x.answer == "yes", x.share, x.high) for x in of if x.used)
         yield judged(section, f"{name} by class, {SHARE}", cases)
-    ranked = _skill(run.head_change("rank", (0,), rank=RANK))
+    ranked = _skill(run.head_change("rank", (0,), rank=levels.rank))
     cases = [] if ranked is None else [Case(ranked >= levels.intact, ranked)]
-    yield judged(section, f"{RANK} directions of head 0 are enough", cases)
+    yield judged(section, f"{levels.rank} directions of head 0 are enough", cases)
     yield judged(section, "reads the classes", _subspace(run, levels, every, "read"))
     test = "reads the classes, not the embedding at large"
     yield judged(section, test, _not_at_large(run, levels, every))
@@ -147,7 +146,7 @@ def _route(
     share, shuffled, high = ((x - mean) / lost for x in skills)
     used = lost >= levels.lost
     yes = share >= levels.routed and share - high >= levels.differ
-    part = "in part" if share - high >= PARTLY else "no"
+    part = "in part" if share - high >= levels.partly else "no"
     return Route(
         modulus, lost, share, shuffled, high, (("yes" if yes else part) if used else "not used")
     )

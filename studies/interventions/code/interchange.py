@@ -4,30 +4,20 @@ Definitions and criteria: docs/interventions.md, section 3.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 
-from strata.monoid import classes
 from strata.patch import patching
 from strata.patch.ablations import Subject
-from strata.patch.hybrids import Hybrids
+from strata.patch.hybrids import Hybrids, norm_matched, predictions
 from strata.patch.patching import Outcome, Rig
 from strata.patch.scores import short, with_ties
 from studies.interventions.code import hybrids as made
 from studies.interventions.code.records import ClassTrials, Interchange, Kind
 
 CLASS_ONLY: tuple[Kind, ...] = ("class only", "class only, shared coordinates")
-
-
-class Predictions(NamedTuple):
-    """For every (hybrid, b): the answer or the class predicted, its chance, and whether the trial
-    counts."""
-
-    expected: Int[np.ndarray, "count n"]
-    chance: Float[np.ndarray, "count n"]
-    counts: Bool[np.ndarray, "count n"]
 
 
 def answers(rig: Rig, hybrids: Hybrids, counts: Bool[np.ndarray, "count n"]) -> Outcome:
@@ -37,33 +27,6 @@ def answers(rig: Rig, hybrids: Hybrids, counts: Bool[np.ndarray, "count n"]) -> 
     rows = hybrids.table.astype(W_E.dtype)
     weights = rig.weights | {"W_E": np.concatenate([W_E[:n], rows, W_E[n:]])}
     return patching.outcomes(weights, n + i, b, hybrids.instead_of[i] * b % n)
-
-
-def norm_matched(hybrids: Hybrids, rows: np.ndarray, rng: np.random.Generator) -> Hybrids:
-    """Each change of a row of W_E replaced by one of the same length in a random direction."""
-    change = hybrids.table - rows[hybrids.instead_of]
-    random = rng.normal(size=change.shape)
-    random *= (np.linalg.norm(change, axis=1) / np.linalg.norm(random, axis=1))[:, None]
-    return hybrids._replace(table=(rows[hybrids.instead_of] + random).astype(change.dtype))
-
-
-def predictions(hybrids: Hybrids, n: int, exact: bool) -> Predictions:
-    """What the algebra says of every (hybrid, b): the answer if ``exact``, or else the class.
-
-    A trial counts where this is not what holds for the residue itself and, if an answer is asked
-    for, there is one and its class has another element.
-    """
-    b, acts = np.arange(n), hybrids.acts_as[:, None]
-    product = np.outer(hybrids.instead_of, b) % n
-    target = np.gcd(np.outer(hybrids.of_class, b), n)  # gcd(d b, n) is the class for every n
-    sizes = np.zeros(n + 1)
-    for J in classes(n):
-        sizes[J.d] = len(J)
-    if not exact:
-        return Predictions(target, sizes[target] / n, target != np.gcd(product, n))
-    answer = np.where(acts < 0, -1, acts * b % n)
-    counts = (acts >= 0) & (answer != product) & (sizes[target] > 1)
-    return Predictions(answer, 1 / sizes[target], counts)
 
 
 def measured(

@@ -20,9 +20,8 @@ from studies.interventions.code import energy, interchange, keep_remove, routing
 from studies.interventions.code.records import Interventions, KeyFrequencies, OtherKeys, Site
 from studies.params import InterventionsParams
 
-# Thresholds of key frequencies beside that of params.yaml, and the sites at which they are tried:
-# where a class has a table of its own, which no average over pairs gives away.
-KEY_THRESHOLDS = (0.25, 1.0, 2.0)
+# Where other thresholds of key frequencies are tried: where a class has a table of its own, which
+# no average over pairs gives away.
 OWN_TABLE: tuple[Site, ...] = ("embedding", "candidates")
 
 
@@ -65,7 +64,7 @@ def _tests(subject: Subject, embedding: np.ndarray, params: InterventionsParams)
     tests: dict[str, Callable[[], list[Any]]] = {
         "keep_remove": lambda: keep_remove.keep_remove(subject, controls),
         "routing": lambda: routing.routing(subject, draws, rng(4)),
-        "other_keys": lambda: _other_keys(subject, embedding, draws, rng(5)),
+        "other_keys": lambda: _other_keys(subject, embedding, params, rng(5)),
         "equal_energy": lambda: energy.equal_energy(subject, controls),
         "interchange": lambda: interchange.interchange(subject, params.swaps, rng(3)),
         "specificity": lambda: specificity.specificity(subject, draws, rng(2)),
@@ -75,14 +74,14 @@ def _tests(subject: Subject, embedding: np.ndarray, params: InterventionsParams)
 
 
 def _other_keys(
-    subject: Subject, embedding: np.ndarray, draws: int, rng: np.random.Generator
+    subject: Subject, embedding: np.ndarray, params: InterventionsParams, rng: np.random.Generator
 ) -> list[OtherKeys]:
     """Keep and remove of all classes at once with other thresholds of key frequencies."""
     records = []
-    for threshold in KEY_THRESHOLDS:
+    for threshold in params.other_key_thresholds:
         masks = projections.keys(embedding, subject.rig.n, threshold)
         other = subject._replace(masks=masks)
-        controls = projections.draw_controls(subject.rig.n, masks, draws, rng)
+        controls = projections.draw_controls(subject.rig.n, masks, params.draws, rng)
         scopes = keep_remove.scopes(masks)[:1]
         kept = keep_remove.keep_remove(other, controls, OWN_TABLE, scopes, every=False)
         records.append(

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from strata.monoid import prime_powers
 from studies.mechanism.code.descriptions import weights_of
-from studies.mechanism.code.main_effects import prime_powers
 
 Sets = dict[frozenset[int], float]  # of factors: i is q mod the i-th prime power, ω + i is c mod it
 KINDS = "bias", "own", "cross-talk", "many"

@@ -1,19 +1,18 @@
-"""What the logits of a run say of strata and primes: docs/strata-or-primes.md, sections 1 and 4."""
+"""What the logits of a run say of strata and primes: criteria-primes.md, sections 1 and 4."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import beta
 from sympy.ntheory import primefactors
 
+from strata.statistics import lower_limit
 from studies.mechanism.code.records import HeldOutProducts, Logits, LogitsAtKey, SharedCharacter
 from studies.params import LevelsParams
 
 Verdict = Literal["primes", "strata", "between", "disagree", "neither"]
 Side = Literal["primes", "strata", "between"]
 OPPOSITE: dict[str, Side] = {"primes": "strata", "strata": "primes"}
-FEWEST = 5  # runs of a modulus that is called anything
 
 
 class Gating(NamedTuple):
@@ -90,12 +89,10 @@ def cost(at: LogitsAtKey) -> float | None:
     return float(np.mean(costs)) if costs else None
 
 
-def votes(
-    logits: Logits, levels: LevelsParams, at: LogitsAtKey | None = None, seed: int | None = None
-) -> Votes:
-    """All of a run at the first key threshold and seed of the folds, or at others."""
-    at = at or logits.at[0]
-    products = next(x for x in at.products if seed in (None, x.seed))
+def votes(logits: Logits, levels: LevelsParams) -> Votes:
+    """All of a run, at the first key threshold and seed of the folds."""
+    at = logits.at[0]
+    products = at.products[0]
     single, several = ([x for x in at.characters if (len(x.parts) > 1) == y] for y in (False, True))
     r2 = products.r2
     found = Votes(
@@ -160,25 +157,17 @@ def against(found: Votes, levels: LevelsParams) -> tuple[str, ...]:
     return tuple(name for name, so in speaks.items() if so)
 
 
-def lower_limit(held: int, runs: int) -> float:
-    """The one-sided 95 % limit of Clopper and Pearson (Biometrika 26, 1934) for a share.
+def called(verdicts: Sequence[str], fewest: int) -> str | None:
+    """What a modulus is called from the verdicts of its generalising runs, of which there must be
+    enough; None: not decided.
 
-    >>> [round(lower_limit(*x), 3) for x in ((9, 10), (8, 10), (5, 5))]
-    [0.606, 0.493, 0.549]
-    """
-    return float(beta.ppf(0.05, held, runs - held + 1)) if held else 0.0
-
-
-def called(verdicts: Sequence[str]) -> str | None:
-    """What a modulus is called from the verdicts of its generalising runs; None: not decided.
-
-    >>> called(["primes"] * 9 + ["between"]), called(["primes"] * 9 + ["strata"])
+    >>> called(["primes"] * 9 + ["between"], 5), called(["primes"] * 9 + ["strata"], 5)
     ('primes', None)
-    >>> called(["strata"] * 4)
+    >>> called(["strata"] * 4, 5)
     """
     for name in ("primes", "strata", "neither"):
         held = verdicts.count(name)
         clear = OPPOSITE.get(name) not in verdicts and lower_limit(held, len(verdicts)) > 0.5
-        if clear and len(verdicts) >= FEWEST:
+        if clear and len(verdicts) >= fewest:
             return name
     return None

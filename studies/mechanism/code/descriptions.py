@@ -119,17 +119,6 @@ def unfitted(description: Description) -> Float[np.ndarray, "n n"]:
     return same + columns(description.characters, np.ones(len(description.characters.labels)))
 
 
-def folds(n: int, seed: int, count: int) -> Int[np.ndarray, " n"]:
-    """The fold of each residue: the elements of each class of two or more, permuted, are dealt in
-    turn, and the counter goes on over classes. −1 for the element of a class of one."""
-    rng, start, found = np.random.default_rng(seed), 0, np.full(n, -1)
-    for J in classes(n):
-        if len(J) > 1:
-            found[rng.permutation(J.elements)] = (start + np.arange(len(J))) % count
-            start += len(J)
-    return found
-
-
 def weights_of(n: int) -> Float[np.ndarray, " n"]:
     """N(q): how many ordered pairs have product q."""
     of = np.arange(n)

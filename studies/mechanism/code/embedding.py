@@ -1,6 +1,6 @@
-"""The embedding of one run under the two accounts: docs/strata-or-primes.md, section 2."""
+"""The embedding of one run under the two accounts: criteria-primes.md, section 2."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,21 @@ def measure(
     )
 
 
+class Account(NamedTuple):
+    """The account that a verdict on the embedding is for, and of strata whether classes have
+    coordinates of their own."""
+
+    account: str
+    coordinates: str = ""
+
+
+ACCOUNTS: dict[EmbeddingVerdict, Account] = {
+    "primes": Account("primes"),
+    "strata, shared coordinates": Account("strata", "shared"),
+    "strata, own coordinates": Account("strata", "own"),
+    "neither": Account("neither"),
+    "between": Account("between"),
+}
 VOTES = ("main_effects", "key_kept", "within", "crossing")
 
 

@@ -1,6 +1,6 @@
 """Main effects of the embedding kept alone and removed, with controls of their rank and energy.
 
-Definitions: docs/strata-or-primes.md, section 2.2.
+Definitions: criteria-primes.md, section 2.2.
 """
 
 from collections.abc import Callable, Iterable
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from strata.monoid import classes
+from strata.monoid import classes, prime_powers
 from strata.patch import projections
 from strata.patch.ablations import key_spans, with_embedding
 from strata.patch.patching import TIES, Outcome, Rig
@@ -32,7 +32,6 @@ from studies.mechanism.code.main_effects import (
     energy,
     functions,
     permuted,
-    prime_powers,
     share,
     shared_directions,
 )

@@ -1,4 +1,4 @@
-"""Two descriptions of the logits of a run: docs/strata-or-primes.md, section 1."""
+"""Two descriptions of the logits of a run: criteria-primes.md, section 1."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from strata.measure.character_fit import centred
 from strata.monoid import classes
 from strata.patch.projections import Masks, keys
 from strata.run import Run
+from strata.statistics import folds
 from strata.store import Arrays
 from studies.mechanism.code import descriptions, gating
 from studies.mechanism.code.descriptions import Description, fit, held_out, weights_of
@@ -151,7 +152,7 @@ def products(
     found: Profiles, described: dict[Name, Description], seed: int, count: int
 ) -> HeldOutProducts:
     """Held-out products, with and without a bias for each candidate."""
-    fold, N = descriptions.folds(found.n, seed, count), weights_of(found.n)
+    fold, N = folds(found.n, seed, count), weights_of(found.n)
 
     def r2(bias: bool) -> dict[Name, float]:
         return {

@@ -2,25 +2,18 @@
 
 f_Q(r) is the mean row over a ≡ r (mod Q), less the mean μ of all rows. As a is its residues modulo
 the Q, the f_Q are the main effects of a complete factorial design with one row for each cell:
-orthogonal to each other, and the nearest sum. Definitions: docs/strata-or-primes.md, section 2.
+orthogonal to each other, and the nearest sum. Definitions: criteria-primes.md, section 2.
 """
 
 from math import gcd
 
 import numpy as np
 from jaxtyping import Float
-from sympy.ntheory import divisors, factorint
+from sympy.ntheory import divisors
+
+from strata.monoid import prime_powers
 
 RANK = 1e-10  # singular values below this share of the largest count as 0
-
-
-def prime_powers(n: int) -> tuple[int, ...]:
-    """The Q = p^κ with Q ‖ n, primes ascending.
-
-    >>> prime_powers(180)
-    (4, 9, 5)
-    """
-    return tuple(p**k for p, k in sorted(factorint(n).items()))
 
 
 def effects(rows: Float[np.ndarray, "n width"], Q: int) -> Float[np.ndarray, "Q width"]:

@@ -13,11 +13,11 @@ import numpy as np
 from strata import store
 from strata.patch.projections import Masks, keys
 from strata.run import InputError
+from strata.statistics import folds
 from studies.mechanism.code import anova, codewords, decide, neurons, proof, residual
 from studies.mechanism.code import dictionary as functions
 from studies.mechanism.code.characters import Label
 from studies.mechanism.code.decide import Row
-from studies.mechanism.code.descriptions import folds
 from studies.mechanism.code.dictionary import Dictionary
 from studies.mechanism.code.pairs import Pairs, Profile, Score, all_pairs, profile
 from studies.params import MechanismSettings as Settings

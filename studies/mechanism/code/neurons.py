@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from strata.monoid import prime_powers
 from studies.mechanism.code import simple_neurons
-from studies.mechanism.code.main_effects import prime_powers
 from studies.mechanism.code.pairs import Pairs, Score
 from studies.mechanism.code.simple_neurons import Fit, Read, Space
 

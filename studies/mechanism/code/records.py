@@ -1,5 +1,5 @@
 """The logits of a run, and its embedding, described by strata and by primes: what data/logits and
-data/embedding hold. Defined in docs/strata-or-primes.md, sections 1 and 2.
+data/embedding hold. Defined in criteria-primes.md, sections 1 and 2.
 
 z is the logit less its mean over all candidates, y(q, c) its mean over the pairs with product q.
 Every R² is 1 − (what is left of z)/(Σ z²), over all pairs and candidates unless said otherwise.

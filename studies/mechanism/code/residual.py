@@ -12,10 +12,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from sympy.ntheory import factorint
 
-from strata.monoid import classes
+from strata.monoid import classes, prime_powers
 from studies.mechanism.code import codewords
 from studies.mechanism.code.dictionary import ZERO, Dictionary, determined, fitted
-from studies.mechanism.code.main_effects import prime_powers
 from studies.mechanism.code.pairs import Pairs, Profile, Score
 
 

@@ -13,11 +13,11 @@ from jaxtyping import Float, Int
 
 from strata.measure.activations import answers, before_mlp
 from strata.measure.fourier import conjugate
-from strata.monoid import JClass, chi, frequencies
+from strata.monoid import JClass, chi, frequencies, prime_powers
 from strata.patch.patching import Rig, chunks
 from strata.patch.scores import short
 from strata.statistics import above_chance
-from studies.mechanism.code.main_effects import effects, functions, prime_powers
+from studies.mechanism.code.main_effects import effects, functions
 from studies.mechanism.code.records import Neurons, Replaced
 
 PAIRS = 4800  # in a block, of whole rows

@@ -1,21 +1,35 @@
-"""Strata or primes, as tables: docs/strata-or-primes.md says what each number means.
+"""Strata or primes, as tables: criteria-primes.md says what each number means.
 
 A run of a prime power, where both accounts are one, has rows and no verdict. Means are over the
 runs that generalise.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
+from strata.results import Row, verdict
 from strata.statistics import t_interval
-from strata.tables.headline import Table
-from strata.tables.seeds import listed
-from studies.mechanism.code.decision import Votes, sides_differ, votes
+from strata.tables.spread import listed
+from strata.tables.table import (
+    CLASS,
+    GENERALISED,
+    KIND,
+    MEASURE,
+    RUN,
+    RUNS,
+    Column,
+    N,
+    Record,
+    Table,
+)
+from studies.mechanism.code import tables_embedding as embedding
+from studies.mechanism.code.decision import Verdict, Votes, sides_differ, votes
+from studies.mechanism.code.embedding import ACCOUNTS, Account
 from studies.mechanism.code.records import Description, Logits
-from studies.mechanism.code.study import Case, Choice, by_kind, conclusion, name_of, verdicts
+from studies.mechanism.code.study import Case, Choice, by_kind, conclusion, counted
 from studies.params import LevelsParams
 
 Json = dict[str, Any]
@@ -26,17 +40,43 @@ MODULI = 3  # that decide: simultaneous intervals are over the primary measures 
 
 def tables(cases: Sequence[Case], choice: Choice, confidence: float) -> tuple[Table, ...]:
     """The tables over all runs."""
+    means = "Means over the runs of a modulus that generalise, with intervals."
+    both = "Both descriptions of the logits, run by run."
     return (
-        Table("accounts-runs", "Strata or primes, run by run.", runs(cases, choice)),
-        Table("accounts-fits", "Both descriptions of the logits, run by run.", fits(cases)),
-        Table("accounts-classes", "Classes held out, and inside classes.", classes(cases)),
-        Table("accounts-moduli", "Strata or primes, by modulus.", moduli(cases, choice)),
+        Table("accounts-runs", "Strata or primes, run by run.", runs(cases, choice), RUNS_COLUMNS),
+        Table("accounts-fits", both, fits(cases), FITS),
+        Table("accounts-classes", "Classes held out, and inside classes.", classes(cases), CLASSES),
         Table(
-            "accounts-intervals",
-            "Means over the runs of a modulus that generalise, with intervals.",
-            intervals(cases, choice, confidence),
+            "accounts-moduli", "Strata or primes, by modulus.", moduli(cases, choice), BY_MODULUS
         ),
+        Table("accounts-intervals", means, intervals(cases, choice, confidence), INTERVALS),
     )
+
+
+MEASURED = {
+    "gating": Column("gating γ", "index"),
+    "balanced": Column("balanced γ_b", "index"),
+    "delta": Column("Δ", "share difference"),
+    "tau": Column("τ", "index"),
+    "cost": Column("cost of sharing", "share"),
+    "described": Column("described by", align="l"),
+    "speaks_against": Column("speaks against", align="l", missing=""),
+    "ceiling": Column("ceiling", "share"),
+    "r2_S": Column("R² of S", "share"),
+    "r2_C": Column("R² of C", "share"),
+}
+RUNS_COLUMNS = RUN | KIND | N | GENERALISED | MEASURED | {
+    "L": Column("logits", align="l"),
+    "E": Column("embedding", align="l"),
+    "gating_least": Column("γ, least character", "index"),
+    "gating_least_share": Column("its share", "share"),
+    "crossing": Column("crossing", "share"),
+    "within": Column("within", "share"),
+    "kept": Column("kept", "share"),
+    "eta": Column("η", "index"),
+    "key": Column("key", "count"),
+    "mixed": Column("mixed key frequencies", "count"),
+}  # fmt: skip
 
 
 def runs(cases: Iterable[Case], choice: Choice) -> pd.DataFrame:
@@ -48,9 +88,9 @@ def run(case: Case, choice: Choice) -> Json:
     """One row of ``runs``."""
     found, at, logits = choice.votes(case), case.logits.at[0], case.logits
     row: Json = {"run": logits.run, "architecture": logits.architecture, "n": logits.n}
-    row |= {"generalised": case.generalised(choice.generalised)}
-    E = (case.embedding.E or "").replace(",", ":")  # no commas: the figure reads this table
-    row |= {"L": found.L if case.decides else "", "E": E}
+    row |= {"generalised": choice.done(case), "L": found.L if case.decides else ""}
+    E = ACCOUNTS[case.embedding.E] if case.embedding.E else Account("")
+    row |= {"E": E.account, "coordinates": E.coordinates}
     row |= measures(found) | of_embedding(case)
     row |= {f"r2_{name}": at.fits[name].r2 for name in ("S", "C")} | {"differ": case.decides}
     row |= {"counted": found.gating.counted, "left_out": found.gating.left_out}
@@ -66,8 +106,8 @@ def gated_most(case: Case, smallest: float) -> Json:
     explain by their parts of one class; exploratory."""
     single = [x for x in case.logits.at[0].characters if len(x.parts) == 1 and x.same]
     total = sum(x.explained for x in single)
-    counted = [x for x in single if x.explained >= smallest * total]
-    x = min(counted, key=lambda x: x.different / x.same, default=None)
+    known = [x for x in single if x.explained >= smallest * total]
+    x = min(known, key=lambda x: x.different / x.same, default=None)
     if x is None:
         return {"gating_least": None, "gating_least_share": None}
     return {"gating_least": x.different / x.same, "gating_least_share": x.explained / total}
@@ -100,6 +140,60 @@ def of_embedding(case: Case) -> Json:
     }
 
 
+# What other studies read of a run: name and unit.
+NAMES = {
+    "r2_C": ("R² of C (primes)", "share"),
+    "r2_S": ("R² of S (strata)", "share"),
+    "ceiling": ("ceiling of R²", "share"),
+    "gating": ("gating γ", "index"),
+    "gating_least": ("γ of the least character", "index"),
+    "balanced": ("balanced gating γ_b", "index"),
+    "delta": ("Δ of held-out products", "index"),
+    "tau": ("τ", "index"),
+    "cost": ("cost of sharing", "index"),
+    "crossing": ("crossing", "share"),
+    "within": ("within", "share"),
+    "kept": ("kept", "share"),
+    "eta": ("η", "index"),
+    "mixing": ("mixing", "truth"),
+}
+
+
+def results(name: str, case: Case, choice: Choice) -> Iterator[Row]:
+    """The numbers of a run, under a name: the verdicts, what decides them, what is measured of the
+    embedding."""
+    if not case.logits.finite:
+        return
+    row = run(case, choice)
+    yield from verdict(name, "verdict on the logits", row["L"] or None, get_args(Verdict))
+    yield from verdict(name, "verdict on the embedding", row["E"] or None, get_args(Verdict))
+    named = {label: (row[key], unit) for key, (label, unit) in NAMES.items()}
+    of_embedding = embedding.numbers(case.embedding)
+    for key in embedding.READ:
+        label, unit = embedding.NAMES[key]
+        named[label] = of_embedding.get(key), unit
+    if not case.decides:
+        del named["mixing"], named["gating γ"]
+    for label, (value, unit) in named.items():
+        if value is not None:
+            yield Row(name, "", label, unit, float(value))
+
+
+FITS = RUN | {
+    "ceiling": Column("ceiling", "share"),
+    "accuracy_all": Column("accuracy, all pairs", "share"),
+    "C unfitted": Column("C: accuracy, not fitted", "share"),
+}  # fmt: skip
+FITS |= {"ceiling held out": Column("ceiling: R² held out", "share")}
+for name in DESCRIPTIONS:
+    FITS |= {
+        f"{name} rank": Column(f"{name}: rank", "count"),
+        f"{name} r2": Column(f"{name}: R²", "share"),
+        f"{name} accuracy": Column(f"{name}: accuracy", "share"),
+        f"{name} held out": Column(f"{name}: R² held out", "share"),
+    }
+
+
 def fits(cases: Iterable[Case]) -> pd.DataFrame:
     """Rank, R² and accuracy of every description, and R² of held-out products."""
     rows = []
@@ -118,6 +212,18 @@ def fits(cases: Iterable[Case]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+CLASSES = RUN | CLASS | {
+    "ceiling": Column("ceiling", "share"),
+    "r2_out": Column("C from other classes", "share"),
+    "tau_d": Column("of the ceiling", "index"),
+    "accuracy_out": Column("accuracy, class held out", "share"),
+    "r2_own": Column("own coefficients", "share"),
+    "r2_shared": Column("shared coefficients", "share"),
+    "cost": Column("cost of sharing", "share"),
+    "accuracy_target": Column("accuracy", "share"),
+}  # fmt: skip
+
+
 def classes(cases: Iterable[Case]) -> pd.DataFrame:
     """For each class of two elements or more: its products predicted from all other classes, and
     its logits with coefficients of its own."""
@@ -133,46 +239,76 @@ def classes(cases: Iterable[Case]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def kind(row: Record) -> str:
+    """A kind of run in words.
+
+    >>> kind({"architecture": "mlp", "n": 165})
+    'n = 165, mlp'
+    """
+    return f"n = {row['n']}" + f", {row['architecture']}" * (row["architecture"] != "transformer")
+
+
+def with_counts(name: str) -> Callable[[Record], str]:
+    """What a modulus is called, and how many of its runs were given which verdict."""
+    return lambda row: f"{row[name]} ({row[f'{name}_runs']})"
+
+
+BY_KIND = {"n": Column("runs of", kind, "l")}
+BY_MODULUS = BY_KIND | RUNS | {
+    "generalising": Column("generalise", "count"),
+    "L": Column("logits", with_counts("L"), "l"),
+    "E": Column("embedding", with_counts("E"), "l"),
+    "both": Column("both", with_counts("both"), "l"),
+}  # fmt: skip
+
+
 def moduli(cases: Sequence[Case], choice: Choice) -> pd.DataFrame:
     """What each modulus is called, from its runs that generalise."""
     rows = []
-    for kind, own in by_kind(cases).items():
-        done = [case for case in own if case.generalised(choice.generalised)]
-        L = verdicts(own, choice)
+    for (architecture, n), own in by_kind(cases).items():
+        done = [case for case in own if choice.done(case)]
+        L = [choice.votes(case).L for case in done]
         both = [case.both(x) for case, x in zip(done, L, strict=True)]
-        row: Json = {"kind": name_of(kind), "runs": len(own), "generalising": len(done)}
-        row |= {"L": conclusion(L), "E": conclusion([case.E for case in done])}
-        rows.append(row | {"both": conclusion(both)})
-    return pd.DataFrame(rows, columns=["kind", "runs", "generalising", "L", "E", "both"])
+        row: Json = {"architecture": architecture, "n": n, "runs": len(own)}
+        row |= {"generalising": len(done)}
+        for name, given in {"L": L, "E": [case.E for case in done], "both": both}.items():
+            row[name] = conclusion(given, choice.levels.fewest)
+            row[f"{name}_runs"] = counted(given)
+        rows.append(row)
+    names = ["architecture", "n", "runs", "generalising"]
+    names += [f"{x}{end}" for x in ("L", "E", "both") for end in ("", "_runs")]
+    return pd.DataFrame(rows, columns=names)
+
+
+WORDS = {name: label for name, (label, _) in NAMES.items()}
+WORDS["delta"] = "Δ = R²(C) − R²(S), held-out products"
+SPREAD = {
+    "mean": Column("mean", "index"),
+    "low": Column("95 % interval from", "index"),
+    "high": Column("to", "index"),
+    "low_all": Column("simultaneous from", "index"),
+    "high_all": Column("to (simultaneous)", "index"),
+    "median": Column("median", "index"),
+    "min": Column("least", "index"),
+    "max": Column("largest", "index"),
+}
+INTERVALS = BY_KIND | MEASURE | RUNS | SPREAD
 
 
 def intervals(cases: Sequence[Case], choice: Choice, confidence: float) -> pd.DataFrame:
     """Mean, Student's interval, for primary measures a simultaneous one, median, least, largest."""
     rows = []
-    for kind, own in by_kind(cases).items():
-        done = [run(case, choice) for case in own if case.generalised(choice.generalised)]
+    for (architecture, n), own in by_kind(cases).items():
+        done = [run(case, choice) for case in own if choice.done(case)]
         for name in ("gating", "balanced", "delta", "crossing", "within", "kept", "tau", "eta",
                      "cost"):  # fmt: skip
             values = [x[name] for x in done if x[name] is not None]
             if len(values) > 1:
-                row = {"kind": name_of(kind), "measure": NAMES[name], "runs": len(values)}
-                row |= spread(values, name in PRIMARY, confidence)
+                row = {"architecture": architecture, "n": n, "measure": WORDS[name]}
+                row |= {"runs": len(values)} | spread(values, name in PRIMARY, confidence)
                 rows.append(row | {"values": listed(values)})
-    return pd.DataFrame(rows, columns=["kind", "measure", "runs", *SPREAD, "values"])
-
-
-NAMES = {
-    "gating": "gating γ",
-    "balanced": "balanced gating γ_b",
-    "delta": "Δ = R²(C) − R²(S), held-out products",
-    "crossing": "crossing",
-    "within": "within",
-    "kept": "kept",
-    "tau": "τ",
-    "eta": "η",
-    "cost": "cost of sharing",
-}
-SPREAD = ["mean_index", "from", "to", "from_all", "to_all", "median", "least", "largest"]
+    names = ["architecture", "n", "measure", "runs", *SPREAD, "values"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def spread(values: Sequence[float], primary: bool, confidence: float) -> Json:
@@ -185,7 +321,14 @@ def spread(values: Sequence[float], primary: bool, confidence: float) -> Json:
     return dict(zip(SPREAD, [*found, min(values), max(values)], strict=True))
 
 
-def beside_controls(models: dict[str, Logits], levels: LevelsParams) -> tuple[Table, ...]:
+CONTROLS = MEASURED | {
+    "model": Column("model", align="l"),
+    "L": Column("logits", align="l"),
+    "agrees": Column("agrees with an account", align="l", missing=""),
+}  # fmt: skip
+
+
+def beside_controls(models: Mapping[str, Logits], levels: LevelsParams) -> Table:
     """A run, its weights before it generalised and before it was trained: a measure by which one of
     the latter agrees with an account is named."""
     rows = []
@@ -193,10 +336,10 @@ def beside_controls(models: dict[str, Logits], levels: LevelsParams) -> tuple[Ta
         found, at = votes(logits, levels), logits.at[0]
         row: Json = {"model": name, "L": found.L} | measures(found)
         row |= {"ceiling": logits.ceiling, "r2_S": at.fits["S"].r2, "r2_C": at.fits["C"].r2}
-        agree = [NAMES[x] for x, vote in voting(found, levels).items() if vote]
+        agree = [WORDS[x] for x, vote in voting(found, levels).items() if vote]
         rows.append(row | {"agrees": "; ".join(agree)})
     about = "The two accounts on a run and on two models that should be described by neither."
-    return (Table("accounts-controls", about, pd.DataFrame(rows)),)
+    return Table("accounts-controls", about, pd.DataFrame(rows), CONTROLS)
 
 
 def voting(found: Votes, levels: LevelsParams) -> dict[str, bool]:

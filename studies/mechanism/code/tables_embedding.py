@@ -1,7 +1,7 @@
 """The embedding of all runs under the two accounts, and the literature's measures.
 
-docs/strata-or-primes.md, section 2, defines them. What the decision rests on stands in the tables
-of ``accounts``; here are its controls and what is beside it.
+criteria-primes.md, section 2, defines them. What the decision rests on stands in the tables of
+``tables_accounts``; here are its controls and what is beside it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,43 +10,48 @@ import numpy as np
 import pandas as pd
 
 from strata.statistics import t_interval
-from strata.tables.headline import Table
-from studies.mechanism.code.decision import FEWEST, called
-from studies.mechanism.code.embedding_levels import Choice, Measured, by_kind, varied, verdicts
+from strata.tables.format import STYLES
+from strata.tables.table import GENERALISED, MEASURE, RUN, Column, N, Record, Table
 from studies.mechanism.code.records import Embedding
-from studies.mechanism.code.study import conclusion
+from studies.mechanism.code.study import Case, Choice
 
 Numbers = dict[str, float | None]
 SMALLEST = 3  # elements of a class: one frequency has no distribution
-# What is shown over the runs of a modulus, with its unit.
-OVER_RUNS = {
-    "within": ("within, predicted answer", "share"),
-    "within_exchanged": ("within, exchange", "share"),
-    "crossing": ("crossing, predicted answer", "share"),
-    "crossing_exchanged": ("crossing, exchange", "share"),
-    "kept": ("kept", "share"),
-    "effects_share": ("share of W_E in main effects", "share"),
-    "keep_skill": ("keep, skill", "share"),
-    "keep_permuted": ("keep, permuted residues, highest", "share"),
-    "keep_components": ("keep, as many principal components", "share"),
-    "overlap": ("overlap of these with main effects", "share"),
-    "remove_skill": ("remove, skill", "share"),
-    "remove_shrunk": ("nothing removed, shrunk", "share"),
-    "remove_permuted": ("remove, permuted residues, least", "share"),
-    "one_own": ("one removed, skill modulo it, most", "share"),
-    "one_others": ("one removed, skill modulo others, least", "share"),
-    "symmetricity": ("gradient symmetricity", "index"),
-    "irrelevance": ("distance irrelevance", "index"),
-    "simple_share": ("simple neurons, share of variance", "share"),
-    "simple_skill": ("simple neurons, skill", "share"),
-    "power_share": ("functions of a mod one Q, share of variance", "share"),
-    "power_skill": ("functions of a mod one Q, skill", "share"),
-    "sum_share": ("g(a) + g′(b), share of variance", "share"),
-    "sum_skill": ("g(a) + g′(b), skill", "share"),
-    "cosets": ("approximate cosets", "share"),
-    "cosets_second": ("approximate cosets, second-best", "share"),
-    "gini": ("Gini of spectra", "index"),
-}
+
+
+def tables(
+    cases: Sequence[Case], negative: Mapping[str, Embedding], choice: Choice, confidence: float
+) -> tuple[Table, ...]:
+    """All of them. ``negative``: the negative controls by name."""
+    named = {x.embedding.run: x.embedding for x in cases} | dict(negative)
+    composite = {name: x for name, x in named.items() if x.crossing}
+    done = {x.embedding.run for x in cases if choice.done(x)}
+    counted = [named[name] for name in done if named[name].architecture == "transformer"]
+    over = over_runs(sorted(counted, key=lambda x: (-x.n, x.seed)), confidence)
+    moved = "Transported changes of the embedding: share with the predicted answer."
+    kept = "Main effects of the embedding kept and removed, with controls: skills."
+    about = "The embedding and the literature's measures over the transformers of a modulus that "
+    about += f"generalise: means, with {100 * confidence:g} % intervals."
+    literature_columns = RUN | GENERALISED | LITERATURE
+    return (
+        Table("embedding-changes", moved, per_run(composite, changes, done), CHANGES),
+        Table("embedding-keep", kept, per_run(composite, keep_remove, done), KEEP),
+        Table("literature-runs", "The literature's measures by run.",
+              per_run(named, literature, done), literature_columns),
+        Table("embedding-seeds", about, over, OVER_RUNS, ("n", "mean")),
+    )  # fmt: skip
+
+
+CHANGES = RUN | GENERALISED | {
+    "within": Column("within", "share"),
+    "within_least": Column("least kind", "share"),
+    "within_control": Column("control", "share"),
+    "within_exchanged": Column("exchange", "share"),
+    "crossing": Column("crossing", "share"),
+    "crossing_least": Column("crossing, least kind", "share"),
+    "crossing_control": Column("crossing, control", "share"),
+    "crossing_exchanged": Column("crossing, exchange", "share"),
+}  # fmt: skip
 
 
 def changes(run: Embedding) -> Numbers:
@@ -61,6 +66,21 @@ def changes(run: Embedding) -> Numbers:
                 f"{name}_exchanged": change.exchanged,
             }
     return found
+
+
+KEEP = RUN | GENERALISED | {
+    "effects_share": Column("share of W_E", "share"),
+    "kept": Column("kept", "share"),
+    "keep_skill": Column("keep", "share"),
+    "keep_permuted": Column("permuted, highest", "share"),
+    "keep_components": Column("components", "share"),
+    "overlap": Column("overlap", "share"),
+    "remove_skill": Column("remove", "share"),
+    "remove_shrunk": Column("shrunk", "share"),
+    "remove_permuted": Column("permuted, least", "share"),
+    "one_own": Column("one removed, modulo it", "share"),
+    "one_others": Column("modulo others", "share"),
+}  # fmt: skip
 
 
 def keep_remove(run: Embedding) -> Numbers:
@@ -89,6 +109,21 @@ def keep_remove(run: Embedding) -> Numbers:
         "one_own": max((x for own, x in left if own), default=None),
         "one_others": min((x for own, x in left if not own), default=None),
     }
+
+
+LITERATURE = {
+    "symmetricity": Column("symmetricity", "index"),
+    "irrelevance": Column("irrelevance", "index"),
+    "simple_share": Column("simple neurons", "share"),
+    "simple_skill": Column("skill, simple", "share"),
+    "power_share": Column("of one Q", "share"),
+    "power_skill": Column("skill, of one Q", "share"),
+    "sum_share": Column("g(a) + g′(b)", "share"),
+    "sum_skill": Column("skill, g(a) + g′(b)", "share"),
+    "cosets": Column("cosets", "share"),
+    "cosets_second": Column("second-best", "share"),
+    "gini": Column("Gini", "index"),
+}
 
 
 def literature(run: Embedding) -> Numbers:
@@ -127,86 +162,72 @@ def per_run(
     return pd.DataFrame(rows)
 
 
-def over_runs(runs: Sequence[Embedding], confidence: float) -> pd.DataFrame:
-    """For each modulus that has several runs the mean of each number and Student's interval."""
-    moduli = _moduli(runs)
-    some = {n: [_numbers(x) for x in runs if x.n == n] for n in moduli}
-    rows = [{"measure": "runs"} | {f"n{n}": str(len(some[n])) for n in moduli}]
-    for name, (measure, unit) in OVER_RUNS.items():
-        row = {"measure": measure}
-        for n in moduli:
-            values = [x for numbers in some[n] if (x := numbers.get(name)) is not None]
-            row[f"n{n}"] = _interval(values, unit, confidence)
-        rows.append(row)
-    return pd.DataFrame(rows, columns=["measure", *(f"n{n}" for n in moduli)])
-
-
-def _numbers(run: Embedding) -> Numbers:
-    """All that is shown of a run; where n is a prime power, nothing but the literature's."""
-    return (changes(run) | keep_remove(run) if run.crossing else {}) | literature(run)
-
-
-def _interval(values: Sequence[float], unit: str, confidence: float) -> str:
-    """Mean and interval in words; empty of fewer than two values.
-
-    >>> _interval([0.5, 0.7], "index", 0.5), _interval([0.5, 0.7], "share", 0.5)
-    ('0.60 (0.50 to 0.70)', '60.0 % (50.0 to 70.0)')
-    """
-    interval = t_interval(values, confidence)
-    if interval is None:
-        return ""
-    scale, digits, sign = (100, 1, " %") if unit == "share" else (1, 2, "")
-    mean, low, high = (f"{scale * x:.{digits}f}" for x in (float(np.mean(values)), *interval))
-    return f"{mean}{sign} ({low} to {high})".replace("-", "−")
-
-
-def _moduli(runs: Sequence[Embedding]) -> list[int]:
-    """The moduli of more than one run, in the order of the runs."""
-    every = [x.n for x in runs]
-    return [n for n in dict.fromkeys(every) if every.count(n) > 1]
-
-
-def thresholds(runs: Sequence[Measured], choice: Choice) -> pd.DataFrame:
-    """What each modulus is called by its embedding, and what it would be with other levels, one
-    changed at a time, and with all at one end of their ranges."""
-    rows = []
-    for kind, own in by_kind(runs).items():
-        if len(own) < FEWEST:
-            continue
-        default, tried = verdicts(own, choice), [*varied(choice)]
-        found = [(f"{level}: {conclusion(x)}", called(x) == called(default))
-                 for level, other in tried for x in [verdicts(own, other)]]  # fmt: skip
-        row = {"kind": kind, "conclusion": "embedding", "default": conclusion(default)}
-        row |= {"tried": len(tried), "changed": "; ".join(x for x, same in found if not same)}
-        rows.append(row)
-    return pd.DataFrame(rows, columns=["kind", "conclusion", "default", "tried", "changed"])
-
-
-CAPTIONS = {
-    "embedding-changes": "Transported changes of the embedding: share with the predicted answer.",
-    "embedding-keep": "Main effects of the embedding kept and removed, with controls: skills.",
-    "literature-runs": "The literature's measures by run.",
-    "embedding-seeds": "The embedding and the literature's measures over the transformers of a "
-    "modulus that generalise: means, with {} % intervals.",
-    "embedding-thresholds": "What each level changes in the verdicts on the embedding.",
+# What is shown over the runs of a modulus: name and unit; and what of it other studies read.
+NAMES = {
+    "within": ("within", "share"),
+    "within_exchanged": ("within, exchange", "share"),
+    "crossing": ("crossing", "share"),
+    "crossing_exchanged": ("crossing, exchange", "share"),
+    "kept": ("kept", "share"),
+    "effects_share": ("share of W_E in main effects", "share"),
+    "keep_skill": ("skill with main effects alone", "share"),
+    "keep_permuted": ("skill with those of permuted residues, highest", "share"),
+    "keep_components": ("skill with as many principal components", "share"),
+    "overlap": ("overlap of these with main effects", "share"),
+    "remove_skill": ("skill without main effects", "share"),
+    "remove_shrunk": ("skill with W_E shrunk to what that leaves", "share"),
+    "remove_permuted": ("skill without those of permuted residues, least", "share"),
+    "one_own": ("one removed, skill modulo it, most", "share"),
+    "one_others": ("one removed, skill modulo others, least", "share"),
+    "symmetricity": ("gradient symmetricity", "index"),
+    "irrelevance": ("distance irrelevance", "index"),
+    "simple_share": ("simple neurons: share of variance", "share"),
+    "simple_skill": ("skill with simple neurons", "share"),
+    "power_share": ("functions of a mod one Q: share of variance", "share"),
+    "power_skill": ("skill with functions of a mod one Q", "share"),
+    "sum_share": ("g(a) + g′(b): share of variance", "share"),
+    "sum_skill": ("skill with g(a) + g′(b)", "share"),
+    "cosets": ("approximate cosets", "share"),
+    "cosets_second": ("approximate cosets, second-best", "share"),
+    "gini": ("Gini of spectra", "index"),
 }
 
 
-def tables(
-    runs: Sequence[Measured], negative: Mapping[str, Embedding], choice: Choice, confidence: float
-) -> list[Table]:
-    """All of them. ``negative``: the negative controls by name."""
-    named = {x.embedding.run: x.embedding for x in runs} | dict(negative)
-    composite = {name: x for name, x in named.items() if x.crossing}
-    done = {x.embedding.run for x in runs if x.metrics.generalised}
-    counted = [named[name] for name in done if named[name].architecture == "transformer"]
-    frames = (
-        per_run(composite, changes, done),
-        per_run(composite, keep_remove, done),
-        per_run(named, literature, done),
-        over_runs(sorted(counted, key=lambda x: (-x.n, x.seed)), confidence),
-        thresholds(runs, choice),
-    )
-    shown = zip(CAPTIONS.items(), frames, strict=True)
-    percent = f"{100 * confidence:g}"
-    return [Table(name, caption.format(percent), frame) for (name, caption), frame in shown]
+READ = ("effects_share", "keep_skill", "keep_components", "remove_skill", "remove_shrunk")
+READ += ("symmetricity", "irrelevance", "simple_share", "simple_skill", "cosets", "gini")
+
+
+def mean(row: Record) -> str:
+    """Mean and interval."""
+    if row["unit"] == "count":
+        return f"{row['mean']:.0f}"
+    numbers = (row[x] for x in ("mean", "low", "high"))
+    if row["unit"] == "index":
+        return "{} ({} to {})".format(*map(STYLES["index"], numbers))
+    return "{:.1f} % ({:.1f} to {:.1f})".format(*(100 * x for x in numbers)).replace("-", "−")
+
+
+OVER_RUNS = MEASURE | N | {"mean": Column("mean", mean, missing="")}
+OVER_RUNS |= {"n": Column("n", lambda row: f"n = {row['n']}")}
+
+
+def over_runs(runs: Sequence[Embedding], confidence: float) -> pd.DataFrame:
+    """For each modulus that has several runs the mean of each number and Student's interval."""
+    every = [x.n for x in runs]
+    moduli = [n for n in dict.fromkeys(every) if every.count(n) > 1]
+    found = {n: [numbers(x) for x in runs if x.n == n] for n in moduli}
+    rows = [{"measure": "runs", "unit": "count", "n": n, "mean": every.count(n)} for n in moduli]
+    for name, (measure, unit) in NAMES.items():
+        for n in moduli:
+            values = [x for own in found[n] if (x := own.get(name)) is not None]
+            row = {"measure": measure, "unit": unit, "n": n, "runs": len(values)}
+            if interval := t_interval(values, confidence):
+                row |= {"mean": float(np.mean(values)), "low": interval[0], "high": interval[1]}
+            rows.append(row)
+    names = ["measure", "unit", "n", "runs", "mean", "low", "high"]
+    return pd.DataFrame(rows, columns=names).astype({"runs": "Int64"})
+
+
+def numbers(run: Embedding) -> Numbers:
+    """All that is shown of a run; where n is a prime power, nothing but the literature's."""
+    return (changes(run) | keep_remove(run) if run.crossing else {}) | literature(run)

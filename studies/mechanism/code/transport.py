@@ -1,6 +1,6 @@
 """A residue of a modulo one prime power changed, by a difference that other classes show.
 
-Definitions and criteria: docs/strata-or-primes.md, section 2.3.
+Definitions and criteria: criteria-primes.md, section 2.3.
 """
 
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from jaxtyping import Float, Int
 from sympy.ntheory import divisors
 
 from strata.measure.activations import ROWS, answers, forward
-from strata.patch.hybrids import Hybrids
+from strata.monoid import prime_powers
+from strata.patch.hybrids import Hybrids, Predictions, norm_matched, predictions
 from strata.patch.patching import TIES, Rig, tied
 from strata.patch.scores import short
-from studies.interventions.code.interchange import Predictions, norm_matched, predictions
-from studies.mechanism.code.main_effects import effects, prime_powers
+from studies.mechanism.code.main_effects import effects
 from studies.mechanism.code.records import Change, ChangeKind
 
 

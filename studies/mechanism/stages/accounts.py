@@ -1,49 +1,51 @@
 """The tables that decide between strata and primes.
 
 In: a folder, and what to make of which files. runs: of all listed runs the descriptions of the
-logits, the measures of the embedding, the metrics and the interventions. controls: the logits of
-the trained, the memorised and the untrained model. Out: NAME.csv, NAME.tex and NAME.md for each
-table.
+logits, the measures of the embedding and the metrics, and, where there are such weights, the folder
+with those of published ones. controls: the logits of the trained, the memorised and the untrained
+model. Out: NAME.csv, NAME.tex, NAME.md and NAME.json for each table; of runs also results.parquet,
+the numbers of each run, those of published weights under the name "published".
 """
 
-from strata import store
+from pathlib import Path
+
+from strata import results, store
 from strata.collected import read_collected
 from strata.measure.metrics import Metrics
+from strata.params import GridParams
 from strata.run import command
 from strata.tables import format
-from studies.interventions.code.records import Interventions
-from studies.mechanism.code import exceptions
 from studies.mechanism.code import tables_accounts as accounts
 from studies.mechanism.code.records import Embedding, Logits
-from studies.mechanism.code.study import Case, Choice, usual
+from studies.mechanism.code.study import Case, Choice
 from studies.params import load
 
 MODELS: tuple[str, ...] = ("trained", "memorised", "untrained")
+FILES = {"logits": Logits, "embedding": Embedding, "metrics": Metrics}
 
 
-def of_runs(folder: str, logits: str, embedding: str, metrics: str, interventions: str) -> None:
+def of_runs(folder: str, paths: tuple[str, ...]) -> None:
     params = load()
-    found = zip(
-        read_collected(logits, Logits),
-        read_collected(embedding, Embedding),
-        read_collected(metrics, Metrics),
-        strict=True,
-    )
-    cases = [Case(*results) for results in found if usual(results[0].run)]
     choice = Choice(params.accounts.levels, params.metrics.accuracy)
-    changed = read_collected(interventions, Interventions)
-    made = accounts.tables(cases, choice, params.grid.confidence)
-    format.write((*made, *exceptions.tables(cases, changed, choice)), folder)
+    read = (read_collected(path, x) for path, x in zip(paths, FILES.values(), strict=False))
+    cases = [Case(*found) for found in zip(*read, strict=True)]
+    usual = [case for case in cases if GridParams.usual(case.logits.run)]
+    format.write(accounts.tables(usual, choice, params.grid.confidence), folder)
+    named = {case.logits.run: case for case in cases}
+    if len(paths) > len(FILES):
+        theirs = (store.read_model(Path(paths[-1], f"{x}.json"), FILES[x]) for x in FILES)
+        named["published"] = Case(*theirs)
+    rows = (x for name, case in named.items() for x in accounts.results(name, case, choice))
+    results.write(Path(folder, "results.parquet"), rows)
 
 
 def main(folder: str, kind: str, *paths: str) -> None:
     if kind == "runs":
-        of_runs(folder, *paths)
+        of_runs(folder, paths)
     else:
         models = (store.read_model(path, Logits) for path in paths)
         named = dict(zip(MODELS, models, strict=True))
-        levels = load().accounts.levels
-        format.write(accounts.beside_controls(named, levels), folder)
+        format.write([accounts.beside_controls(named, load().accounts.levels)], folder)
 
 
 if __name__ == "__main__":

@@ -6,16 +6,16 @@ measure, unit, value. What could not be measured is no row.
 
 from math import isnan
 
-from strata import store
+from strata import results, store
 from strata.run import Run, command
-from studies.mechanism.code import long, measures
+from studies.mechanism.code import measures
 from studies.params import MechanismSettings
 
 
 def main(name: str, settings: str, weights: str, out: str) -> None:
     run, own = Run.parse(name), store.read_model(settings, MechanismSettings)
     rows = measures.measure(store.read_weights(weights, run), run.n, own)
-    long.write(out, ((name, *row) for row in rows if not isnan(row.value)))
+    results.write(out, ((name, *row) for row in rows if not isnan(row.value)))
 
 
 if __name__ == "__main__":

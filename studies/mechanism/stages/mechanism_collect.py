@@ -6,9 +6,8 @@ other models as NAME=PATH, whose rows get that name for their run. Out: Parquet,
 
 from pathlib import Path
 
-from strata import store
+from strata import results, store
 from strata.run import Run, command
-from studies.mechanism.code import long
 
 
 def main(listed: str, out: str, folder: str, *others: str) -> None:
@@ -20,9 +19,9 @@ def main(listed: str, out: str, folder: str, *others: str) -> None:
     rows = (
         (name, *row)
         for name, path in paths.items()
-        for row in long.read(path).drop(columns="run").itertuples(index=False)
+        for row in results.read(path).drop(columns="run").itertuples(index=False)
     )
-    long.write(out, rows)
+    results.write(out, rows)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,15 @@
 In: a folder, the measures of all models. Out: NAME.csv, NAME.tex and NAME.md for each table.
 """
 
+from strata import results
 from strata.run import command
 from strata.tables import format
-from studies.mechanism.code import long, tables
+from studies.mechanism.code import tables
 from studies.params import load
 
 
 def main(folder: str, measures: str) -> None:
-    format.write(tables.tables(long.read(measures), load().mechanism), folder)
+    format.write(tables.tables(results.read(measures), load().mechanism), folder)
 
 
 if __name__ == "__main__":

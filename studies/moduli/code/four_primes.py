@@ -1,63 +1,133 @@
 """Whether the account by primes holds where n has four of them: docs/studies.md, section 3."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
+from scipy.stats import binom
+from sympy.ntheory import primefactors
 
+from strata import results
+from strata.measure.metrics import Metrics
 from strata.run import Run
-from strata.tables.headline import Table
-from studies.interventions.code import heads
-from studies.interventions.code.records import Interventions
-from studies.mechanism.code.study import Choice, counted
-from studies.seeds.code.beside_seeds import Studied
-from studies.seeds.code.planned import SAID, Row, not_called, planned, there
+from strata.tables.planned import PLANNED, planned
+from strata.tables.table import RUNS, SAID, Column, Record, Table, of
 
-N, SEEDS = 210, (1, 2, 3)
-HEADS = [f"{x}{scale}" for scale in ("", "_zero") for x in ("put", "alone", "group")]
+Row = dict[str, Any]
+SCALES = {"": "right class", "_zero": "always 0"}  # what skill 0 is
+TESTS = {
+    "alone": ("heads alone", "alone: each head for one prime"),
+    "group": ("as a group", "as a group: the heads of each prime"),
+}
+HEADS = {
+    f"{name}{suffix}": Column(
+        f"{words}{', 0 = always 0' if suffix else ''}",
+        of(f"{name}{suffix}", f"{name}_of{suffix}"), "l",
+    )
+    for suffix in SCALES
+    for name, (words, _) in TESTS.items()
+}  # fmt: skip
+HEADS |= {
+    f"put{suffix}": Column(f"with a margin{', 0 = always 0' if suffix else ''}", align="l")
+    for suffix in SCALES
+}
 
 
-def tables(runs: Sequence[Studied], choice: Choice) -> tuple[Table, Table]:
+def tables(
+    asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame, level: float
+) -> tuple[Table, Table]:
     """The runs, and what is said of them."""
-    about, asked = f"Four primes, n = {N}", [Run(N, seed) for seed in SEEDS]
-    found = there(asked, runs)
-    own = planned(asked, runs, choice)
-    of_heads = heads.primes([x.interventions for x in found.values()])[["seed", *HEADS]]
-    own = own.merge(of_heads.astype({"seed": int}), on="seed", how="left")
-    done = [found[run] for run in own.loc[own["generalises"].fillna(False), "run"]]
+    [n] = {run.n for run in asked}
+    about = f"Four primes, n = {n}"
+    own = planned(asked, runs, found, level)
+    if {f"put to, 0 = {x}" for x in SCALES.values()} & {*found["measure"]}:
+        own = own.join(pd.DataFrame([heads(found, run) for run in own["run"]]))
+    rows = statements(own, found)
     return (
-        Table("four-primes", f"{about}: the runs.", own),
-        Table("four-primes-said", f"{about}: what is said.", sentences(own, done, choice)),
+        Table("four-primes", f"{about}: the runs.", own, PLANNED | HEADS),
+        Table("four-primes-said", f"{about}: what is said.", rows, STATEMENTS),
     )
 
 
-def sentences(own: pd.DataFrame, done: Sequence[Studied], choice: Choice) -> pd.DataFrame:
-    """What is said of the runs that generalise; nothing while runs are missing."""
-    rows = [_account(done, choice), _pattern([x.interventions for x in done])]
-    if missing := not_called(own):
-        rows = [{k: row[k] for k in SAID[:2]} | {"said": missing} for row in rows]
-    return pd.DataFrame(rows, columns=[*SAID[:-1], "p_test", SAID[-1]])
-
-
-def _account(done: Sequence[Studied], choice: Choice) -> Row:
-    """Whether the runs that generalise are *primes* in the logits and in the embedding."""
-    verdicts = [x.case.both(choice.votes(x.case).L) for x in done]
-    row: Row = {"about": "the account by primes", "runs": len(done), "counted": counted(verdicts)}
-    if not done:
-        return row | {"said": "not called: no run generalises"}
-    held = [choice.votes(x.case).L == x.case.E == "primes" for x in done]
-    said = f"holds for {N}" if all(held) else "the verdicts are listed"
-    said = said if any(held) else f"fails for {N}"
-    return row | {"said": f"{said}; too few runs for the rule of a modulus"}
-
-
-def _pattern(done: Sequence[Interventions]) -> Row:
-    """How many runs divide four heads two and two between the two largest primes, with a margin, as
-    at other moduli, and the chance of that."""
-    row: Row = {"about": "heads put to primes", "runs": len(done)}
-    found = heads.chance(done)
-    for x in found.loc[found["rule"] == "with a margin"].to_dict("records"):
-        two = " and ".join(x["powers"].split(", ")[-2:])
-        row["counted"] = f"{x['divided']} of {x['runs']} two and two at {two}, "
-        row["counted"] += f"by chance {100 * x['split_chance']:.1f} % of runs"
-        row["p_test"] = x["p_binomial"]
+def heads(found: pd.DataFrame, run: str) -> Row:
+    """What the heads of a run are put to, and how many of them, and of the primes, are specific."""
+    mine = found.query("run == @run")
+    row: Row = {}
+    for suffix, scale in SCALES.items():
+        put = mine.query(f"measure == 'put to, 0 = {scale}'")
+        row[f"put{suffix}"] = (
+            None if put.empty else in_words(dict(zip(put["of"], put["value"], strict=True)))
+        )
+        for name, (_, test) in TESTS.items():
+            criterion = f"heads and primes, 0 = {scale}: {test}"
+            for end, measure in (("", "held"), ("_of", "cases")):
+                value = results.numbers(mine, measure, criterion).get(run)
+                row[f"{name}{end}{suffix}"] = None if value is None else int(value)
     return row
+
+
+def in_words(put: Mapping[str, float | int]) -> str:
+    """The heads of each prime power, from the prime power of each head, 0 for none.
+
+    >>> in_words({"head 0": 5, "head 1": 3, "head 2": 5, "head 3": 0})
+    '3: 1; 5: 0, 2'
+    """
+    powers = sorted({int(q) for q in put.values() if q})
+    of_power = {q: [h.removeprefix("head ") for h in put if put[h] == q] for q in powers}
+    return "; ".join(f"{q}: {', '.join(own)}" for q, own in of_power.items()) or "none"
+
+
+ACCOUNT, PATTERN = "the account by primes", "heads put to primes"
+
+
+def said(row: Record) -> str:
+    """A verdict in words."""
+    if row["verdict"] == "not called":
+        return f"not called: {row['trained']} of {row['planned']} runs"
+    if row["verdict"] == "none generalises":
+        return "not called: no run generalises"
+    known = {"holds": f"holds for {row['n']}", "fails": f"fails for {row['n']}"}
+    return f"{known.get(row['verdict'], 'not in all')}; too few runs for the rule of a modulus"
+
+
+def counted(row: Record) -> str:
+    """How many runs something holds in."""
+    text = f"{row['held']} of {row['runs']}"
+    if row["about"] == ACCOUNT:
+        return f"{text} primes in the logits and in the embedding"
+    two = " and ".join(map(str, primefactors(row["n"])[-2:]))
+    return f"{text} two and two at {two}, by chance {100 * row['chance']:.1f} % of runs"
+
+
+STATEMENTS = {"about": Column("about", align="l")} | RUNS | {
+    "held": Column("counted", counted, "l", missing=""),
+    "p_test": Column("p", "p", missing=""),
+    "verdict": SAID["said"]._replace(style=said),
+}  # fmt: skip
+
+
+def statements(own: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """Of the runs that generalise: in how many both verdicts are *primes*, and how many divide four
+    heads two and two between the two largest primes, with a margin, as at other moduli, beside the
+    chance of that. No row where no study has measured it; nothing is said while runs are missing.
+    """
+    done = own.query("generalises == True")
+    rows: list[Row] = []
+    if {"L", "E"} <= {*own}:
+        held = len(done.query("L == E == 'primes'"))
+        verdict = "fails" if not held else "holds" if held == len(done) else "listed"
+        verdict = verdict if len(done) else "none generalises"
+        rows.append({"about": ACCOUNT, "runs": len(done), "held": held, "verdict": verdict})
+    divided = results.truths(found, "divided")
+    known = [divided[run] for run in done["run"] if run in divided]
+    if known:
+        chance = results.numbers(found, "divided by chance")[done["run"].tolist()[0]]
+        row: Row = {"about": PATTERN, "runs": len(known), "held": sum(known), "chance": chance}
+        rows.append(row | {"p_test": float(binom.sf(sum(known) - 1, len(known), chance))})
+    trained = len(own.dropna(subset=["generalises"]))
+    names = ["about", "runs", "held", "chance", "p_test", "n", "trained", "planned", "verdict"]
+    frame = pd.DataFrame(rows, columns=names).assign(trained=trained, planned=len(own))
+    frame["n"] = Run.parse(own["run"].tolist()[0]).n
+    if trained < len(own):
+        frame = frame.assign(held=None, p_test=None, verdict="not called")
+    return frame.astype({"held": "Int64"})

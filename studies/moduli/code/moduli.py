@@ -12,15 +12,29 @@ from strata.measure.character_fit import CharacterFit
 from strata.measure.metrics import ClassMetrics, Metrics
 from strata.run import InputError
 from strata.statistics import above_chance
-from strata.tables.headline import Table
+from strata.tables.headline import FVE, R2, REGULAR
+from strata.tables.table import CLASS, GENERALISED, Column, N, Table
 
 Row = dict[str, float | int | None]
 # The one frequency and the one dimension of two elements hold all, whatever the model does.
 SMALLEST = 3
-COLUMNS = ["n", "generalised", "d", "regular", "size", "key", "fve", "fve_uniform"]
-COLUMNS += ["atomic_share", "atomic_uniform", "r2", "r2_uniform", "r2_ceiling", "r2_all"]
-COLUMNS += ["components", "components_random", "pca_ratio", "accuracy_target"]
-COLUMNS += ["fve_above", "r2_above"]
+COLUMNS = N | GENERALISED | CLASS | REGULAR | FVE | R2 | {
+    "size": Column("elements"),
+    "key": Column("key", "count"),
+    "r2_uniform": Column("R², as many at random", "share"),
+    "components": Column("components", "count"),
+    "components_random": Column("of random residues", "ratio"),
+    "pca_ratio": Column("components / random", "share"),
+    "accuracy_target": Column("accuracy", "share"),
+    "fve_above": Column("FVE above uniform", "share"),
+    "r2_above": Column("R² above random", "share"),
+}  # fmt: skip
+KINDS = COLUMNS | {
+    "classes": Column("classes", "count"),
+    "mean_size": Column("elements, mean", "ratio"),
+    "block": Column("block score", "share"),
+    "block_shuffled": Column("block score, shuffled", "share"),
+}
 
 
 def tables(runs: Sequence[Metrics]) -> tuple[Table, Table]:
@@ -34,8 +48,10 @@ def tables(runs: Sequence[Metrics]) -> tuple[Table, Table]:
     per_class = classes(runs)
     names = ", ".join(str(run.n) for run in runs)
     return (
-        Table("extension", f"Regular and other classes, n = {names}.", kinds(runs, per_class)),
-        Table("extension-classes", f"Class by class, n = {names}.", per_class),
+        Table(
+            "extension", f"Regular and other classes, n = {names}.", kinds(runs, per_class), KINDS
+        ),
+        Table("extension-classes", f"Class by class, n = {names}.", per_class, COLUMNS),
     )
 
 
@@ -48,7 +64,10 @@ def classes(runs: Sequence[Metrics]) -> pd.DataFrame:
     rows = [_row(run, c) for run in runs for c in run.classes if c.size >= SMALLEST]
     found = [row for row in rows if row]
     found.sort(key=lambda row: (row["n"], not row["regular"], row["d"]))
-    frame = pd.DataFrame(found, columns=COLUMNS)
+    names = ["n", "generalised", "d", "regular", "size", "key", "fve", "fve_uniform"]
+    names += ["atomic_share", "atomic_uniform", "r2", "r2_uniform", "r2_ceiling", "r2_all"]
+    names += ["components", "components_random", "pca_ratio", "accuracy_target"]
+    frame = pd.DataFrame(found, columns=[*names, "fve_above", "r2_above"])
     return frame.astype({"fve_above": float, "r2_above": float})
 
 

@@ -1,7 +1,8 @@
 """The tables on moduli that are not square-free: regular classes against the others.
 
 In: a folder, the metrics of all listed runs. The extension's are those of no modulus of
-grid.moduli that have a class that is no group. Out: NAME.csv, NAME.tex and NAME.md for each table.
+grid.moduli that have a class that is no group. Out: NAME.csv, NAME.tex, NAME.md and
+NAME.json for each table.
 """
 
 from strata.collected import read_collected

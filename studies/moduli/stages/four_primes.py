@@ -1,22 +1,26 @@
-"""The tables of moduli with four prime factors: docs/studies.md.
+"""The tables of moduli with four prime factors.
 
-In: a folder; a folder with the collected results of our runs (metrics, logits, embedding,
-interventions). Out: NAME.csv, NAME.tex and NAME.md for each table.
+In: a folder; the list of runs; the metrics of all listed runs, and the results of the mechanism and
+of the interventions, without which their verdicts are left out. Out: NAME.csv, NAME.tex, NAME.md
+and NAME.json for each table.
 """
 
+from sympy.ntheory import primefactors
+
+from strata import results
+from strata.collected import read_collected
+from strata.measure.metrics import Metrics
 from strata.run import command
 from strata.tables import format
-from studies.mechanism.code.study import Choice
 from studies.moduli.code import four_primes
-from studies.params import load
-from studies.seeds.code.beside_seeds import Studied
+from studies.params import load, runs
 
 
-def main(folder: str, *collected: str) -> None:
-    params = load()
-    choice = Choice(params.accounts.levels, params.metrics.accuracy)
-    runs = Studied.collected(*collected)
-    format.write(four_primes.tables(runs, choice), folder)
+def main(folder: str, listed: str, metrics: str, *found: str) -> None:
+    level = load().metrics.accuracy
+    asked = [run for run in runs("moduli", listed) if len(primefactors(run.n)) == 4]
+    measured, more = read_collected(metrics, Metrics), results.read(*found)
+    format.write(four_primes.tables(asked, measured, more, level), folder)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """The paper's own weights beside our runs of the same modulus.
 
-In: a folder; a folder with the results of published weights (metrics, logits, embedding,
-interventions) and, where they are shipped, their receipt; the collected results of our runs; the
-paper's printed values, and the claims over seeds, of the text and of Tables 2 and 3. Out: NAME.csv,
-NAME.tex and NAME.md for each table; captions have the SHA-256 that the receipt names.
+In: a folder; a folder with the metrics of published weights and, where they are shipped, their
+receipt; the paper's printed values; the metrics of all listed runs; the results of the mechanism
+and of the interventions, with those of the weights under the name "published"; a folder with the
+claims over seeds, of the text and of Tables 2 and 3: what is not there is left out. Out: NAME.csv,
+NAME.tex, NAME.md and NAME.json for each table; captions have the SHA-256 that the receipt names.
 """
 
 import hashlib
@@ -12,15 +13,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from strata import store
+from strata import results, store
+from strata.collected import read_collected
+from strata.measure.metrics import Metrics
 from strata.run import InputError, command
 from strata.tables import format
 from strata.tables.printed import Printed
-from studies.mechanism.code.study import Choice, usual
 from studies.params import load
+from studies.published.code import beside
 from studies.published.code.origin import Origin
-from studies.seeds.code import beside_seeds
-from studies.seeds.code.beside_seeds import Studied
 
 
 def weights(folder: Path) -> str:
@@ -34,16 +35,22 @@ def weights(folder: Path) -> str:
     return f" SHA-256 of the weights: {origin.sha256}."
 
 
-def main(folder: str, results: str, paper: str, seeds: str, *collected: str) -> None:
-    params, theirs = load(), Studied.read(Path(results))
-    choice = Choice(params.accounts.levels, params.metrics.accuracy)
-    printed = store.read_model(paper, Printed)
-    ours = [x for x in Studied.collected(*collected) if usual(x.interventions.run)]
-    made = beside_seeds.tables(theirs, ours, choice, params)
-    over = pd.read_csv(Path(seeds, "verdict.csv")), pd.read_csv(Path(seeds, "classes-verdict.csv"))
-    of = weights(Path(results))
-    found = (*made, *beside_seeds.numbers(theirs, over, printed, params))
-    format.write([replace(x, caption=f"{x.caption}{of}") for x in found], folder)
+def main(
+    folder: str, shipped: str, paper: str, metrics: str, mechanism: str, interventions: str,
+    seeds: str,
+) -> None:  # fmt: skip
+    params, printed = load(), store.read_model(paper, Printed)
+    theirs = store.read_model(Path(shipped, "metrics.json"), Metrics)
+    usual = [x for x in read_collected(metrics, Metrics) if params.grid.usual(x.run)]
+    own = beside.seeds(theirs, usual, params.metrics.accuracy)
+    found = results.read(mechanism), results.read(interventions)
+    made = [*beside.tables(theirs, own, *found, params.grid)]
+    paths = [Path(seeds, f"{name}.csv") for name in ("verdict", "classes-verdict")]
+    if all(path.is_file() for path in paths):
+        text, classes = map(pd.read_csv, paths)
+        made += beside.numbers(theirs, (text, classes), printed, params)
+    of = weights(Path(shipped))
+    format.write([replace(x, caption=f"{x.caption}{of}") for x in made], folder)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""How much the split decides of a run, and how much its initial weights: docs/studies.md,
-section 2.
+"""How much the split decides of a run, and how much its initial weights:
+docs/studies.md, section 2.
 
 Splits are crossed with initial weights, one run in each cell. With a cell missing, or a run that
 does not generalise, nothing is said. Beside what is left stands what other rounding does: runs of
@@ -7,60 +7,82 @@ the variant ``again`` are the same trained on another machine.
 """
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from strata.measure.metrics import Metrics
+from strata.results import numbers
 from strata.run import Run
-from strata.tables.beside import holm
-from strata.tables.columns import column
-from strata.tables.headline import Table
-from studies.mechanism.code.study import Choice
-from studies.seeds.code.beside_seeds import Studied
+from strata.statistics import holm
+from strata.tables.table import GENERALISED, MEASURE, RUN, RUNS, SAID, Column, Record, Table
 from studies.seeds.code.components import crossed
 
 Row = dict[str, Any]
 Cell = tuple[int, int]  # seed of the split, seed of the initial weights
-N, SEEDS = 165, (1, 2, 3)  # of the splits, and of the initial weights
 AGAIN = "again"  # the variant that changes nothing
-MEASURES = ("eta_classes", "r2_classes", "fve_classes", "components", "stays_validation", "gating",
-            "block_head_0")  # fmt: skip
-DECIDES = {
-    (True, False): "the split decides",
-    (False, True): "the initial weights decide",
-    (False, False): "no factor is shown to decide",
+MEASURES = {
+    "eta_classes": Column("η² of classes, first three components", "share"),
+    "r2_classes": Column("R² of the character fit, mean over classes", "share"),
+    "fve_classes": Column("FVE, mean over classes", "share"),
+    "components": Column("components", "count"),
+    "stays_validation": Column("to stay, validation", "count", missing="never"),
+    "gating": Column("gating γ", "index"),
+    "block_head_0": Column("block score, head 0", "share"),
 }
-ROUNDING = "rounding alone sets runs apart as far as all else does"
+CELLS = RUN | GENERALISED | MEASURES | {
+    "split_seed": Column("split"),
+    "weights_seed": Column("initial weights"),
+}  # fmt: skip
 
 
-def tables(runs: Sequence[Studied], choice: Choice, confidence: float) -> tuple[Table, Table]:
-    """The components of each measure, and the runs."""
-    about = f"Splits crossed with initial weights, n = {N}"
-    own, again = cells(runs, choice), cells(runs, choice, AGAIN)
+def tables(
+    planned: Sequence[Run],
+    runs: Sequence[Metrics],
+    found: pd.DataFrame,
+    level: float,
+    confidence: float,
+) -> tuple[Table, Table]:
+    """The components of each measure, and the runs. ``planned``: the runs with a split and initial
+    weights of different seeds, those that are there again among them; ``found``: what other studies
+    measured of all runs."""
+    [n] = {run.n for run in planned}
+    seeds = sorted({run.seed for run in planned})
+    about = f"Splits crossed with initial weights, n = {n}"
+    asked = [Run(n, split, "", weights) for split in seeds for weights in seeds]
+    twice = [run for run in planned if run.variant == AGAIN]
+    own, again = (cells(x, runs, found, level) for x in (asked, twice))
+    known = [x for x in MEASURES if len(own.dropna(subset=[x]))]
+    rows = components(own, again, seeds, confidence, known)
+    shown = pd.concat([own, again], ignore_index=True).drop(
+        columns=[x for x in MEASURES if x not in known]
+    )
     return (
-        Table("crossed", f"{about}: components of variance.", components(own, again, confidence)),
-        Table("crossed-runs", f"{about}: the runs.", pd.concat([own, again], ignore_index=True)),
+        Table("crossed", f"{about}: components of variance.", rows, COMPONENTS),
+        Table("crossed-runs", f"{about}: the runs.", shown, CELLS),
     )
 
 
-def cells(runs: Sequence[Studied], choice: Choice, variant: str = "") -> pd.DataFrame:
+def cells(
+    asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame, level: float
+) -> pd.DataFrame:
     """The runs of the study that there are, with their measures."""
-    by = {x.interventions.run: x for x in runs}
-    asked = [Run(N, split, variant, weights) for split, weights in product(SEEDS, SEEDS)]
-    rows = [_measured(run, by[str(run)], choice) for run in asked if str(run) in by]
+    by, gating = {x.run: x for x in runs}, numbers(found, "gating γ")
+    rows = [
+        _measured(run, by[str(run)], level) | {"gating": gating.get(str(run))}
+        for run in asked
+        if str(run) in by
+    ]
     names = ["run", "split_seed", "weights_seed", "generalised", *MEASURES]
     whole = {"components": "Int64", "stays_validation": "Int64"}
     return pd.DataFrame(rows, columns=names).astype(whole)
 
 
-def _measured(run: Run, found: Studied, choice: Choice) -> Row:
+def _measured(run: Run, metrics: Metrics, level: float) -> Row:
     """One row of ``cells``. Measures of a class are means over the classes of two or more."""
-    case, metrics = found.case, found.case.metrics
     row: Row = {"run": str(run), "split_seed": run.seed, "weights_seed": run.weights_seed}
-    row |= {"generalised": case.generalised(choice.generalised)}
-    row |= {"gating": choice.votes(case).gating.median if case.decides else None}
+    row |= {"generalised": metrics.finite and metrics.accuracy.validation >= level}
     fits = [c.character_fit.r2 for c in metrics.classes if c.character_fit]
     energies = [c.fve for c in metrics.classes if c.fve is not None]
     row |= {"r2_classes": _mean(fits), "fve_classes": _mean(energies)}
@@ -74,24 +96,56 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def components(own: pd.DataFrame, again: pd.DataFrame, confidence: float) -> pd.DataFrame:
+def said(row: Record) -> str:
+    """What the row decides."""
+    if row["verdict"] == "not called":
+        return f"not called: {row['runs']} of {row['cells']} runs"
+    rounding = row["rounding"] if pd.notna(row["rounding"]) else False
+    return VERDICTS[row["verdict"]] + f"; {ROUNDING}" * bool(rounding)
+
+
+VERDICTS = {
+    "split": "the split decides",
+    "weights": "the initial weights decide",
+    "none": "no factor is shown to decide",
+    "nothing varies": "nothing varies beside the factors",
+}
+ROUNDING = "rounding alone sets runs apart as far as all else does"
+FACTORS = ("split", "weights", "rest", "rounding")
+COMPONENTS = MEASURE | RUNS | {
+    "share_split": Column("split", "share"),
+    "share_weights": Column("initial weights", "share"),
+    "share_rest": Column("rest", "share"),
+    "share_rounding": Column("other rounding", "share"),
+    "p_holm_split": Column("p, split, Holm", "p"),
+    "p_holm_weights": Column("p, initial weights, Holm", "p"),
+    "verdict": SAID["said"]._replace(style=said),
+}  # fmt: skip
+
+
+def components(
+    own: pd.DataFrame,
+    again: pd.DataFrame,
+    seeds: Sequence[int],
+    confidence: float,
+    measures: Sequence[str],
+) -> pd.DataFrame:
     """For each measure the share of each component, the F-tests, corrected over measures and both
-    factors, what decides, and what other rounding does; variances are columns of the CSV alone."""
-    rows = [_component(own, again, name) for name in MEASURES]
+    factors, which factor decides, and whether other rounding does as much as the rest; variances
+    are columns of the CSV alone."""
+    rows = [_component(own, again, seeds, name) for name in measures]
     tests = holm([row.get(f"p_{x}") for row in rows for x in ("split", "weights")])
     for row, split, weights in zip(rows, tests[::2], tests[1::2], strict=True):
         row |= {"p_holm_split": split, "p_holm_weights": weights}
         if split is not None and weights is not None:
-            shown = [p < 1 - confidence for p in (split, weights)]
-            most = [row[f"share_{x}"] > 1 / 2 for x in ("split", "weights")]
-            row["said"] = DECIDES[shown[0] and most[0], shown[1] and most[1]]
-            if row.get("share_rounding", 0) >= row["share_rest"]:
-                row["said"] += f"; {ROUNDING}"
-    factors = ("split", "weights", "rest", "rounding")
-    names = [f"{x}_{y}" for x in ("share", "variance") for y in factors]
+            of = {"split": split, "weights": weights}
+            decide = [x for x in of if of[x] < 1 - confidence and row[f"share_{x}"] > 1 / 2]
+            row["verdict"] = decide[0] if decide else "none"
+            row["rounding"] = row.get("share_rounding", 0) >= row["share_rest"]
+    names = [f"{x}_{y}" for x in ("share", "variance") for y in FACTORS]
     names += [f"{x}_{y}" for x in ("p", "p_holm") for y in ("split", "weights")]
-    frame = pd.DataFrame(rows, columns=["measure", "runs", "again", *names, "said"])
-    return frame.astype({"again": "Int64"})
+    names = ["measure", "runs", "cells", "again", *names, "verdict", "rounding"]
+    return pd.DataFrame(rows, columns=names).astype({"again": "Int64"})
 
 
 def _known(runs: pd.DataFrame, name: str) -> dict[Cell, float]:
@@ -103,17 +157,16 @@ def _known(runs: pd.DataFrame, name: str) -> dict[Cell, float]:
     }
 
 
-def _component(own: pd.DataFrame, again: pd.DataFrame, name: str) -> Row:
+def _component(own: pd.DataFrame, again: pd.DataFrame, seeds: Sequence[int], name: str) -> Row:
     """The row of one measure; without shares where a cell lacks it."""
     known = _known(own, name)
-    shape = column(name)
-    row: Row = {"measure": shape.heading if shape else name, "runs": len(known)}
-    if len(known) < len(SEEDS) ** 2:
-        return row | {"said": f"not called: {len(known)} of {len(SEEDS) ** 2} runs"}
-    found = crossed(np.array([[known[split, weights] for weights in SEEDS] for split in SEEDS]))
+    row: Row = {"measure": MEASURES[name].heading, "runs": len(known), "cells": len(seeds) ** 2}
+    if len(known) < row["cells"]:
+        return row | {"verdict": "not called"}
+    found = crossed(np.array([[known[split, weights] for weights in seeds] for split in seeds]))
     if not found:
-        return row | {"said": "nothing varies beside the factors"}
-    for i, factor in enumerate(("split", "weights", "rest")):
+        return row | {"verdict": "nothing varies"}
+    for i, factor in enumerate(FACTORS[:3]):
         row |= {f"share_{factor}": found.shares[i], f"variance_{factor}": found.components[i]}
     row |= {"p_split": found.p[0], "p_weights": found.p[1]}
     pairs = [(known[cell], x) for cell, x in _known(again, name).items()]

@@ -1,22 +1,24 @@
-"""The tables of splits crossed with initial weights: docs/studies.md.
+"""The tables of splits crossed with initial weights.
 
-In: a folder; a folder with the collected results of our runs (metrics, logits, embedding,
-interventions). Out: NAME.csv, NAME.tex and NAME.md for each table.
+In: a folder; the list of runs; the metrics of all listed runs, and the results of the mechanism,
+without which there is no gating. Out: NAME.csv, NAME.tex, NAME.md and NAME.json for each table.
 """
 
+from strata import results
+from strata.collected import read_collected
+from strata.measure.metrics import Metrics
 from strata.run import command
 from strata.tables import format
-from studies.mechanism.code.study import Choice
-from studies.params import load
+from studies.params import load, runs
 from studies.seeds.code import crossed
-from studies.seeds.code.beside_seeds import Studied
 
 
-def main(folder: str, *collected: str) -> None:
+def main(folder: str, listed: str, metrics: str, *found: str) -> None:
     params = load()
-    choice = Choice(params.accounts.levels, params.metrics.accuracy)
-    runs = Studied.collected(*collected)
-    format.write(crossed.tables(runs, choice, params.grid.confidence), folder)
+    measured, more = read_collected(metrics, Metrics), results.read(*found)
+    level, confidence = params.metrics.accuracy, params.grid.confidence
+    made = crossed.tables(runs("seeds", listed), measured, more, level, confidence)
+    format.write(made, folder)
 
 
 if __name__ == "__main__":

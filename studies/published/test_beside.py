@@ -9,77 +9,71 @@ from typing import Any
 
 import numpy as np
 import pytest
-from handmade import run_metrics
-from planted_logits import (
-    ACCOUNTS,
-    prime_table,
-    prime_waves,
-    profiles,
-    recorded,
-    scaled,
-    shared_keys,
-)
+from drawing import check
+from planted_runs import LEVEL, found, studied
 
 from ops import files
 from strata import params, store
 from strata.measure.metrics import Metrics
+from strata.results import Row, verdict
 from strata.run import InputError, read_yaml
 from strata.statistics import t_interval
 from strata.tables import claims, headline
 from strata.tables.printed import Printed
-from studies.interventions.code.records import Interventions
-from studies.mechanism.code.records import Embedding
-from studies.mechanism.code.study import Case, Choice
+from studies.published.code import beside
 from studies.published.code.origin import Origin
-from studies.seeds.code import beside_seeds
-from studies.seeds.code.beside_seeds import Studied
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "paper" / "published"
 PARAMS = params.load(ROOT / "params.yaml")
-CHOICE = Choice(ACCOUNTS.levels, 0.99)
 PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
 ORIGIN = store.read_model(KEPT / "receipt.json", Origin)
-
-
-def studied(seed: int, n: int = 35, validation: float = 1.0) -> Studied:
-    """A run whose logits are those of primes; its metrics are made by hand."""
-    rng, name = np.random.default_rng(seed), f"n{n}-s{seed}"
-    about: Any = {"run": name, "n": n, "seed": seed, "architecture": "transformer"}
-    y = scaled(prime_table(n, rng), prime_waves(n, rng))
-    metrics = run_metrics(165, seed)
-    right = metrics.accuracy.model_copy(update={"validation": validation})
-    metrics = metrics.model_copy(update={"accuracy": right})
-    case = Case(
-        recorded(profiles(y), shared_keys(n), name), Embedding(**about, finite=True), metrics
-    )
-    return Studied(case, Interventions(**about, draws=1, classes=(1, 5, 7, 35), finite=False))
+GATING = {"published": 1.0, "n35-s1": 0.9, "n35-s2": 1.1, "n35-s3": 0.95}
 
 
 @pytest.fixture(scope="module")
 def frame():
-    runs = [studied(1), studied(2), studied(3), studied(4, validation=0.98), studied(5, n=15)]
-    made = beside_seeds.tables(studied(9), runs, CHOICE, PARAMS)
+    keys = [(35, seed, "transformer") for seed in (1, 2, 3)]
+    runs = [studied(key, gating=GATING[f"n35-s{key[1]}"]) for key in keys]
+    failed = studied((35, 4, "transformer"), validation=0.98)
+    every = [*runs, failed, studied((15, 5, "transformer")), studied((35, 1, "mlp"))]
+    theirs = studied((35, 9, "transformer"))
+    own = beside.seeds(theirs.metrics, [x.metrics for x in every], LEVEL)
+    rows = [x._replace(run="published") for x in theirs.rows]
+    mechanism = found([*every, theirs._replace(rows=rows)])
+    routes = [Row(x, "head 0", "skill lost", "share", 0.5) for x in GATING]
+    for name in GATING:
+        routes += verdict(name, "head 0: routes by classes", "no", ("yes", "no"))
+        routes += [Row(name, "a: b", "cases", "count", 2), Row(name, "a: b", "held", "count", 1)]
+        routes += [Row(name, "a: b", "passed", "truth", name != "n35-s3")]
+        routes += [Row(name, "a: b", "value", "share", 0.5)]
+    changed = found([theirs._replace(rows=routes)])
+    made = beside.tables(theirs.metrics, own, mechanism, changed, PARAMS.grid)
     return {table.name: table.frame for table in made}
 
 
-def test_beside_stand_the_runs_of_that_modulus_that_generalise(frame):
+def test_beside_stand_the_runs_of_that_modulus_and_kind_that_generalise(frame):
     accounts = frame["published-accounts"].set_index("measure")
-    after = list(accounts.columns).index("among") + 1
-    assert accounts.columns[after:].tolist() == ["n35-s1", "n35-s2", "n35-s3"]
-    assert accounts.loc["verdict on the logits", "published"] == "primes"
-    assert accounts.loc["verdict on the logits", "among"] == "3 primes"
+    row: Any = accounts.loc["verdict on the logits"]
+    assert (row["word"], row["words"], row["runs"]) == ("primes", "3 primes", 3)
 
 
 def test_a_number_stands_beside_the_spread_of_ours(frame):
-    accounts = frame["published-accounts"].set_index("measure")
-    row: Any = accounts.loc["R² of S (strata)"]
-    single = [row[f"n35-s{seed}"] for seed in (1, 2, 3)]
-    assert len(set(single)) == 3 and np.isclose(row["mean"], np.mean(single))
+    row: Any = frame["published-accounts"].set_index("measure").loc["gating γ"]
+    single = [0.9, 1.1, 0.95]
+    assert [float(x) for x in row["values"].split()] == single
+    assert np.isclose(row["mean"], np.mean(single)) and row["published"] == 1
     assert np.allclose([row["low"], row["high"]], t_interval(single, 0.95) or ())
-    inside = min(single) - 5e-4 <= row["published"] <= max(single) + 5e-4
-    assert (row["among"] == "within the seeds") == inside
-    assert np.isclose(accounts.loc["gating γ", "published"], 1)
+    assert row["place"] == "within"
+
+
+def test_attention_and_criteria_are_those_that_the_interventions_measured(frame):
+    heads = frame["published-heads"].set_index("measure")
+    assert heads.loc["head 0: routes by classes", "words"] == "3 no"
+    assert heads.loc["head 0: skill lost", "mean"] == 0.5
+    assert "head 0: class blocks" in heads.index
+    [row] = frame["published-criteria"].to_dict("records")
+    assert [row[x] for x in ("held", "cases", "passed", "runs", "passes")] == [1, 2, True, 3, 2]
 
 
 def test_no_measure_has_a_comma_for_the_figure_splits_there(frame):
@@ -87,13 +81,22 @@ def test_no_measure_has_a_comma_for_the_figure_splits_there(frame):
         assert '"' not in frame[name].to_csv(index=False)
 
 
+def test_the_figure_is_drawn_of_both_tables(frame, tmp_path, monkeypatch):
+    given = {}
+    for name in ("accounts", "heads"):
+        given[name] = str(tmp_path / f"{name}.csv")
+        store.write_text(given[name], frame[f"published-{name}"].to_csv(index=False))
+    template = ROOT / "studies/published/notebooks/published-weights.ipynb"
+    check(template, given, tmp_path, monkeypatch)
+
+
 def test_the_numbers_of_the_paper_keep_their_rows_where_ours_are_of_another_modulus():
-    theirs = studied(1)
-    text = claims.of_text(theirs.case.metrics, PRINTED, PARAMS)
-    classes = headline.class_claims(theirs.case.metrics, PRINTED)
+    theirs = studied((165, 1, "transformer")).metrics
+    text = claims.of_text(theirs, PRINTED, PARAMS)
+    classes = headline.class_claims(theirs, PRINTED)
     ours = {"runs": 10, "mean": 0.5, "low": 0.4, "high": 0.6, "min": 0.3, "max": 0.7}
     over = text.iloc[:1].assign(**ours), classes.assign(**ours)
-    made = beside_seeds.numbers(theirs, over, PRINTED, PARAMS)
+    made = beside.numbers(theirs, over, PRINTED, PARAMS)
     assert [len(table.frame) for table in made] == [len(text), len(classes)]
     assert len(made[0].frame.dropna(subset="mean")) == 1
     known = made[1].frame.dropna(subset="paper")
@@ -106,7 +109,7 @@ def test_shipped_results_are_those_that_the_receipt_names():
     assert ORIGIN.results.keys() == {x.name for x in KEPT.iterdir()} - {"receipt.json"}
     for name, sha256 in ORIGIN.results.items():
         assert hashlib.sha256((KEPT / name).read_bytes()).hexdigest() == sha256
-    steps = read_yaml(ROOT / "published" / "dvc.yaml")["stages"]
+    steps = read_yaml(ROOT / "studies/published/weights/dvc.yaml")["stages"]
     for name, step in ORIGIN.steps.items():
         script = steps[name]["cmd"].partition(" python ")[2]
         assert step.cmd.endswith(script) and len(step.code) == 32

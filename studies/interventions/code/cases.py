@@ -1,24 +1,7 @@
-"""What it takes to pass a test of docs/interventions.md: levels, cases, and criteria over cases."""
+"""A test of docs/interventions.md: its cases, and the criterion over them."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
-
-
-class Levels(NamedTuple):
-    """The levels of the criteria: fixed, here and in the docs, before the tests were run on a
-    trained model. Other values only show which conclusions hang on them."""
-
-    intact: float = 0.95  # skill: at most a twentieth of what there is to lose is lost
-    broken: float = 0.2  # skill: at least four fifths of it are lost
-    differ: float = 0.5  # between two skills or shares: half of the scale
-    swapped: float = 0.9  # share of interchanges with the predicted answer
-    carries: float = 0.1  # class accuracy that head 0 costs more than any other head
-    routed: float = 0.8  # share of the lost skill that a pattern by blocks brings back
-    lost: float = 0.1  # skill that a head's mean pattern must cost for the pattern to be used
-    margin: float = 0.1  # skill between the prime power that a head is put to and the next
-
-
-LEVELS = Levels()
 
 
 class Case(NamedTuple):
@@ -41,6 +24,11 @@ class Judged(NamedTuple):
     against: float | None
     held: int
     cases: int
+
+    @property
+    def name(self) -> str:
+        """Both in a line."""
+        return f"{self.section}: {self.test}"
 
     @property
     def passed(self) -> bool | None:

@@ -1,0 +1,42 @@
+"""The figure of the two accounts, for any run."""
+
+import pytest
+from drawing import ROOT, RUNS, check, paths, untrained
+
+from strata import results, store
+from strata.measure.metrics import Metrics
+from studies.mechanism.code import logits, measures, tables_accounts
+from studies.mechanism.code.records import Embedding
+from studies.mechanism.code.study import Case, Choice
+from studies.params import MechanismSettings, load
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_the_two_accounts_are_drawn_for_any_run_even_untrained(run, tmp_path, monkeypatch):
+    made, accounts = untrained(run, tmp_path), load(ROOT).accounts
+    found = logits.measure(run, store.read_weights(made["weights"], run), accounts.logits, 0.5)
+    about = {"run": str(run), "n": run.n, "seed": run.seed, "architecture": found.architecture}
+    metrics = store.read_model(made["metrics"], Metrics)
+    case = Case(found, Embedding(**about, finite=True), metrics)
+    rows = tables_accounts.runs([case], Choice(accounts.levels, 0.0))
+    store.write_text(tmp_path / "decisions.csv", rows.to_csv(index=False))
+    template = ROOT / "studies/mechanism/notebooks/two-accounts.ipynb"
+    check(template, {"decisions": str(tmp_path / "decisions.csv")}, tmp_path, monkeypatch)
+
+
+MECHANISM = [ROOT / f"studies/mechanism/notebooks/mechanism-{x}.ipynb" for x in
+             ("code", "numbers", "verdicts")]  # fmt: skip
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_the_mechanism_is_drawn_for_any_run_even_untrained(run, tmp_path, monkeypatch):
+    made, params = untrained(run, tmp_path), load(ROOT)
+    threshold = params.metrics.key_threshold
+    settings = MechanismSettings(**params.mechanism.measures.model_dump(), key_threshold=threshold)
+    weights = store.read_weights(made["weights"], run)
+    rows = [(str(run), *row) for row in measures.measure(weights, run.n, settings)]
+    results.write(tmp_path / "mechanism", rows)
+    made["mechanism"] = tmp_path / "mechanism"
+    for template in MECHANISM:
+        given = {"run": str(run)} | {name: str(made[name]) for name in paths(template)}
+        check(template, given, tmp_path, monkeypatch)

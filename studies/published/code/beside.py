@@ -1,0 +1,174 @@
+"""The paper's own weights beside our runs of the same modulus, by the criteria and levels of those:
+strata or primes, attention, criteria of the interventions, every number that the paper prints.
+
+A row has the number of the published weights, the spread of it over the transformers of that
+modulus that generalise, and where it lies among them. What no study has measured is no row.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from strata import results
+from strata.measure.metrics import Metrics
+from strata.params import GridParams, Params
+from strata.results import Row
+from strata.tables import claims, headline
+from strata.tables.format import STYLES
+from strata.tables.printed import Printed
+from strata.tables.spread import PLACES, place, spread
+from strata.tables.table import MEASURE, RUNS, SPREAD, Column, Record, Table
+
+PUBLISHED = "published"  # the name of the weights in the results of studies
+VERDICT = "truth"
+HEADS = ("head 0", "all heads")
+
+
+def tables(
+    theirs: Metrics,
+    own: Sequence[Metrics],
+    mechanism: pd.DataFrame,
+    changed: pd.DataFrame,
+    grid: GridParams,
+) -> tuple[Table, ...]:
+    """The tables that need nothing but results: ``mechanism`` and ``changed`` are those of the two
+    studies, ``own`` the runs that stand beside."""
+    about = f"The paper’s own weights beside {len(own)} runs of ours (n = {theirs.n})"
+    names = [PUBLISHED, *(x.run for x in own)]
+    heads = [*blocks(PUBLISHED, theirs), *(x for run in own for x in blocks(run.run, run))]
+    of_heads = changed.query(
+        "(of in @HEADS or measure.str.startswith(@HEADS)) and not measure.str.startswith('put to')"
+    )
+    attention = pd.concat([pd.DataFrame(heads, columns=Row._fields), of_heads])
+    accounts = mechanism.query("measure != 'mixing'")
+    return (
+        Table("published-accounts", f"{about}: strata or primes.",
+              beside(accounts, names, grid), BESIDE),
+        Table("published-heads", f"{about}: attention.", beside(attention, names, grid), BESIDE),
+        Table("published-criteria", f"{about}: interventions.", criteria(changed, names), CRITERIA),
+    )  # fmt: skip
+
+
+def seeds(theirs: Metrics, runs: Sequence[Metrics], level: float) -> list[Metrics]:
+    """The runs that stand beside: of another modulus, of another kind, and those that do not
+    generalise are left out."""
+    kind = (theirs.architecture, theirs.n)
+    same = (x for x in runs if (x.architecture, x.n) == kind)
+    return [x for x in same if x.finite and x.accuracy.validation >= level]
+
+
+def blocks(name: str, metrics: Metrics) -> Iterator[Row]:
+    """The block score of each head."""
+    for head in metrics.heads:
+        of, shuffled = f"head {head.head}", head.block_score_shuffled.mean
+        yield Row(name, of, "class blocks", "share", head.block_score)
+        yield Row(name, of, "class blocks of shuffled classes", "share", shuffled)
+
+
+def published(row: Record) -> str:
+    """The number of the published weights, or the word that they are given."""
+    return row["word"] or STYLES[row["unit"]](row["published"])
+
+
+def among(row: Record) -> str:
+    """Where a number lies among those of the runs, or how many are given which word."""
+    return row["words"] or PLACES[row["place"]]
+
+
+BESIDE = MEASURE | RUNS | SPREAD | {
+    "given": Column("published weights", published),
+    "among": Column("among our runs", among, "l", missing=""),
+}  # fmt: skip
+
+
+def beside(found: pd.DataFrame, names: Sequence[str], grid: GridParams) -> pd.DataFrame:
+    """A row for each measure of the first of some runs, with that of all others."""
+    of_runs = found.query("run in @names")
+    keys = of_runs.loc[of_runs["run"] == names[0], ["of", "measure", "unit"]]
+    verdicts = keys["unit"] == VERDICT
+    rows = []
+    for of, measure, unit in keys.assign(of=keys["of"].mask(verdicts, "")).drop_duplicates().values:
+        row: dict[str, Any] = {"measure": f"{of}: {measure}" if of else measure, "unit": unit}
+        if unit == VERDICT:
+            words = results.verdicts(of_runs, measure)
+            others = [words[x] for x in names[1:] if x in words]
+            row |= {"given": True, "word": words.get(names[0], ""), "runs": len(others)}
+            counts = pd.Series(others, dtype=str).value_counts().to_dict()
+            said = sorted(counts.items(), key=lambda x: (-x[1], x[0]))
+            row |= {"words": "; ".join(f"{count} {word}" for word, count in said)}
+            row |= {"among": bool(said) or None}
+        else:
+            values = results.numbers(of_runs, measure, of)
+            others = [values[x] for x in names[1:] if x in values]
+            row |= {"given": True, "word": "", "published": values[names[0]], "words": ""}
+            row |= {k: x for k, x in spread(others, grid).items() if k != "std"}
+            where = place("=", values[names[0]], np.array(others), unit)["verdict"]
+            row |= {"place": where, "among": where and True, "values": " ".join(map(str, others))}
+        rows.append(row)
+    columns = ["measure", "unit", "given", "published", "word", "runs", "mean", "low", "high"]
+    columns += ["min", "max", "among", "place", "words", "values"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+CRITERIA = RUNS | {
+    "criterion": Column("criterion", "symbols", "l"),
+    "value": Column("worst case", "share"),
+    "against": Column("against", "share"),
+    "held": Column("cases", lambda row: f"{row['held']:.0f} of {row['cases']:.0f}"),
+    "passed": Column("passes", "truth", "l"),
+    "passes": Column("pass", "count"),
+    "mean": Column("mean", "share"),
+    "min": Column("least", "share"),
+    "max": Column("largest", "share"),
+}  # fmt: skip
+
+
+def criteria(found: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Every criterion of the interventions, and in how many of the runs it is passed."""
+    rows = []
+    mine = found.query("run == @names[0] and measure == 'cases'")
+    for criterion in mine["of"]:
+        of = {
+            x: results.numbers(found, x, criterion) for x in ("value", "against", "held", "cases")
+        }
+        passed = results.truths(found, "passed", criterion)
+        others = [x for x in names[1:] if x in passed]
+        values = pd.Series([of["value"][x] for x in others], dtype=float)
+        row: dict[str, Any] = {"criterion": criterion, "passed": passed.get(names[0])}
+        row |= {name: x.get(names[0]) for name, x in of.items()}
+        row |= {"runs": len(others), "passes": sum(passed[x] for x in others)}
+        rows.append(row | {"mean": values.mean(), "min": values.min(), "max": values.max()})
+    columns = ["criterion", "value", "against", "held", "cases", "passed", "runs", "passes"]
+    frame = pd.DataFrame(rows, columns=[*columns, "mean", "min", "max"])
+    frame["held"] = frame["held"].where(frame["cases"] > 0)
+    return frame
+
+
+NUMBERS = claims.COLUMNS | RUNS | SPREAD | {
+    "published": Column("published weights", "unit"),
+    "published_difference": Column("published − paper’s", "unit difference"),
+}  # fmt: skip
+
+
+def numbers(
+    theirs: Metrics, over: tuple[pd.DataFrame, pd.DataFrame], printed: Printed, params: Params
+) -> tuple[Table, Table]:
+    """Every number that the paper prints: the paper's, that of its weights, ours and our seeds.
+    `over` has the tables of claims over seeds, of the text and of Tables 2 and 3."""
+    about = "the paper, its own weights, our seeds"
+    both = claims.of_text(theirs, printed, params), headline.class_claims(theirs, printed)
+    made = [_joined(*pair) for pair in zip(both, over, strict=True)]
+    return (
+        Table("published-text", f"Numbers in the text: {about}.", made[0], NUMBERS),
+        Table("published-classes", f"Tables 2 and 3: {about}.", made[1], NUMBERS),
+    )
+
+
+def _joined(frame: pd.DataFrame, over: pd.DataFrame) -> pd.DataFrame:
+    theirs = frame.rename(columns={"ours": "published"})
+    theirs["published_difference"] = theirs["published"] - theirs["paper"]
+    names = ["claim", "ours", "runs", "mean", "low", "high", "min", "max"]
+    theirs = theirs[[x for x in theirs if x != "difference"]]
+    return theirs.merge(over[names], on="claim", how="left", validate="one_to_one")

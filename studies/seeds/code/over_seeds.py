@@ -1,0 +1,291 @@
+"""What is typical: the measures of many runs, with mean, spread and interval.
+
+Heads have no order: head 0 of one seed has nothing to do with head 0 of another, so a mean over
+seeds is that of any head.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from strata.architecture import TABLE
+from strata.measure.metrics import Metrics
+from strata.params import GridParams, Params
+from strata.tables import claims, headline
+from strata.tables.claims import by_pairs
+from strata.tables.format import percent
+from strata.tables.printed import Printed
+from strata.tables.spread import PLACE, STATISTICS, Row, Value, listed, place, spread
+from strata.tables.table import (
+    CLASS,
+    HEAD,
+    KIND,
+    MEASURE,
+    RUN,
+    RUNS,
+    SEED,
+    SPREAD,
+    Column,
+    N,
+    Record,
+    Table,
+    of,
+)
+
+# What a row is about, its unit, its value in one run
+Measure = tuple[dict[str, Any], str, Value]
+COLUMNS = N | CLASS | KIND | HEAD | MEASURE | RUNS | SPREAD
+
+
+def of_classes(run: Metrics) -> Iterator[Measure]:
+    """Key energy and atomic energy, each beside what even energy has there, and character fit.
+
+    Of each class with more than one element.
+    """
+    for c in (c for c in run.classes if c.size > 1):
+        fit = c.character_fit
+        values = {
+            "FVE": c.fve,
+            "FVE, uniform": c.fve_uniform,
+            "atomic share": c.atomic_share,
+            "atomic, uniform": c.atomic_uniform,
+            "R²": fit.r2 if fit else None,
+            "R², all prompts": fit.r2_all if fit else None,
+            "R², product and candidate": fit.r2_product if fit else None,
+        }
+        for name, value in values.items():
+            yield {"n": run.n, "d": c.d, "measure": name}, "share", value
+
+
+def of_heads(run: Metrics) -> Iterator[Measure]:
+    """Rank, block score and its baseline for each head."""
+    for head in run.heads:
+        values = (
+            ("rank of OV", "ratio", head.ov.components),
+            ("block score", "share", head.block_score),
+            ("block score, shuffled", "share", head.block_score_shuffled.mean),
+            ("attention of ‘=’ to itself", "share", head.self_attention.mean),
+        )
+        for name, unit, value in values:
+            yield {"n": run.n, "head": head.head, "measure": name}, unit, value
+
+
+def of_directions(run: Metrics) -> Iterator[Measure]:
+    """Aligned directions of each class, on the side that a head reads and on that it writes, each
+    beside those of as many random residues.
+
+    Of each class with more than one element: the others have no direction.
+    """
+    for head in run.heads:
+        for d in (c.d for c in run.classes if c.size > 1):
+            found = head.alignment[d]
+            values = {
+                "read": found.read_above,
+                "read, by random residues": found.read_random,
+                "written": found.write_above,
+                "written, by random residues": found.write_random,
+            }
+            for name, value in values.items():
+                yield {"n": run.n, "d": d, "head": head.head, "measure": name}, "ratio", value
+
+
+def of_neurons(run: Metrics) -> Iterator[Measure]:
+    """What the neurons of the MLP follow, and how many follow which prime power of n most."""
+    found = run.neurons
+    if found and len(found.modulo) > 1:
+        yield {"n": run.n, "measure": "classes of a and b"}, "share", found.classes
+        one = "a and b modulo one prime power"
+        yield {"n": run.n, "measure": one}, "share", found.one_power
+        for q in found.modulo:
+            yield {"n": run.n, "measure": f"neurons with {q}"}, "ratio", found.neurons[q]
+
+
+def of_generalisation(run: Metrics) -> Iterator[Measure]:
+    """When each accuracy came to its level, first and to stay, and the accuracy in the end."""
+    about = {"n": run.n, "architecture": run.architecture}
+    for when, epochs in {"first epoch": run.first_099, "epoch to stay": run.epoch_099}.items():
+        for name, epoch in by_pairs(epochs).items():
+            measure = f"{when}, {name.replace('_', '-')}"
+            yield about | {"measure": measure}, "count", epoch
+    yield about | {"measure": "accuracy on all pairs"}, "share", run.accuracy.all
+
+
+def table(
+    runs: Sequence[Metrics], measures: Callable[[Metrics], Iterable[Measure]], params: GridParams
+) -> pd.DataFrame:
+    """One row for each thing measured, in the order in which the runs bring them."""
+    values: dict[tuple[Any, ...], list[Value]] = {}
+    names: list[str] = []
+    for run in runs:
+        for about, unit, value in measures(run):
+            names = [*about, "unit"]
+            values.setdefault((*about.values(), unit), []).append(value)
+    spreads = {key: spread(found, params) for key, found in values.items()}
+    rows = [
+        (*key, *(s[name] for name in STATISTICS), listed(values[key])) for key, s in spreads.items()
+    ]
+    frame = pd.DataFrame(rows, columns=[*names, *STATISTICS, "values"])
+    frame = frame.astype(dict.fromkeys(STATISTICS[1:], float))
+    of = [sum(_is_of(run, row) for run in runs) for row in frame.to_dict("records")]
+    frame.insert(len(names) + 1, "of", of)
+    return frame
+
+
+def _is_of(run: Metrics, row: dict[Any, Any]) -> bool:
+    """Whether a run is of the kind that a row is about."""
+    return (run.n, run.architecture) == (row["n"], row.get("architecture", run.architecture))
+
+
+def sees_mirrors_apart(row: Record) -> bool:
+    """Whether to the model of a row (a, b) and (b, a) are two examples: no pair has a mirror."""
+    return not TABLE[row["architecture"]].symmetric
+
+
+def epoch(heading: str) -> Column:
+    """An epoch that may never come; over mirror-free pairs, of a model to which there are such."""
+    if heading.endswith("mirror-free"):
+        return Column(heading, "count", "r", "never", sees_mirrors_apart)
+    return Column(heading, "count", missing="never")
+
+
+ARCHITECTURES = N | SEED | KIND | {
+    "first_train": epoch("first, train"),
+    "first_validation": epoch("first, validation"),
+    "first_mirror_free": epoch("first, mirror-free"),
+    "stays_train": epoch("to stay, train"),
+    "stays_validation": epoch("to stay, validation"),
+    "stays_mirror_free": epoch("to stay, mirror-free"),
+    "accuracy_all": Column("accuracy, all pairs", "share"),
+}  # fmt: skip
+
+
+def architectures(runs: Sequence[Metrics]) -> pd.DataFrame:
+    """The transformer beside the MLP-only model, for each modulus and seed that both have."""
+    named = {(run.n, run.seed, run.architecture): run for run in runs}
+    both = [key for key in named if key[2] == "mlp" and (*key[:2], "transformer") in named]
+    rows = []
+    for n, seed, _ in sorted(both):
+        for architecture in ("transformer", "mlp"):
+            run = named[n, seed, architecture]
+            first: Row = {**by_pairs(run.first_099)}
+            stays: Row = {**by_pairs(run.epoch_099)}
+            if not TABLE[architecture].symmetric:
+                first["mirror_free"] = stays["mirror_free"] = None
+            rows.append((n, seed, architecture, *first.values(), *stays.values(), run.accuracy.all))
+    names = ["n", "seed", "architecture", "first_train", "first_validation", "first_mirror_free"]
+    names += ["stays_train", "stays_validation", "stays_mirror_free", "accuracy_all"]
+    return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[3:-1], "Int64"))
+
+
+BLOCKS = N | SEED | {
+    "above": Column("heads with blocks", of("above", "heads")),
+    "block_max": Column("largest block score", "share"),
+    "block_min": Column("smallest", "share"),
+    "block_shuffled": Column("block score, shuffled", "share"),
+}  # fmt: skip
+
+
+def blocks(runs: Sequence[Metrics]) -> pd.DataFrame:
+    """In how many heads of each run classes form blocks: more than two standard deviations above
+    the mean of shuffled classes. Heads have no order, so the largest and the smallest score stand
+    for all."""
+    rows = []
+    for run in sorted((x for x in runs if x.heads), key=lambda x: (-x.n, x.seed)):
+        scores = np.array([head.block_score for head in run.heads])
+        mean, std = np.array(
+            [(x.block_score_shuffled.mean, x.block_score_shuffled.std) for x in run.heads]
+        ).T
+        above = (scores > mean + 2 * std).sum()
+        rows.append((run.n, run.seed, above, len(scores), scores.max(), scores.min(), mean.mean()))
+    names = ["n", "seed", "above", "heads", "block_max", "block_min", "block_shuffled"]
+    return pd.DataFrame(rows, columns=names)
+
+
+FAILED = RUN | {
+    "finite": Column("weights finite", "truth", "l"),
+    "accuracy_all": Column("accuracy, all pairs", "share"),
+    "accuracy_validation": Column("accuracy, validation", "share"),
+}  # fmt: skip
+
+
+def failed(runs: Sequence[Metrics]) -> pd.DataFrame:
+    """The runs whose validation accuracy ends below the level, or whose weights are not finite."""
+    names = ["run", "finite", "accuracy_all", "accuracy_validation"]
+    rows = [
+        (run.run, run.finite, run.accuracy.all, run.accuracy.validation)
+        for run in runs
+        if not (run.generalised and run.finite)
+    ]
+    return pd.DataFrame(rows, columns=names)
+
+
+def of_seeds(runs: Sequence[Metrics], printed: Printed, params: Params) -> tuple[Table, Table]:
+    """The claims of the first run beside the same numbers over all seeds of its modulus: those of
+    the text, and those of Tables 2 and 3.
+
+    A number of the paper is one run's; so the verdict says where it lies among the seeds.
+    """
+    first = runs[0]
+    own = [run for run in runs if (run.n, run.architecture) == (first.n, first.architecture)]
+    about = f"over seeds (n = {first.n}; ours is seed {first.seed})"
+    text = [claims.of_text(run, printed, params).drop(columns="difference") for run in own]
+    classes = [headline.class_claims(run, printed) for run in own]
+    return (
+        Table("verdict", f"Numbers in the text and {about}.", _among(text, params.grid), AMONG),
+        Table("classes-verdict", f"Tables 2 and 3 {about}.", _among(classes, params.grid), AMONG),
+    )
+
+
+AMONG = claims.COLUMNS | RUNS | SPREAD | PLACE
+
+
+def _among(frames: Sequence[pd.DataFrame], params: GridParams) -> pd.DataFrame:
+    """The claims of the first frame with the spread of theirs over all frames."""
+    rows = frames[0].copy()
+    values = pd.concat([frame.set_index("claim")["ours"] for frame in frames], axis=1)
+    values = values.loc[rows["claim"]].to_numpy(dtype=float)
+    spreads = [spread(row[~np.isnan(row)], params) for row in values]
+    for name in ("runs", "mean", "low", "high", "min", "max"):
+        rows[name] = [found[name] for found in spreads]
+    rows["values"] = [listed(row.tolist()) for row in values]
+    relations = zip(rows["relation"], rows["paper"], values, rows["unit"], strict=True)
+    return pd.concat([rows, pd.DataFrame([place(*each) for each in relations])], axis=1)
+
+
+def grid(runs: Sequence[Metrics], printed: Printed, params: Params) -> tuple[Table, ...]:
+    """Every table over the runs of the grid but Table 5. Most are about transformers alone."""
+    own = [run for run in runs if run.architecture == "transformer"]
+    level = percent(params.metrics.accuracy)
+    reached = f"First epoch at which an accuracy is {level} % or more, and that from which it stays"
+    blocked = "Heads in which the classes of a and b form blocks of attention, run by run."
+    both = f"{reached}, transformer and MLP-only model."
+    ended = f"Runs that end below {level} % validation accuracy, of {len(runs)}."
+    return (
+        *measured(runs, own, params, reached),
+        Table("blocks-seeds", blocked, blocks(own), BLOCKS),
+        Table("architectures", both, architectures(runs), ARCHITECTURES),
+        Table("not-generalised", ended, failed(runs), FAILED),
+        *of_seeds(own, printed, params),
+    )
+
+
+def measured(
+    runs: Sequence[Metrics], own: Sequence[Metrics], params: Params, reached: str
+) -> Iterator[Table]:
+    """The tables of means with intervals, of all runs and of the transformers among them."""
+    cosine, means = params.metrics.aligned_cosine, f"{percent(params.grid.confidence)} % t interval"
+    means += " of the mean over seeds"
+    aligned = f"Directions of each class that a head reads or writes with a cosine ≥ {cosine:g}"
+    classes = f"Spectrum and character fit of each class, {means}."
+    heads = f"Attention heads, {means}; heads have no order across seeds."
+    neurons = f"Variance of the MLP’s activations that is explained, {means}."
+    for name, about, some, measures in (
+        ("classes-seeds", classes, own, of_classes),
+        ("heads-seeds", heads, own, of_heads),
+        ("neurons-seeds", neurons, own, of_neurons),
+        ("directions-seeds", f"{aligned}, {means}.", own, of_directions),
+        ("generalisation-seeds", f"{reached}, {means}.", runs, of_generalisation),
+    ):
+        yield Table(name, about, table(some, measures, params.grid), COLUMNS)

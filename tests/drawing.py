@@ -1,0 +1,108 @@
+"""Notebooks drawn in this process, from a run that has just been born."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from IPython import display
+from matplotlib.figure import Figure
+
+from strata import params, store, task
+from strata.architecture import architecture
+from strata.measure import all_pairs, metrics, stored
+from strata.measure.metrics import Metrics
+from strata.plots import base
+from strata.run import Run, Settings
+
+ROOT = Path(__file__).parents[1]
+PARAMS = params.load(ROOT / "params.yaml")
+TRAIN = PARAMS.train.model_copy(update={"d_model": 12, "n_heads": 3, "d_mlp": 5, "epochs": 1})
+RUNS = [Run(2, 1), Run(12, 1), Run(12, 1, "mlp")]
+
+
+def code(template: Path) -> list[nbformat.NotebookNode]:
+    return [c for c in nbformat.read(template, as_version=4).cells if c.cell_type == "code"]
+
+
+def declared(template: Path) -> dict[str, object]:
+    """The parameters of a template and their defaults."""
+    scope: dict[str, object] = {}
+    exec(
+        next(c.source for c in code(template) if "parameters" in c.metadata.get("tags", ())), scope
+    )
+    return {name: value for name, value in scope.items() if name != "__builtins__"}
+
+
+def paths(template: Path) -> set[str]:
+    """The parameters that name an input file."""
+    return {k for k, v in declared(template).items() if isinstance(v, str)} - {"run", "stem"}
+
+
+def born(run: Run, path: Path) -> dict[str, np.ndarray]:
+    """Random weights for the run, which are written there."""
+    rng = np.random.default_rng([run.n, run.seed])
+    weights = {
+        name: rng.normal(size=shape).astype(np.float32)
+        for name, shape in architecture(TRAIN).shapes(run.n, TRAIN).items()
+    }
+    config = Settings(split=PARAMS.split, train=TRAIN).record(run)
+    store.write_bytes(path, store.tensors_bytes(weights, config))
+    return weights
+
+
+def dealt(n: int) -> dict[str, np.ndarray]:
+    """The pair table with a split."""
+    split = task.split(n, 1, 0.3, 0.3)
+    return task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
+
+
+def measured(run: Run, weights: dict[str, np.ndarray], history: pd.DataFrame) -> Metrics:
+    """The metrics of the run."""
+    small = PARAMS.metrics.model_copy(update={"random_subsets": 5, "shuffles": 2})
+    forward = all_pairs.over_all_pairs(weights, run.n)
+    return metrics.run_metrics(run, weights, dealt(run.n), history, forward, small)
+
+
+def untrained(run: Run, folder: Path) -> dict[str, Path]:
+    """A run that has just been born, with what the paper's stages make of it."""
+    names = ("weights", "history", "metrics", "activations")
+    made = {name: folder / name for name in names}
+    weights = born(run, made["weights"])
+    history = {name: np.array([0.5]) for name in store.HISTORY.names}
+    history |= {"epoch": np.array([1], np.int32), "loss": np.array([5.0], np.float32)}
+    store.write_history(made["history"], history)
+    numbers = measured(run, weights, store.read_history(made["history"]))
+    store.write_json(made["metrics"], numbers)
+    stored.write_forward(made["activations"], weights, run.n)
+    return made
+
+
+def coarse(fig: Figure, stem: str) -> Path:
+    """plots.save in a hurry."""
+    fig.savefig(f"{stem}.png", dpi=40)
+    return Path(f"{stem}.png")
+
+
+def drawn(template: Path, given: dict[str, object], out: Path) -> Path:
+    """The figure that the template draws with these parameters."""
+    scope: dict[str, object] = {}
+    for cell in code(template):
+        exec(cell.source, scope)
+        if "parameters" in cell.metadata.get("tags", ()):
+            scope |= given | {"stem": str(out / "x")}
+    return out / "x.png"
+
+
+def check(
+    template: Path, given: dict[str, object], out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The template draws one figure, and says what is seen in it."""
+    monkeypatch.setattr(base, "save", coarse)
+    said: list[str] = []
+    monkeypatch.setattr(display, "Image", lambda path, *, retina, alt: said.append(alt))
+    assert drawn(template, given, out).stat().st_size > 500
+    assert len(said) == 1 and re.fullmatch(r"[A-Z0-9].{40,400}\.", said[0]), "what is seen"
+    assert "nan" not in said[0] and not re.search(r"[$_{}]", said[0])
