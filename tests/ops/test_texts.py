@@ -8,7 +8,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
 PAGES += [*sorted(ROOT.glob("studies/*/*.md"))]
-every_page = pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+every_page = pytest.mark.parametrize(
+    "page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES]
+)
 CODE = {".py", ".yaml", ".ipynb"}
 # DVC brings these: a clone of git alone has none of them.
 MADE = re.compile(r"(studies/\w+/)?(tables|figures|data)/|report/html/")
@@ -40,7 +42,12 @@ def test_the_readme_is_read_in_one_sitting():
 def test_contributing_maps_the_library_in_both_directions():
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     packages = {path.parent.name for path in ROOT.glob("src/strata/*/__init__.py")}
-    assert {*re.findall(r"^\| `(\w+)/` \|", text, flags=re.MULTILINE)} == {*packages, "ops", "report", "tests"}
+    assert {*re.findall(r"^\| `(\w+)/` \|", text, flags=re.MULTILINE)} == {
+        *packages,
+        "ops",
+        "report",
+        "tests",
+    }
 
 
 def test_pages_that_code_names_exist():
