@@ -1,6 +1,7 @@
 """Notebooks drawn in this process, from a run that has just been born."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
@@ -86,18 +87,18 @@ def coarse(fig: Figure, stem: str) -> Path:
     return Path(f"{stem}.png")
 
 
-def drawn(template: Path, given: dict[str, object], out: Path) -> Path:
+def drawn(template: Path, given: Mapping[str, object], out: Path) -> Path:
     """The figure that the template draws with these parameters."""
     scope: dict[str, object] = {}
     for cell in code(template):
         exec(cell.source, scope)
         if "parameters" in cell.metadata.get("tags", ()):
-            scope |= given | {"stem": str(out / "x")}
+            scope |= {**given} | {"stem": str(out / "x")}
     return out / "x.png"
 
 
 def check(
-    template: Path, given: dict[str, object], out: Path, monkeypatch: pytest.MonkeyPatch
+    template: Path, given: Mapping[str, object], out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The template draws one figure, and says what is seen in it."""
     monkeypatch.setattr(base, "save", coarse)

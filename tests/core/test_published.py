@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from handmade import changed, run_metrics
 from small import exact_mlp
 from torch import Tensor, nn
 
@@ -20,10 +19,8 @@ from strata import store
 from strata.api.published import export
 from strata.architecture import architecture
 from strata.measure.activations import forward
-from strata.measure.metrics import Metrics
 from strata.params import load
 from strata.run import InputError, Run, Settings, TrainParams
-from strata.tables import published, seeds
 from strata.tables.printed import Printed
 from studies.published.code import checkpoint as published_file
 
@@ -260,26 +257,3 @@ def test_a_truncated_file_is_refused(keep):
 def test_something_else_than_a_dict_is_refused(value):
     with pytest.raises(InputError, match=r"^x\.pt: holds a \w+, must be a dict$"):
         converted(value)
-
-
-def test_ours_stands_beside_only_where_it_is_the_same_run():
-    params, metrics = load(ROOT / "params.yaml"), run_metrics()
-    names = ["published", "ours"]
-
-    def claims(beside: Metrics, name: str = "claims") -> pd.DataFrame:
-        over, classes = (x.frame for x in seeds.of_seeds([beside], PRINTED, params))
-        made = published.of_published(metrics, beside, over, classes, PRINTED, params)
-        return next(table.frame for table in made if table.name == name).set_index("claim")
-
-    first, *others = metrics.classes
-    ours = changed(
-        metrics,
-        accuracy=changed(metrics.accuracy, all=0.75),
-        classes=(changed(first, fve=0.25), *others),
-    )
-    row = claims(ours, "classes-verdict").loc["J1: energy at key frequencies"]
-    assert row[names].tolist() == [first.fve, 0.25]
-    row = claims(ours).loc["accuracy on all pairs"]
-    assert row[names].tolist() == [metrics.accuracy.all, 0.75]
-    other = claims(changed(ours, seed=2))
-    assert names[0] in other and names[1] not in other
