@@ -83,7 +83,7 @@ def test_each_forgery_is_named_though_every_md5_fits(project):
     text = (folder / "dvc.yaml").read_text()
     (folder / "dvc.yaml").write_text(text.replace("  collect:\n", "  collect:\n    frozen: true\n"))
     (folder / "paper/published/logits.json").write_text("{}")
-    for path in ("sitecustomize.py", "src/numpy.py", "src/strata/task/__init__.py", "ops/a.pyc"):
+    for path in ("sitecustomize.py", "src/antigravity.py", "ops/times/__init__.py", "ops/a.pyc"):
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).touch()
     project.lock()
@@ -118,8 +118,8 @@ def test_each_forgery_is_named_though_every_md5_fits(project):
         ("studies/interventions/dvc.yaml:interventions@n6-s1", "other command"),
         ("paper/published/logits.json", "receipt.json"),
         ("sitecustomize.py", "in the place of other code"),
-        ("src/numpy.py", "in the place of other code"),
-        ("src/strata/task/__init__.py", "in the place of other code"),
+        ("src/antigravity.py", "in the place of other code"),
+        ("ops/times/__init__.py", "in the place of other code"),
         ("ops/a.pyc", "in the place of other code"),
     ):
         assert any(f"  {what}: " in line and named in line for line in said), (what, lines)
@@ -128,7 +128,7 @@ def test_each_forgery_is_named_though_every_md5_fits(project):
 
 def test_what_nothing_makes_or_locks_fails(project):
     lock, yaml = project.folder / "studies/dvc.lock", project.folder / "dvc.yaml"
-    yaml.write_text(yaml.read_text().replace("- data/metrics\n", "- data/metrics\n      - x\n"))
+    yaml.write_text(yaml.read_text().replace("- data/metrics\n", "- data/metrics\n    - x\n"))
     project.lock()
     lock.unlink()
     shutil.rmtree(project.folder / "data/metrics")
