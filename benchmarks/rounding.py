@@ -16,10 +16,10 @@ from tabulate import tabulate
 
 from strata import store
 from strata.measure import activations
-from strata.params import load
 from strata.run import Run, command
 from strata.store import Arrays
 from studies.interventions.code import suite
+from studies.params import load
 
 RUNS = ("n165-s1", "n113-s1", "mlp-n113-s1")
 
@@ -53,7 +53,7 @@ def numbers(x: Any, path: str = "") -> Iterator[tuple[str, float]]:
 def changes(name: str, tie: float) -> tuple[int, np.ndarray]:
     """How many numbers a run's interventions have, and by how much those that differ change."""
     activations.TIE = tie
-    params, run = load("params.yaml"), Run.parse(name)
+    params, run = load(), Run.parse(name)
     weights = store.read_weights(f"data/train/{name}/weights.safetensors", run)
     both = []
     for some in (weights, reordered(weights, np.random.default_rng(0))):

@@ -47,7 +47,8 @@ def test_a_map_is_drawn_as_it_is_with_the_borders_of_its_classes(ax, n, down):
     x = np.random.default_rng(n).random((n, n))
     image = seeds.class_map(ax, x, down=down)
     assert np.array_equal(np.ma.asarray(image.get_array()), x) and image.get_clim() == (0, 1)
-    ends = {i - 0.5 for i in monoid.boundaries(n)}
+    classes = np.gcd(monoid.algebraic_order(n), n)
+    ends = {i + 0.5 for i in np.flatnonzero(np.diff(classes))}
     below = {float(line.get_ydata()[0]) for line in ax.lines[len(ends) :]}
     across = {float(line.get_xdata()[0]) for line in ax.lines[: len(ends)]}
     assert below == across == ends
