@@ -19,15 +19,15 @@ SCIENCE = [x for x in SCIENCE if x.suffix == ".py" and x.stem != "stored"]  # re
 SCIENCE += [ROOT / f"src/strata/{x}.py" for x in ("monoid", "task", "train/trainer")]
 
 
-def script(stage: dict) -> str:
-    """The script that a stage runs."""
-    return re.findall(r"(?:[\w-]+/)*stages/\w+\.py", stage["cmd"])[0]
+def scripts(stage: dict) -> list[str]:
+    """The scripts that a stage runs."""
+    return re.findall(r"(?:[\w-]+/)*stages/\w+\.py", str(stage["cmd"]))
 
 
 def runs(stage: dict) -> list[str]:
     """The notebooks that a stage executes, or else its script, by the file of their key."""
-    found = notebooks(stage) or [script(stage)]
-    if "snapshots.CODE" in source(ROOT / script(stage)):  # what its snapshots count for
+    found = notebooks(stage) or scripts(stage)
+    if "snapshots.CODE" in source(ROOT / scripts(stage)[0]):  # what its snapshots count for
         found = [*{*found, "stages/train.py"}]
     tops = (Path(path).parts[:-2] for path in found)
     keys = zip((Path(*top, "data", "code") for top in tops), found, strict=True)
@@ -63,10 +63,10 @@ def test_what_decides_weights_is_apart_from_analysis_plots_and_tables():
 
 
 def test_every_script_and_every_notebook_is_a_stage():
-    scripts = {str(x.relative_to(ROOT)) for x in ROOT.rglob("stages/*.py")}
+    there = {str(x.relative_to(ROOT)) for x in ROOT.rglob("stages/*.py")}
     published = read_yaml(ROOT / "studies/published/weights/dvc.yaml")["stages"].values()
-    used = {script(stage) for stage in (*STAGES.values(), *published)}
-    assert used == scripts
+    used = {x for stage in (*STAGES.values(), *published) for x in scripts(stage)}
+    assert used == there
     drawn = {path for stage in STAGES.values() for path in notebooks(stage)}
     assert drawn == {str(x.relative_to(ROOT)) for x in ROOT.rglob("notebooks/*.ipynb")}
 
