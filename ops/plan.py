@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dvc.dependency.base import Dependency, DependencyDoesNotExistError
-from dvc.exceptions import DvcException
+from dvc.exceptions import ConfirmRemoveError, DvcException
 from dvc.repo import Repo
 from dvc.repo.reproduce import get_active_graph, plan_repro
 from dvc.stage import Stage
@@ -82,12 +82,9 @@ class Ahead:
         if not self.pulled:
             return False
         try:
-            stage.save_deps()
-            stage.repo.stage_cache.restore(stage, dry=True)
-        except (RunCacheNotFoundError, DependencyDoesNotExistError):
-            return False
-        stage.remove_outs()
-        stage.repo.stage_cache.restore(stage)
+            stage.repo.stage_cache.restore(stage)
+        except (RunCacheNotFoundError, DependencyDoesNotExistError, ConfirmRemoveError):
+            return False  # of the last, it would replace what is recorded nowhere
         stage.save()
         stage.commit()
         stage.dump(update_pipeline=False)
