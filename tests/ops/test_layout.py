@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -62,13 +63,20 @@ def test_what_decides_weights_is_apart_from_analysis_plots_and_tables():
         assert "params" not in STAGES[name]
 
 
+def tracked(pattern: str) -> set[str]:
+    """The files of the repository, and not those of its environment."""
+    words = ["git", "ls-files", "--", pattern]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    return {*done.stdout.split()}
+
+
 def test_every_script_and_every_notebook_is_a_stage():
-    there = {str(x.relative_to(ROOT)) for x in ROOT.rglob("stages/*.py")}
+    there = tracked("*stages/*.py")
     published = read_yaml(ROOT / "studies/published/weights/dvc.yaml")["stages"].values()
     used = {x for stage in (*STAGES.values(), *published) for x in scripts(stage)}
     assert used == there
     drawn = {path for stage in STAGES.values() for path in notebooks(stage)}
-    assert drawn == {str(x.relative_to(ROOT)) for x in ROOT.rglob("notebooks/*.ipynb")}
+    assert drawn == tracked("*notebooks/*.ipynb")
 
 
 def test_every_figure_of_the_paper_is_among_the_plots():
