@@ -88,8 +88,12 @@ def drawn(stem: Path) -> None:
 
 
 def tabled(stem: Path, csv: str) -> None:
-    """A table, with its caption."""
+    """A table, with its caption, as a page shows it."""
+    names, *rows = (line.split(",") for line in csv.splitlines())
+    shown = {"caption": f"The table {stem.name}.", "headings": names, "names": names}
+    shown |= {"align": ["l"] + ["r"] * (len(names) - 1), "rows": rows}
     store.write_text(f"{stem}.csv", csv)
+    store.write_json(f"{stem}.json", shown)
     store.write_text(f"{stem}.md", f"The table {stem.name}.\n\n| |\n")
 
 
