@@ -1,7 +1,7 @@
 """The logits of a run described by strata and by primes.
 
 In: a run's name, the settings, its weights, and where to write; with a fifth argument, weights
-whose key frequencies are used. Out: JSON, ``schema.Logits``; criteria-primes.md
+whose key frequencies are used. Out: JSON, ``records.Logits``; criteria-primes.md
 defines it.
 """
 
