@@ -8,24 +8,30 @@ nothing is written: exit code 1 where a block differs from its file.
 
 import re
 import sys
+from functools import cache
 from os.path import relpath
 from pathlib import Path
 
-from ops import files
+from ops import files, shipped
 
 BLOCK = re.compile(
     r"(<!-- (\S+\.md)(?:: ([^\n]+))? -->\n)(?:(?!<!-- \S+\.md).)*?(<!-- end -->)", re.DOTALL
 )
 
 
+@cache
+def outs() -> shipped.Outs:
+    """What all locks name, read once."""
+    return shipped.Outs(files.locked())
+
+
 def content(name: str, page: Path) -> str:
     """A file's text, with its links as the page needs them: from the working tree where git tracks
     it, else as its dvc.lock names it."""
-    stages = files.locked().values()
-    outs = {out["path"]: out["md5"] for stage in stages for out in stage.get("outs", ())}
-    md5 = outs.get(name)
-    path = Path("remote/files/md5", md5[:2], md5[2:]) if md5 else Path(name)
-    text = path.read_text(encoding="utf-8").strip()
+    kept = [part for out in outs().at(name) for part in shipped.parts(out)]
+    found = [part.md5 for part in kept if part.path == name]
+    text = shipped.content(found[0]).decode() if found else Path(name).read_text(encoding="utf-8")
+    text = text.strip()
     return text.replace("](../", "](") if page.parent == Path() else text
 
 
