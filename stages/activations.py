@@ -1,7 +1,7 @@
 """One forward pass over all pairs of a run: what its measures need of it.
 
 In: a run's name, its weights. Out: Parquet of one row (strata.measure.stored.all_pairs_schema):
-predictions and attention of all pairs, sums of logits by product and candidate, and what labels
+predictions of all pairs, attention scores, sums of logits by product and candidate, and what labels
 explain of the neurons. stages/forward.py writes all activations instead.
 """
 

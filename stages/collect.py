@@ -7,16 +7,14 @@ the files hold, in the order of the names.
 
 from pathlib import Path
 
-from strata import store
-from strata.collected import write_collected
-from strata.run import Run, command
+from strata import collected, store
+from strata.run import command
 
 
-def main(listed: str, out: str, *folders: str) -> None:
-    names = store.parsed(list[str], store.read_bytes(listed), listed)
-    paths = [[Path(folder, f"{Run.parse(name)}.json") for folder in folders] for name in names]
+def main(names: str, out: str, *folders: str) -> None:
+    paths = [[Path(folder, f"{x}.json") for folder in folders] for x in collected.listed(names)]
     found = (next((x for x in of if x.is_file()), of[0]) for of in paths)
-    write_collected(out, map(store.read_bytes, found))
+    collected.write_collected(out, map(store.read_bytes, found))
 
 
 if __name__ == "__main__":

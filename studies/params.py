@@ -28,12 +28,10 @@ class CriteriaLevels(Section):
 
 
 class InterventionsParams(Section):
-    """How often the interventions draw, and at which thresholds of key frequencies beside that of
-    metrics they are made."""
+    """How often the interventions draw."""
 
     draws: Positive  # of every control
     swaps: Positive  # random partners of an element in an interchange
-    other_key_thresholds: list[Above0]
     seed: Seed
 
 
@@ -50,13 +48,10 @@ class InterventionsStudy(InterventionsParams):
 
 
 class LogitsParams(Section):
-    """How the two accounts of the logits are measured. The first key threshold is that of metrics;
-    fold seeds beside the first, and the other key thresholds, tell what a choice changes."""
+    """How the two accounts of the logits are measured."""
 
     folds: Annotated[int, Field(ge=2, le=100)]  # of held-out products
     seed: Seed  # of the dealing into folds
-    other_seeds: list[Seed]
-    other_key_thresholds: list[Above0]
 
 
 class LogitsSettings(LogitsParams):
@@ -94,12 +89,11 @@ class EmbeddingLevels(Section):
 
 
 class EmbeddingParams(Section):
-    """How the two accounts of the embedding, and the literature's measures, are measured."""
+    """How the two accounts of the embedding are measured."""
 
     draws: Positive  # of every control
     residues: Annotated[int, Field(ge=3)]  # of a Q that are tried;
     # where there are more, one less is drawn, 0 among them
-    gradients: Positive  # draws of (a, b, c) in a class
     seed: Seed
     levels: EmbeddingLevels
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -29,11 +30,8 @@ PARTS = {
 # What a part may import beside itself and the library, which imports no other part.
 ABOVE = {part: {"ops"} for part in PARTS}  # stages run with what the workshop has
 ABOVE |= {"library": set(), "ops": set()}
-# What is recorded of checkpoints, and of published weights.
-CROSSING = {("ops", "studies/dynamics"), ("ops", "studies/published")}
 # The split is drawn by torch's generator; published checkpoints are torch's; `verify` trains.
 KNOW_TORCH = {"src/strata/train", "src/strata/api", "src/strata/task"}
-KNOW_TORCH |= {"studies/published/code"}
 KNOW_TORCH |= {"ops/trainings", "ops/verify"}
 FUNCTION_LINES = 50
 
@@ -105,7 +103,7 @@ def functions(module: ast.Module) -> Iterator[tuple[str, int]]:
 @pytest.mark.parametrize("part", sorted(PARTS))
 def test_a_part_imports_the_library_and_no_part_above_it(part):
     assert files(part)
-    assert imports(part) <= ABOVE[part] | {other for of, other in CROSSING if of == part}
+    assert imports(part) <= ABOVE[part]
 
 
 def test_no_study_imports_another():
@@ -119,8 +117,8 @@ def test_modules_are_imported_by_their_whole_names():
 
 
 def test_only_plots_knows_matplotlib():
-    drawing = {"studies/interventions/code/plots"}
-    assert {x for x in using("matplotlib") if not x.startswith("src/strata/plots/")} <= drawing
+    drawing = re.compile(r"src/strata/plots/|studies/\w+/code/plots$")
+    assert not [x for x in using("matplotlib") if not drawing.match(x)]
     for part in PARTS:
         for path in files(part):
             if path.suffix == ".ipynb" or path.parent.name == "stages":
@@ -128,7 +126,8 @@ def test_only_plots_knows_matplotlib():
 
 
 def test_torch_is_for_training_alone():
-    users = using("torch")
+    """A study that reads torch's files may know it too."""
+    users = {x for x in using("torch") if not x.startswith("studies/")}
     folders = {x if x in KNOW_TORCH else x.rpartition("/")[0] for x in users}
     assert folders == KNOW_TORCH
 

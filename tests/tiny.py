@@ -31,10 +31,10 @@ EVERY |= {f"{kind}@{RUN}" for kind in OF_A_RUN}
 # What tiny studies have of each pipeline file, as a stage's own name.
 STUDIES = {
     "studies/dvc.yaml": {"code", "check", *OF_A_RUN, "collect"},
-    "studies/interventions/dvc.yaml": {"code", "interventions", "collect"},
-    "studies/mechanism/dvc.yaml": {"code", "logits", "embedding", "collect"},
+    "studies/interventions/dvc.yaml": {"code", "interventions"},
+    "studies/mechanism/dvc.yaml": {"code", "logits", "embedding"},
 }
-DYNAMICS = "studies/dynamics/dvc.yaml"  # its stages are frozen: DVC alone does not make them
+STUDIES = {file: stages for file, stages in STUDIES.items() if (ROOT / file).is_file()}
 LISTED = {"paper": {RUN: "data"}, "moduli": {MORE: "studies/data"}}
 LISTED |= {"more": LISTED["moduli"], "all": LISTED["paper"] | LISTED["moduli"]}
 
@@ -131,16 +131,6 @@ def studies() -> Described:
     for file, whole in found.items():
         whole["stages"] = {k: v for k, v in whole["stages"].items() if k in STUDIES[file]}
     return found
-
-
-def dynamics() -> Described:
-    """The pipeline of the training dynamics of a run, without their tables and figures."""
-    whole = read_yaml(ROOT / DYNAMICS)
-    kept = {"code"} | {k for k, v in whole["stages"].items() if "matrix" in v}
-    whole["stages"] = {k: v for k, v in whole["stages"].items() if k in kept}
-    for name in kept - {"code"}:
-        whole["stages"][name]["matrix"]["run"] = [RUN]
-    return {DYNAMICS: whole}
 
 
 def called(cmd: str) -> tuple[dict[str, str], list[str]]:

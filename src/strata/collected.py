@@ -1,5 +1,5 @@
-"""The results of many runs in one file: the JSON file of each is a row of a Parquet file, which has
-a sixth of their size."""
+"""The results of many runs: a JSON file of each in a folder, or all of them as rows of one Parquet
+file, which has a sixth of their size."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from strata import store
 from strata.result import parsed
-from strata.run import M
+from strata.run import M, Run
 
 ROWS = pa.schema([("result", pa.string())])
 
@@ -25,3 +25,15 @@ def read_collected(path: Path | str, model: type[M]) -> list[M]:
     """
     rows = store.read_table(path, ROWS)["result"]
     return [parsed(model, text.encode(), f"{path}, row {i}") for i, text in enumerate(rows)]
+
+
+def listed(path: Path | str) -> list[str]:
+    """The names of runs in a JSON file. Raises InputError for what is none."""
+    names = store.parsed(list[str], store.read_bytes(path), str(path))
+    return [str(Run.parse(name)) for name in names]
+
+
+def read_all(names: Path | str, folder: Path | str, model: type[M]) -> list[M]:
+    """The results of the runs that a JSON file names, each in a JSON file of its own. Raises
+    InputError."""
+    return [store.read_model(Path(folder, f"{name}.json"), model) for name in listed(names)]

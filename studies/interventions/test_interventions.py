@@ -26,7 +26,7 @@ from studies.interventions.code.records import HeadChange, Interventions, Kind
 from studies.params import InterventionsParams, load
 
 LEVELS = load().interventions.levels
-PARAMS = InterventionsParams(draws=2, swaps=1, other_key_thresholds=[0.25, 1.0, 2.0], seed=0)
+PARAMS = InterventionsParams(draws=2, swaps=1, seed=0)
 TRAIN = TrainParams(
     d_model=48, n_heads=4, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
     beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,

@@ -6,15 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from planted_logits import (
-    ACCOUNTS,
-    prime_table,
-    prime_waves,
-    profiles,
-    recorded,
-    scaled,
-    shared_keys,
-)
 from small import history_of, measured, split_of, weights_of
 
 from strata import results
@@ -23,9 +14,17 @@ from strata.statistics import t_interval
 from studies.mechanism.code import tables_accounts as accounts
 from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.study import Case, Choice
+from studies.mechanism.planted_logits import (
+    ACCOUNTS,
+    prime_table,
+    prime_waves,
+    profiles,
+    recorded,
+    scaled,
+    shared_keys,
+)
 
 CHOICE = Choice(ACCOUNTS.levels, 0.99)
-MANY = ACCOUNTS.logits.model_copy(update={"other_seeds": [1], "other_key_thresholds": []})
 
 
 @cache
@@ -40,7 +39,7 @@ def case(seed, cross=1.0, E: Any = "primes", validation=1.0):
     y = scaled(prime_table(35, rng), prime_waves(35, rng, cross))
     right = metrics().accuracy.model_copy(update={"validation": validation})
     embedding = Embedding(run=run, n=35, seed=seed, architecture="transformer", finite=True, E=E)
-    record = recorded(profiles(y), shared_keys(35), run, MANY)
+    record = recorded(profiles(y), shared_keys(35), run)
     return Case(record, embedding, metrics().model_copy(update={"accuracy": right, "finite": True}))
 
 
@@ -91,9 +90,9 @@ def test_what_others_read_of_a_run_is_its_verdicts_and_its_numbers(ten):
 
 def test_tables_run_by_run_hold_what_was_measured(ten):
     frame = accounts.fits(ten).set_index("run")
-    at = ten[3].logits.at[0]
+    at = ten[3].logits.found
     assert frame.loc["n35-s3", "C+ bias rank"] == at.fits_bias["C+"].rank
-    assert frame.loc["n35-s3", "S held out"] == at.products[0].r2["S"]
+    assert frame.loc["n35-s3", "S held out"] == at.products.r2["S"]
     rows = accounts.runs(ten, CHOICE)
     assert np.allclose(rows["gating"].tolist(), 1) and all(rows["differ"].tolist())
     classes = accounts.classes(ten)

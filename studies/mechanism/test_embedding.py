@@ -6,7 +6,6 @@ from math import gcd
 import numpy as np
 import pytest
 from planted import planted
-from planted_strata import class_codes, lookup
 from small import weights_of
 
 from strata import store
@@ -16,9 +15,10 @@ from strata.patch.scores import Range
 from strata.run import Run
 from studies.mechanism.code import embedding, keep, main_effects, transport
 from studies.mechanism.code.records import Change, Draws, Embedding, KeyKept
+from studies.mechanism.planted_strata import class_codes, lookup
 from studies.params import load
 
-PARAMS = load().accounts.embedding.model_copy(update={"draws": 3, "gradients": 20})
+PARAMS = load().accounts.embedding.model_copy(update={"draws": 3})
 LEVELS = PARAMS.levels
 
 
@@ -154,8 +154,7 @@ def test_a_run_that_diverged_is_recorded_and_no_more():
 def test_an_effect_is_scored_class_by_class_and_modulo_each_prime_power():
     rig = patching.rig(weights_of(Run(12, 1)), 12)
     answer = np.where(np.gcd(rig.a, 12) == 4, 0, rig.label)
-    tied = np.stack([answer, rig.label], axis=1)
-    found = keep.effect(rig, rig.base._replace(answer=answer, tied=tied))
+    found = keep.effect(rig, rig.base._replace(answer=answer))
     a, b = np.divmod(np.arange(144), 12)
     given = answer[rig.row_of]
     right = given == a * b % 12
@@ -166,8 +165,6 @@ def test_an_effect_is_scored_class_by_class_and_modulo_each_prime_power():
     agrees = np.mean((given - a * b) % 3 == 0)
     assert found.modulo_zero[3] == pytest.approx((agrees - zero) / (1 - zero), abs=1e-5)
     assert found.modulo[4] == 1  # 4 divides what is answered 0
-    assert found.at_tie(1e-6) == found.model_copy(update={"ties": {}})
-    assert found.at_tie(1e-4).kept == found.at_tie(1e-4).skill == 1
 
 
 def change(success: float, chance: float = 0.1) -> Change:
@@ -212,15 +209,3 @@ def test_what_its_controls_do_as_well_does_not_count(shared):
     assert verdict(whole, change(1.0), 0.6) == "between"
     assert verdict(whole, change(0.95, chance=0.5), 0.4) == "between"
     assert verdict(KeyKept(skill=1.0, highest=0.6), change(0.1), 0.4) == "neither"
-
-
-def test_numbers_at_another_level_of_ties_stand_beside_and_take_their_place(shared):
-    numbers = {"success": np.array([0.5, 0.5, 0.75]), "random": np.array([0.1, 0.2, 0.1])}
-    found = transport.at_levels(numbers)
-    assert found == {
-        "success": 0.5, "random": 0.1, "ties": {1e-6: {"random": 0.2}, 1e-4: {"success": 0.75}},
-    }  # fmt: skip
-    made = change(0.5).model_copy(update=found)
-    assert made.at_tie(1e-4).success == 0.75 and made.at_tie(1e-6).success == 0.5
-    within = shared.model_copy(update={"within": made})
-    assert within.at_tie(1e-4).within == made.at_tie(1e-4)

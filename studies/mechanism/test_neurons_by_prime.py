@@ -1,11 +1,12 @@
-"""Neurons by prime against means taken pair by pair."""
+"""Neurons by prime against means taken pair by pair, and simple neurons against least squares."""
 
 import numpy as np
 import pytest
+from planted import phases, planted
 
 from strata.architecture import TABLE
 from studies.mechanism import by_hand
-from studies.mechanism.code import neurons
+from studies.mechanism.code import neurons, simple_neurons
 from studies.mechanism.code.pairs import all_pairs
 
 
@@ -69,3 +70,73 @@ def test_no_interaction_is_the_nearest_sum():
     assert np.allclose(neurons.no_interaction(x), x)
     odd = np.array([[1.0, -1.0], [-1.0, 1.0]])[:, :, None]
     assert np.allclose(neurons.no_interaction(odd), 0)
+
+
+def waves(n: int, neurons: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """An MLP-only model whose neurons each read one frequency of one prime: A cos + A′ cos, and
+    whether the prime divides."""
+    known = phases(n)
+    live, P = 1 - known.flags, len(known.primes)
+    parts = [known.flags, live * np.cos(known.turns), live * np.sin(known.turns)]
+    W_E = np.concatenate(parts, axis=1)
+    W_in = np.zeros((2, 3 * P, neurons))
+    for i in range(neurons):
+        own = np.arange(3) * P + i % P
+        W_in[:, own, i] = rng.normal(size=(2, 3))
+    return {
+        "W_E": W_E, "W_in": W_in.reshape(6 * P, neurons), "b_in": rng.normal(size=neurons),
+        "W_out": rng.normal(size=(neurons, 3 * P)), "b_out": np.zeros(3 * P),
+        "W_U": rng.normal(size=(3 * P, n)), "b_U": np.zeros(n),
+    }  # fmt: skip
+
+
+def test_planted_waves_are_simple_and_random_neurons_are_less():
+    of = all_pairs(waves(35, 12, np.random.default_rng(0)), 35)
+    fit = neurons.simple(of, neurons.measured(of))
+    right = of.changed(of.after(np.maximum(of.before, 0))).accuracy
+    assert fit.share == pytest.approx(1) and fit.score.accuracy == pytest.approx(right, abs=1e-6)
+    of = all_pairs(random_weights(35, "transformer"), 35)
+    assert neurons.simple(of, neurons.measured(of)).share < 0.5
+
+
+def test_a_hand_made_network_of_simple_neurons_stays_right_when_all_are_replaced():
+    of = all_pairs(planted(15), 15)
+    fit = neurons.simple(of, neurons.measured(of))
+    assert fit.share == pytest.approx(1, abs=1e-5) and fit.score.accuracy == 1
+
+
+@pytest.mark.parametrize(("n", "kind"), [(12, "transformer"), (24, "mlp"), (2, "transformer")])
+def test_fits_are_least_squares_over_all_pairs(n, kind):
+    pairs = all_pairs(random_weights(n, kind), n)
+    of = neurons.measured(pairs).read
+    a, b = np.divmod(np.arange(n * n), n)
+    before = np.zeros((n, n, pairs.before.shape[1]))
+    before[pairs.b, pairs.a] = pairs.before
+    before[pairs.a, pairs.b] = pairs.before
+    before = before.reshape(n * n, -1)
+    assert np.allclose(of.mean, before.mean(axis=0)) and np.allclose(
+        of.variance, before.var(axis=0)
+    )
+    candidates = simple_neurons.spaces(n)
+    left = []
+    for index, space in enumerate(candidates):
+        f = np.tile(space.basis, (n // space.Q, 1))
+        X = np.concatenate([np.ones((n * n, 1)), f[a], f[b]], axis=1)
+        near = X @ np.linalg.lstsq(X, before, rcond=None)[0]
+        every = np.full(before.shape[1], index)
+        fit = simple_neurons.fitted(of, candidates, every)
+        assert np.allclose(of.mean + fit.of_a[a] + fit.of_b[b], near, atol=1e-6)
+        left.append(((before - near) ** 2).sum(axis=0))
+    best = simple_neurons.ranking(of, candidates)[0]
+    chosen = np.take_along_axis(np.array(left), best[None], axis=0)[0]
+    assert np.allclose(chosen, np.min(left, axis=0))
+
+
+def test_there_is_a_space_for_each_prime_power_and_each_frequency_up_to_its_sign():
+    def sizes(n: int) -> list[tuple[int, int]]:
+        return [(space.Q, space.basis.shape[1]) for space in simple_neurons.spaces(n)]
+
+    assert sizes(7) == [(7, 3), (7, 3), (7, 2)]  # k = 3 is real
+    assert sizes(2) == [(2, 1)]
+    assert sizes(12) == [(3, 2), (4, 3)][::-1]
+    assert len(sizes(16)) == 5 and {Q for Q, _ in sizes(16)} == {16}  # (Z/16)^×: 2 × 4, 7 ± pairs

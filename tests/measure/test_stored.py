@@ -25,7 +25,7 @@ def same(one: all_pairs.AllPairs, other: all_pairs.AllPairs) -> bool:
 def leaves(found: all_pairs.AllPairs) -> list:
     sums = [s for prompts in found.logit_sums.values() for s in prompts]
     return [
-        found.finite, found.prediction, found.attention,
+        found.finite, found.prediction, found.scores,
         found.neurons.squares, found.neurons.variance, *found.neurons.between.values(),
         *(getattr(s, field.name) for s in sums for field in dataclasses.fields(s)),
     ]  # fmt: skip

@@ -1,17 +1,18 @@
 """The forward pass over all n² pairs of a run: what its measures need of it, in one pass.
 
-Predictions and attention of every pair, the sums over prompts from which all descriptions of the
-logits follow, and what labels explain of the neurons; never all logits at once.
+Predictions of every pair, the attention scores of the tokens, the sums over prompts from which all
+descriptions of the logits follow, and what labels explain of the neurons; never all logits at once.
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, Num
+from jaxtyping import Float, Int
 
-from strata.measure import character_fit, neurons
-from strata.measure.activations import answers, blocks
+from strata.measure import activations, character_fit, neurons
+from strata.measure.activations import answers, blocks, n_heads
 from strata.measure.character_fit import Sums
 from strata.measure.neurons import Explained, Moments
 from strata.monoid import JClass, classes, position
@@ -28,35 +29,49 @@ class Prompts(NamedTuple):
 
 @dataclass(frozen=True)
 class AllPairs:
-    """Prediction and attention of every pair, a-major, and sums over pairs.
+    """Prediction of every pair, a-major, attention scores of every token, and sums over pairs.
 
     ``logit_sums[d]`` are those of J_d, for classes of more than one element. They and ``neurons``
-    count where all logits are ``finite`` alone.
+    count where all logits are ``finite`` alone. The MLP-only model has no heads.
     """
 
     prediction: Int[np.ndarray, " pairs"]
-    attention: Num[np.ndarray, "pairs n_heads 3"]
+    scores: Float[np.ndarray, "tokens n_heads"]
     logit_sums: dict[int, Prompts]
     neurons: Explained
     finite: bool
 
+    @property
+    def attention(self) -> Float[np.ndarray, "pairs n_heads 3"]:
+        """The weights of `=` on a, on b and on itself for every pair, a-major: the scores say it
+        all."""
+        n = math.isqrt(len(self.prediction))
+        return activations.attention(self.scores, *np.divmod(np.arange(n * n), n))
+
 
 def over_all_pairs(weights: Arrays, n: int) -> AllPairs:
     """Forward passes over block after block of the pairs."""
-    prediction, attention, finite = [], [], True
+    prediction, finite = [], True
     logit_sums = {J.d: Prompts(*[character_fit.no_sums(len(J))] * 2) for J in large(n)}
     moments = Moments(neurons.labels(n), len(weights["W_out"]))
     for a, b, found in blocks(weights, n):
         prediction.append(answers(found.logits))
-        attention.append(found.attention)
         finite = finite and bool(np.isfinite(found.logits).all())
         if finite:
             moments.add(a, b, found.mlp)
         for J in large(n) if finite else ():
             more = zip(logit_sums[J.d], of_class(J, a, b, found.logits), strict=True)
             logit_sums[J.d] = Prompts(*(so_far + x for so_far, x in more))
-    every = np.concatenate(prediction), np.concatenate(attention)
-    return AllPairs(*every, logit_sums, moments.explained(), finite)
+    return AllPairs(
+        np.concatenate(prediction), scores_of(weights), logit_sums, moments.explained(), finite
+    )
+
+
+def scores_of(weights: Arrays) -> Float[np.ndarray, "tokens n_heads"]:
+    """The attention scores of every token at `=`; those of no head for the MLP-only model."""
+    if n_heads(weights):
+        return activations.attended(weights).scores
+    return np.zeros((len(weights["W_E"]), 0), np.float32)
 
 
 def large(n: int) -> list[JClass]:

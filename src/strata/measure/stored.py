@@ -69,16 +69,16 @@ SUMS = {
 def all_pairs_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
     """One row, with a list for each array.
 
-    Pairs are unordered, a ≤ b, row after row of the upper triangle. Attention is that of (a, b),
-    head after head to a, to b and to `=`; that of (b, a) is its mirror, bit for bit. What labels
-    explain of neurons runs over ``neurons.labels``. Sums run over the classes of more than one
-    element; ``pair_`` are those over the prompts of the default pair, ``every_`` over all.
+    Pairs are unordered, a ≤ b, row after row of the upper triangle. Scores are the attention scores
+    at `=` of the tokens 0 … n − 1 and `=`, all heads of a token together. What labels explain of
+    neurons runs over ``neurons.labels``. Sums run over the classes of more than one element;
+    ``pair_`` are those over the prompts of the default pair, ``every_`` over all.
     """
     pairs = n * (n + 1) // 2
     lists = {
         "prediction": (pa.int32(), pairs),
         "mirrored_prediction": (pa.int32(), pairs),
-        "attention": (pa.float32(), pairs * n_heads * 3),
+        "scores": (pa.float32(), (n + 1) * n_heads),
         "neuron_squares": (pa.float64(), d_mlp),
         "neuron_variance": (pa.float64(), d_mlp),
         "neuron_between": (pa.float64(), d_mlp * len(neurons.labels(n))),
@@ -96,7 +96,7 @@ def write_all_pairs(path: Path | str, found: AllPairs, n: int) -> None:
     arrays: Arrays = {
         "prediction": found.prediction[a * n + b],
         "mirrored_prediction": found.prediction[b * n + a],
-        "attention": found.attention[a * n + b],
+        "scores": found.scores,
         "neuron_squares": found.neurons.squares,
         "neuron_variance": found.neurons.variance,
         "neuron_between": np.stack([*found.neurons.between.values()]),
@@ -105,7 +105,7 @@ def write_all_pairs(path: Path | str, found: AllPairs, n: int) -> None:
         for name in SUMS:
             parts = [getattr(getattr(x, prompts), name) for x in found.logit_sums.values()]
             arrays[f"{prompts}_{name}"] = np.concatenate([np.ravel(x) for x in parts])
-    form = all_pairs_schema(n, found.attention.shape[1], len(found.neurons.squares))
+    form = all_pairs_schema(n, found.scores.shape[1], len(found.neurons.squares))
     row = {name: [x.ravel()] for name, x in arrays.items()} | {"finite": [found.finite]}
     store.write_table(path, row, form)
 
@@ -116,20 +116,17 @@ def read_all_pairs(path: Path | str, n: int, weights: Arrays) -> AllPairs:
     columns = store.read_table(path, all_pairs_schema(n, heads, d_mlp), rows=1)
     finite, row = bool(columns.pop("finite")[0]), {name: x[0] for name, x in columns.items()}
     a, b = np.triu_indices(n)
-    prediction, attention = np.empty(n * n, np.int32), np.zeros((n * n, heads, 3), np.float32)
+    prediction = np.empty(n * n, np.int32)
     prediction[b * n + a] = row["mirrored_prediction"]
     prediction[a * n + b] = row["prediction"]
-    if heads:
-        to_a = row["attention"].reshape(-1, heads, 3)
-        attention[b * n + a] = to_a[..., [1, 0, 2]]
-        attention[a * n + b] = to_a
+    scores = row["scores"].reshape(n + 1, heads) if heads else np.zeros((n, 0), np.float32)
     between = row["neuron_between"].reshape(-1, d_mlp)
     explained = Explained(
         row["neuron_squares"],
         row["neuron_variance"],
         dict(zip(neurons.labels(n), between, strict=True)),
     )
-    return AllPairs(prediction, attention, _readouts(row, n), explained, finite)
+    return AllPairs(prediction, scores, _readouts(row, n), explained, finite)
 
 
 def _readouts(row: Arrays, n: int) -> dict[int, Prompts]:

@@ -27,18 +27,13 @@ from strata.measure.activations import (
 from strata.monoid import classes
 from strata.store import Arrays
 
-# Levels beside ``activations.TIE`` up to which logits count as equal.
-TIES = (1e-6, 1e-4)
-
 
 class Outcome(NamedTuple):
-    """What each row gave: cross-entropy, the answer, logit(correct) − the best wrong logit, and the
-    answer at each of the levels ``TIES``."""
+    """What each row gave: cross-entropy, the answer, logit(correct) − the best wrong logit."""
 
     loss: Float[np.ndarray, " rows"]
     answer: Int[np.ndarray, " rows"]
     margin: Float[np.ndarray, " rows"]
-    tied: Int[np.ndarray, "rows ties"]
 
 
 def outcome(logits: Float[np.ndarray, "rows n"], label: Int[np.ndarray, " rows"]) -> Outcome:
@@ -51,26 +46,7 @@ def outcome(logits: Float[np.ndarray, "rows n"], label: Int[np.ndarray, " rows"]
     wrong -= best[:, None]
     others = np.log(np.exp(wrong, out=wrong).sum(axis=1)) + best
     loss = np.logaddexp(0, (others - correct).astype(np.float64))
-    answer = answers(logits)
-    return Outcome(loss, answer, correct - best, tied(logits, answer))
-
-
-def tied(
-    logits: Float[np.ndarray, "rows n"], answer: Int[np.ndarray, " rows"]
-) -> Int[np.ndarray, "rows ties"]:
-    """The least residue among those whose logits are equal to the largest, at each of ``TIES``.
-
-    Where one logit alone is near the largest, that is the answer at every level.
-    """
-    top = logits.max(axis=1)
-    size = np.maximum(top, -logits.min(axis=1))
-    near = logits >= (top - np.float32(max(TIES)) * size)[:, None]
-    several = np.flatnonzero(np.count_nonzero(near, axis=1) > 1)
-    found = np.repeat(answer[:, None], len(TIES), axis=1)
-    for i, tie in enumerate(TIES):
-        least = top[several] - np.float32(tie) * size[several]
-        found[several, i] = (logits[several] >= least[:, None]).argmax(axis=1)
-    return found
+    return Outcome(loss, answers(logits), correct - best)
 
 
 def joined(parts: Iterable[Outcome]) -> Outcome:

@@ -1,48 +1,21 @@
 """What an outcome is in numbers: means over pairs, and their ranges over random draws."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import gcd
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
-from pydantic import Field
-from sympy.ntheory import factorint
+from jaxtyping import Bool, Float
 
-from strata.monoid import classes
-from strata.patch.patching import TIES, Outcome, Rig
+from strata.monoid import classes, prime_powers
+from strata.patch.patching import Outcome, Rig
 from strata.result import Result
 from strata.statistics import above_chance
 
 Grid = tuple[tuple[float, ...], ...]
-R = TypeVar("R", bound="AtTies")
 
 
-class AtTies(Result):
-    """Results of which parts rest on which logits count as equal."""
-
-    def at_tie(self: R, level: float) -> R:
-        """The same where logits count as equal up to another level."""
-
-        def moved(x: Any) -> Any:
-            if isinstance(x, list):
-                return [moved(y) for y in x]
-            if not isinstance(x, dict):
-                return x
-            own = {name: moved(y) for name, y in x.items() if name != "ties"}
-            return own | x.get("ties", {}).get(str(level), {})
-
-        return self.model_validate(moved(self.model_dump(mode="json")))
-
-
-class Tied(AtTies):
-    """Numbers that rest on which logits count as equal; they are those at ``activations.TIE``."""
-
-    ties: dict[float, dict[str, Any]] = Field(default_factory=dict)
-    """By another level: the fields that differ there, and their numbers."""
-
-
-class Scores(Tied):
+class Scores(Result):
     """Means over some ordered pairs."""
 
     loss: float
@@ -62,7 +35,7 @@ class Range(Result):
     high: float | None
 
 
-class ScoreRanges(Tied):
+class ScoreRanges(Result):
     """The range over draws of each number of ``Scores``."""
 
     loss: Range
@@ -117,48 +90,24 @@ def scores(
     def mean(values: np.ndarray) -> float:
         return np.average(values, weights=weight)
 
-    known = mean(rig.chance if chance is None else chance)
-
-    def right(answer: np.ndarray) -> dict[str, Any]:
-        accuracy = mean(answer == rig.label)
-        skill = above_chance(accuracy, known)
-        return {"accuracy": short(accuracy), "skill": None if skill is None else short(skill)}
-
-    loss, margin = short(mean(outcome.loss)), short(mean(outcome.margin))
-    return Scores(loss=loss, margin=margin, **with_ties(right, outcome.answer, outcome.tied))
-
-
-def with_ties(
-    numbers: Callable[[np.ndarray], dict[str, Any]],
-    answer: Int[np.ndarray, " *rows"],
-    tied: Int[np.ndarray, "*rows ties"],
-) -> dict[str, Any]:
-    """Numbers of the answers, and ``ties``: those that differ where ties have another level."""
-    own, ties = numbers(answer), {}
-    for level, other in zip(TIES, np.moveaxis(tied, -1, 0), strict=True):
-        if (other != answer).any():
-            found = numbers(other)
-            ties[level] = {name: x for name, x in found.items() if x != own[name]}
-    return own | {"ties": {level: x for level, x in ties.items() if x}}
+    accuracy = mean(outcome.answer == rig.label)
+    skill = above_chance(accuracy, mean(rig.chance if chance is None else chance))
+    return Scores(
+        loss=short(mean(outcome.loss)),
+        accuracy=short(accuracy),
+        margin=short(mean(outcome.margin)),
+        skill=None if skill is None else short(skill),
+    )
 
 
 def ranges(draws: Sequence[Scores]) -> ScoreRanges:
     """The range of each number over draws."""
-    own = _ranges(draws)
-    ties = {}
-    for level in sorted({level for x in draws for level in x.ties}):
-        found = _ranges([x.model_copy(update=x.ties.get(level, {})) for x in draws])
-        ties[level] = {name: x.model_dump() for name, x in found.items() if x != own[name]}
-    return ScoreRanges(**own, ties=ties)
-
-
-def _ranges(draws: Sequence[Scores]) -> dict[str, Range]:
-    return {
-        "loss": draw_range(x.loss for x in draws),
-        "accuracy": draw_range(x.accuracy for x in draws),
-        "margin": draw_range(x.margin for x in draws),
-        "skill": draw_range(x.skill for x in draws),
-    }
+    return ScoreRanges(
+        loss=draw_range(x.loss for x in draws),
+        accuracy=draw_range(x.accuracy for x in draws),
+        margin=draw_range(x.margin for x in draws),
+        skill=draw_range(x.skill for x in draws),
+    )
 
 
 def draw_range(values: Iterable[float | None]) -> Range:
@@ -176,24 +125,16 @@ def measures(rig: Rig, outcome: Outcome) -> Measures:
     power of n.
     """
     n, label = rig.n, rig.label
-    powers = [p**k for p, k in sorted(factorint(n).items())]
-
-    def agreement(answer: np.ndarray) -> dict[str, Any]:
-        in_class = np.gcd(answer, n) == np.gcd(label, n)
-        return {
-            "class_accuracy": short(rig.square(in_class).mean()),
-            "modulo": {q: short(rig.square((answer - label) % q == 0).mean()) for q in powers},
-        }
-
-    own: dict[str, Any] = scores(rig, outcome).model_dump()
-    more = with_ties(agreement, outcome.answer, outcome.tied)
-    levels = sorted({*own["ties"], *more["ties"]})
-    ties = {x: own["ties"].get(x, {}) | more["ties"].get(x, {}) for x in levels}
-    for x in (x for x in ties.values() if "modulo" in x):
-        x["modulo"] = {str(q): share for q, share in x["modulo"].items()}  # as JSON has it
+    in_class = np.gcd(outcome.answer, n) == np.gcd(label, n)
+    less = outcome.answer - label
     by_target, by_operands = _by_class(rig, outcome)
-    numbers: dict[str, Any] = own | more | {"ties": ties}
-    return Measures(**numbers, by_target=by_target, by_operands=by_operands)
+    return Measures(
+        **scores(rig, outcome).model_dump(),
+        class_accuracy=short(rig.square(in_class).mean()),
+        modulo={Q: short(rig.square(less % Q == 0).mean()) for Q in prime_powers(n)},
+        by_target=by_target,
+        by_operands=by_operands,
+    )
 
 
 def _by_class(rig: Rig, outcome: Outcome) -> tuple[dict[int, TargetScores], OperandScores]:

@@ -43,20 +43,17 @@ class Spaces(NamedTuple):
 
 
 def equal_energy(
-    subject: Subject,
-    controls: Controls,
-    sites: Sequence[Site] = SITES,
-    of: Sequence[int | None] | None = None,
+    subject: Subject, controls: Controls, sites: Sequence[Site] = SITES
 ) -> list[EqualEnergy]:
     """At each site, for all classes that have as many other characters as key ones, with energy in
-    them, and for each alone; ``of`` chooses among these scopes. The draws are those of *other* in
+    them, and for each alone. The draws are those of *other* in
     the controls."""
     key, other = key_spans(subject.rig.n, subject.masks), [x["other"] for x in controls]
     enough = [d for d in key if 0 < _dimension(key, d) == _dimension(other[0], d)]
     records = []
     for site in sites:
         spaces = _spaces(_shown(site, subject), enough, key, other, subject.rig.n)
-        for scope in scopes(subject.masks) if of is None else of:
+        for scope in scopes(subject.masks):
             if spaces.key and (scope is None or scope in spaces.key):
                 records.append(_record(site, scope, subject, spaces))
     return records

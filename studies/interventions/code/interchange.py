@@ -3,9 +3,6 @@
 Definitions and criteria: docs/interventions.md, section 3.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from jaxtyping import Bool, Int
 
@@ -13,7 +10,7 @@ from strata.patch import patching
 from strata.patch.ablations import Subject
 from strata.patch.hybrids import Hybrids, norm_matched, predictions
 from strata.patch.patching import Outcome, Rig
-from strata.patch.scores import short, with_ties
+from strata.patch.scores import short
 from studies.interventions.code import hybrids as made
 from studies.interventions.code.records import ClassTrials, Interchange, Kind
 
@@ -52,21 +49,9 @@ def measured(
         in_class=short((np.gcd(given.answer, n) == np.gcd(target * b, n)).mean()),
         chance=short(chance[counts].mean()),
         by_class=_by_class(source, target, hits(given.answer)),
-        **_successes(given, random, hits),
+        success=short(hits(given.answer).mean()),
+        random=short(hits(random.answer).mean()),
     )
-
-
-def _successes(
-    given: Outcome, random: Outcome, hits: Callable[[np.ndarray], np.ndarray]
-) -> dict[str, Any]:
-    """Success, of the hybrids and of random directions, at every level of ties."""
-
-    def success(answer: Int[np.ndarray, "trials 2"]) -> dict[str, float]:
-        own, by_chance = (short(hits(x).mean()) for x in answer.T)
-        return {"success": own, "random": by_chance}
-
-    answer = np.stack([given.answer, random.answer], axis=1)
-    return with_ties(success, answer, np.stack([given.tied, random.tied], axis=1))
 
 
 def _by_class(source: np.ndarray, target: np.ndarray, hits: np.ndarray) -> tuple[ClassTrials, ...]:

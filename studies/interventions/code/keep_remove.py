@@ -31,25 +31,20 @@ def scopes(masks: Masks) -> list[int | None]:
 
 
 def keep_remove(
-    subject: Subject,
-    controls: Controls,
-    sites: Sequence[Site] = SITES,
-    of: Sequence[int | None] | None = None,
-    every: bool = True,
+    subject: Subject, controls: Controls, sites: Sequence[Site] = SITES
 ) -> list[KeepRemove]:
-    """Keep and remove, for all classes at once and for each alone, with controls; ``of`` chooses
-    among these scopes. ``every``: also the controls of remove that no criterion reads."""
+    """Keep and remove, for all classes at once and for each alone, with controls."""
     key = key_spans(subject.rig.n, subject.masks)
     return [
         record
         for site in sites
-        for d in (scopes(subject.masks) if of is None else of)
-        for record in _records(site, d, subject, key, controls, every)
+        for d in scopes(subject.masks)
+        for record in _records(site, d, subject, key, controls)
     ]
 
 
 def _records(
-    site: Site, d: int | None, subject: Subject, key: Spans, controls: Controls, every: bool
+    site: Site, d: int | None, subject: Subject, key: Spans, controls: Controls
 ) -> Iterator[KeepRemove]:
     """The two records of one site and one class, or of all classes."""
     rig, chosen = subject.rig, list(key) if d is None else [d]
@@ -57,7 +52,7 @@ def _records(
     # What W_U says of the candidates in one class can change the answer to any pair.
     run_again = rig.every if site == "candidates" else own
     room = any(0 < subject.masks[i].sum() < len(subject.masks[i]) - 1 for i in chosen)
-    drawn = _control_ranges(site, subject, chosen, own, controls, every) if room else {}
+    drawn = _control_ranges(site, subject, chosen, own, controls) if room else {}
     outcomes = at_site(site, subject, {i: key[i] for i in chosen}, run_again)
     for action, outcome in outcomes.items():
         yield KeepRemove(
@@ -73,25 +68,19 @@ def _records(
 
 
 def _control_ranges(
-    site: Site,
-    subject: Subject,
-    chosen: list[int],
-    own: np.ndarray,
-    controls: Controls,
-    every: bool,
+    site: Site, subject: Subject, chosen: list[int], own: np.ndarray, controls: Controls
 ) -> dict[Subspace, dict[Action, Control]]:
     """By control and action: the dimension, and the ranges over the draws."""
     by_name: dict[Subspace, dict[Action, Control]] = {}
     for name, first in controls[0].items():
         spans = ({i: draw[name][i] for i in chosen} for draw in controls)
-        actions = ACTIONS if every or name == "other" else ACTIONS[:1]
-        drawn = [at_site(site, subject, x, own, actions) for x in spans]
+        drawn = [at_site(site, subject, x, own) for x in spans]
         dimension = sum(projections.dimension(first[i]) for i in chosen)
         by_name[name] = {
             action: Control(
                 dimension=dimension,
                 own=ranges([scores(subject.rig, x[action], own) for x in drawn]),
             )
-            for action in actions
+            for action in ACTIONS
         }
     return by_name

@@ -9,7 +9,7 @@ from typing import Literal
 
 from strata.patch.ablations import Action, Site
 from strata.patch.projections import Subspace
-from strata.patch.scores import AtTies, Measures, Range, ScoreRanges, Scores, Tied
+from strata.patch.scores import Measures, Range, ScoreRanges, Scores
 from strata.result import Result
 
 Region = Literal["inside", "outside", "own", "shared", "spared"]
@@ -93,17 +93,6 @@ class EqualEnergy(Result):
     """X − BX."""
 
 
-class OtherKeys(Result):
-    """Keep and remove of all classes at once where another share of the energy makes a frequency
-    key; at the embedding and the candidates."""
-
-    threshold: float
-    """Of the uniform share."""
-    key: tuple[KeyFrequencies, ...]
-    keep_remove: tuple[KeepRemove, ...]
-    equal_energy: tuple[EqualEnergy, ...]
-
-
 class Specificity(Result):
     """The directions of one class removed from every residue: all, or those on one axis."""
 
@@ -129,7 +118,7 @@ class ClassTrials(Result):
     success: float
 
 
-class Interchange(Tied):
+class Interchange(Result):
     """Operands made of two residues' parts, of one kind, each with every b that tells something."""
 
     kind: Kind
@@ -181,7 +170,7 @@ class HeadChange(Result):
         return f"{action}, {more}" if more else action
 
 
-class Interventions(AtTies):
+class Interventions(Result):
     """All interventions on one run; of a run that diverged, only that it did."""
 
     run: str
@@ -199,7 +188,6 @@ class Interventions(AtTies):
     """The unchanged model."""
     keep_remove: tuple[KeepRemove, ...] = ()
     equal_energy: tuple[EqualEnergy, ...] = ()
-    other_keys: tuple[OtherKeys, ...] = ()
     specificity: tuple[Specificity, ...] = ()
     interchange: tuple[Interchange, ...] = ()
     routing: tuple[HeadChange, ...] = ()

@@ -17,12 +17,8 @@ from strata.patch.scores import measures
 from strata.run import Run
 from strata.store import Arrays
 from studies.interventions.code import energy, interchange, keep_remove, routing, specificity
-from studies.interventions.code.records import Interventions, KeyFrequencies, OtherKeys, Site
+from studies.interventions.code.records import Interventions, KeyFrequencies
 from studies.params import InterventionsParams
-
-# Where other thresholds of key frequencies are tried: where a class has a table of its own, which
-# no average over pairs gives away.
-OWN_TABLE: tuple[Site, ...] = ("embedding", "candidates")
 
 
 def intervene(
@@ -49,11 +45,11 @@ def intervene(
         finite=True,
         key=_keys(subject),
         base=measures(subject.rig, subject.rig.base),
-        **_tests(subject, embedding, params),
+        **_tests(subject, params),
     )
 
 
-def _tests(subject: Subject, embedding: np.ndarray, params: InterventionsParams) -> dict[str, Any]:
+def _tests(subject: Subject, params: InterventionsParams) -> dict[str, Any]:
     """The records of each test. Each keeps to one thread and to draws of its own."""
 
     def rng(test: int) -> np.random.Generator:
@@ -64,35 +60,12 @@ def _tests(subject: Subject, embedding: np.ndarray, params: InterventionsParams)
     tests: dict[str, Callable[[], list[Any]]] = {
         "keep_remove": lambda: keep_remove.keep_remove(subject, controls),
         "routing": lambda: routing.routing(subject, draws, rng(4)),
-        "other_keys": lambda: _other_keys(subject, embedding, params, rng(5)),
         "equal_energy": lambda: energy.equal_energy(subject, controls),
         "interchange": lambda: interchange.interchange(subject, params.swaps, rng(3)),
         "specificity": lambda: specificity.specificity(subject, draws, rng(2)),
     }
     with ThreadPoolExecutor(2) as pool:  # two at a time, the longest first
         return dict(zip(tests, pool.map(lambda test: test(), tests.values()), strict=True))
-
-
-def _other_keys(
-    subject: Subject, embedding: np.ndarray, params: InterventionsParams, rng: np.random.Generator
-) -> list[OtherKeys]:
-    """Keep and remove of all classes at once with other thresholds of key frequencies."""
-    records = []
-    for threshold in params.other_key_thresholds:
-        masks = projections.keys(embedding, subject.rig.n, threshold)
-        other = subject._replace(masks=masks)
-        controls = projections.draw_controls(subject.rig.n, masks, params.draws, rng)
-        scopes = keep_remove.scopes(masks)[:1]
-        kept = keep_remove.keep_remove(other, controls, OWN_TABLE, scopes, every=False)
-        records.append(
-            OtherKeys(
-                threshold=threshold,
-                key=_keys(other),
-                keep_remove=tuple(kept),
-                equal_energy=tuple(energy.equal_energy(other, controls, OWN_TABLE, scopes)),
-            )
-        )
-    return records
 
 
 def _keys(subject: Subject) -> tuple[KeyFrequencies, ...]:

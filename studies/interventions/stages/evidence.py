@@ -1,16 +1,16 @@
 """Tables of interventions: of a run, of a run beside its negative controls, or over many runs.
 
 In: a folder, what to make (run, controls or runs), interventions files; for controls those of the
-trained, the memorised and the untrained model, for runs the file that has those of all and, where
-there are such weights, that of published ones. Out: NAME.csv, NAME.tex, NAME.md and NAME.json in
-the folder; for runs also results.parquet, the numbers of each run, that of published weights under
-the name "published".
+trained, the memorised and the untrained model, for runs the list of their names, the folder with
+the file of each and, where there are such weights, that of published ones. Out: NAME.csv, NAME.tex,
+NAME.md and NAME.json in the folder; for runs also results.parquet, the numbers of each run, that of
+published weights under the name "published".
 """
 
 from pathlib import Path
 
 from strata import results, store
-from strata.collected import read_collected
+from strata.collected import read_all
 from strata.params import GridParams
 from strata.run import command
 from strata.tables import format
@@ -23,12 +23,12 @@ def main(folder: str, kind: str, *paths: str) -> None:
     params = load()
     levels = params.interventions.levels
     if kind == "runs":
-        runs = read_collected(paths[0], Interventions)
+        runs = read_all(paths[0], paths[1], Interventions)
         usual = [run for run in runs if GridParams.usual(run.run)]
         format.write(evidence.over_runs(usual, levels, params.grid.confidence), folder)
         named = {run.run: run for run in runs}
-        if len(paths) > 1:
-            named["published"] = store.read_model(paths[1], Interventions)
+        if len(paths) > 2:
+            named["published"] = store.read_model(paths[2], Interventions)
         rows = (x for name, run in named.items() for x in evidence.results(name, run, levels))
         results.write(Path(folder, "results.parquet"), rows)
         return

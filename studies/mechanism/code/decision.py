@@ -91,8 +91,8 @@ def cost(at: LogitsAtKey) -> float | None:
 
 def votes(logits: Logits, levels: LevelsParams) -> Votes:
     """All of a run, at the first key threshold and seed of the folds."""
-    at = logits.at[0]
-    products = at.products[0]
+    at = logits.found
+    products = at.products
     single, several = ([x for x in at.characters if (len(x.parts) > 1) == y] for y in (False, True))
     r2 = products.r2
     found = Votes(

@@ -9,7 +9,7 @@ from strata.patch import patching, projections
 from strata.patch.patching import Rig
 from strata.run import Run
 from strata.store import Arrays
-from studies.mechanism.code import keep, literature, simple_neurons, transport
+from studies.mechanism.code import keep, transport
 from studies.mechanism.code.records import Change, Embedding, EmbeddingVerdict, KeyKept, MainEffects
 from studies.params import EmbeddingLevels, EmbeddingParams
 
@@ -36,8 +36,6 @@ def measure(
         E=verdict(params.levels, **{name: found[name] for name in VOTES}),
         base=keep.effect(rig, rig.base),
         **found,
-        classes=literature.by_class(rig, masks, params.gradients, params.seed),
-        neurons=simple_neurons.neurons(rig),
     )
 
 

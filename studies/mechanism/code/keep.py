@@ -12,17 +12,14 @@ from jaxtyping import Float
 from strata.monoid import classes, prime_powers
 from strata.patch import projections
 from strata.patch.ablations import key_spans, with_embedding
-from strata.patch.patching import TIES, Outcome, Rig
+from strata.patch.patching import Outcome, Rig
 from strata.patch.projections import Masks, Spans, control_spans
 from strata.patch.scores import (
-    Range,
-    Scores,
     always_zero,
     class_known,
     draw_range,
     scores,
     short,
-    with_ties,
 )
 from strata.statistics import above_chance
 from studies.mechanism.code.main_effects import (
@@ -44,19 +41,19 @@ def effect(rig: Rig, outcome: Outcome) -> Effect:
     members = [np.gcd(np.arange(n), n) == J.d for J in classes(n)]
     chance = float(np.average(rig.chance, weights=rig.count))
 
-    def numbers(answer: np.ndarray) -> dict[str, Any]:
-        right = rig.square(answer == rig.label)
-        by_class = (right[own[:, None] | own].mean() for own in members)
-        skill = _rounded(above_chance(float(right.mean()), chance))
-        return {"accuracy": short(right.mean()), "skill": skill, "kept": short(min(by_class))}
-
     def skills(chance: Callable[[int], float]) -> dict[int, float | None]:
         return {Q: _rounded(above_chance(agrees[Q], chance(Q))) for Q in powers}
 
     less = outcome.answer - rig.label
     agrees = {Q: float(np.average(less % Q == 0, weights=rig.count)) for Q in powers}
-    found = with_ties(numbers, outcome.answer, outcome.tied)
-    return Effect(**found, modulo=skills(class_known), modulo_zero=skills(always_zero))
+    right = rig.square(less == 0)
+    return Effect(
+        accuracy=short(right.mean()),
+        skill=_rounded(above_chance(float(right.mean()), chance)),
+        kept=short(min(right[own[:, None] | own].mean() for own in members)),
+        modulo=skills(class_known),
+        modulo_zero=skills(always_zero),
+    )
 
 
 def _rounded(x: float | None) -> float | None:
@@ -114,18 +111,7 @@ def _overlap(one: Float[np.ndarray, "n k"], other: Float[np.ndarray, "n k"]) -> 
 
 def _drawn(effects: Iterable[Effect]) -> Draws:
     found = list(effects)
-
-    def ranges(some: list[Effect]) -> dict[str, Range]:
-        return {
-            "skill": draw_range(x.skill for x in some),
-            "kept": draw_range(x.kept for x in some),
-        }
-
-    own, ties = ranges(found), {}
-    for level in sorted({level for x in found for level in x.ties}):
-        other = ranges([x.at_tie(level) for x in found])
-        ties[level] = {name: x.model_dump() for name, x in other.items() if x != own[name]}
-    return Draws(**own, ties=ties)
+    return Draws(skill=draw_range(x.skill for x in found), kept=draw_range(x.kept for x in found))
 
 
 def key_kept(rig: Rig, masks: Masks, draws: int, rng: np.random.Generator) -> KeyKept:
@@ -135,21 +121,11 @@ def key_kept(rig: Rig, masks: Masks, draws: int, rng: np.random.Generator) -> Ke
     """
     rows = rig.weights["W_E"][: rig.n]
 
-    def skill(spans: Spans) -> Scores:
-        return scores(rig, with_embedding(rig, projections.split(rows, spans, rig.n).keep))
+    def skill(spans: Spans) -> float | None:
+        return scores(rig, with_embedding(rig, projections.split(rows, spans, rig.n).keep)).skill
 
-    known: list[Scores] = []
+    known: list[float | None] = []
     if any(0 < mask.sum() < len(mask) - 1 for mask in masks.values()):
         for _ in range(draws):
             known += [skill(spans) for spans in control_spans(rig.n, masks, rng).values()]
-    own = skill(key_spans(rig.n, masks))
-
-    def numbers(level: float | None) -> dict[str, float | None]:
-        some = [x if level is None else x.at_tie(level) for x in (own, *known)]
-        return {"skill": some[0].skill, "highest": draw_range(x.skill for x in some[1:]).high}
-
-    usual = numbers(None)
-    ties = {
-        level: {name: x for name, x in numbers(level).items() if x != usual[name]} for level in TIES
-    }
-    return KeyKept(**usual, ties={level: differs for level, differs in ties.items() if differs})
+    return KeyKept(skill=skill(key_spans(rig.n, masks)), highest=draw_range(known).high)

@@ -82,41 +82,36 @@ def profiles(logits: Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]], n: int
 def measure(
     run: Run, weights: Arrays, params: LogitsParams, threshold: float, key: Arrays | None = None
 ) -> Logits:
-    """Both descriptions of a run at every key threshold; of a run that diverged, that it did.
+    """Both descriptions of a run; of a run that diverged, that it did.
 
     `key`: weights whose key frequencies are used, by default the run's own.
     """
     n = run.n
     about = {"run": str(run), "n": n, "architecture": architecture_of(weights).name}
-    nothing = {"accuracy": None, "ceiling": None, "accuracy_classes": {}, "at": ()}
+    nothing = {"accuracy": None, "ceiling": None, "accuracy_classes": {}, "at": None}
     if not all(np.isfinite(x).all() for x in weights.values()):
         return Logits(**about, finite=False, **nothing)
     found = profiles(((a, b, x.logits) for a, b, x in blocks(weights, n)), n)
     if not 0 < found.total < np.inf:
         return Logits(**about, finite=False, **nothing)
     every, of = np.ones(n, dtype=bool), np.gcd(np.arange(n), n)
-    W_E, thresholds = (key or weights)["W_E"][:n], [threshold, *params.other_key_thresholds]
-    at = (at_key(found, keys(W_E, n, x), x, params, x != threshold) for x in thresholds)
+    key_frequencies = keys((key or weights)["W_E"][:n], n, threshold)
     return Logits(
         **about,
         finite=True,
         accuracy=found.accuracy(every),
         ceiling=found.ceiling(every),
         accuracy_classes={J.d: found.accuracy(of == J.d) for J in classes(n)},
-        at=tuple(at),
+        at=at_key(found, key_frequencies, threshold, params),
     )
 
 
-def at_key(
-    found: Profiles, key: Masks, threshold: float, params: LogitsParams, brief: bool = False
-) -> LogitsAtKey:
-    """All measures with these key frequencies. `brief` ones have folds of one seed and no matrix of
-    coefficients."""
+def at_key(found: Profiles, key: Masks, threshold: float, params: LogitsParams) -> LogitsAtKey:
+    """All measures with these key frequencies."""
     n, described = found.n, descriptions.describe(found.n, key)
     plus, strata = described["C+"].characters, described["S"].characters
     shared = gating.shared(found.y, plus, found.total)
     single, several = ([x for x in shared if (len(x.parts) > 1) == many] for many in (False, True))
-    seeds = [params.seed, *([] if brief else params.other_seeds)]
     return LogitsAtKey(
         key_threshold=threshold,
         key=int(sum(mask.sum() for mask in key.values())),
@@ -125,9 +120,9 @@ def at_key(
         fits={name: fitted(found, x, False) for name, x in described.items()},
         fits_bias={name: fitted(found, x, True) for name, x in described.items()},
         unfitted=accuracy(descriptions.unfitted(described["C"]), np.ones(n, dtype=bool)),
-        products=tuple(products(found, described, seed, params.folds) for seed in seeds),
+        products=products(found, described, params.seed, params.folds),
         held_out=tuple(held_out_class(found, described["C"], J.d) for J in large(n)),
-        characters=tuple(x.model_copy(update={"beta": None}) if brief else x for x in shared),
+        characters=tuple(shared),
         balance=gating.balance(single),
         balance_mixed=gating.balance(several),
         inside=tuple(gating.inside(found.y, plus, strata, found.inside)),

@@ -8,7 +8,7 @@ Shares, accuracies and skills are fractions; d is that of a class J_d, Q a prime
 
 from typing import Literal
 
-from strata.patch.scores import AtTies, Range, Tied
+from strata.patch.scores import Range
 from strata.result import Result
 
 Description = Literal["S", "C", "C+", "CS"]
@@ -68,9 +68,8 @@ class SharedCharacter(Result):
     """Share of Σ z² that its part of one class explains."""
     classes: tuple[int, ...]
     """d of the classes where it is defined."""
-    beta: tuple[tuple[float, ...], ...] | None
-    """Coefficient for the products of one class (row) and the candidates of another (column); kept
-    at the first key threshold alone."""
+    beta: tuple[tuple[float, ...], ...]
+    """Coefficient for the products of one class (row) and the candidates of another (column)."""
 
 
 class Balance(Result):
@@ -114,8 +113,7 @@ class LogitsAtKey(Result):
     """With a bias for each candidate."""
     unfitted: float
     """Accuracy of C with all coefficients 1."""
-    products: tuple[HeldOutProducts, ...]
-    """By seed of the folds."""
+    products: HeldOutProducts
     held_out: tuple[HeldOutClass, ...]
     """Classes of two or more."""
     characters: tuple[SharedCharacter, ...]
@@ -141,8 +139,14 @@ class Logits(Result):
     """R² of y, any function of product and candidate."""
     accuracy_classes: dict[int, float]
     """Of the model, by d of the class of the product."""
-    at: tuple[LogitsAtKey, ...]
-    """By key threshold; the first is metrics.key_threshold."""
+    at: LogitsAtKey | None
+    """With the key frequencies of metrics.key_threshold; None of a run that is not finite."""
+
+    @property
+    def found(self) -> LogitsAtKey:
+        """What is measured of a run that is finite."""
+        assert self.at is not None
+        return self.at
 
 
 EmbeddingVerdict = Literal[
@@ -150,7 +154,7 @@ EmbeddingVerdict = Literal[
 ]
 
 
-class Effect(Tied):
+class Effect(Result):
     """What the network answers to all pairs with other rows in the place of W_E."""
 
     accuracy: float
@@ -163,7 +167,7 @@ class Effect(Tied):
     """Skill modulo Q; 0 is to answer 0 always."""
 
 
-class Draws(Tied):
+class Draws(Result):
     """The same over random draws."""
 
     skill: Range
@@ -201,7 +205,7 @@ class MainEffects(Result):
         return sum(known) / len(known) if known else None
 
 
-class KeyKept(Tied):
+class KeyKept(Result):
     """Key characters of all classes kept alone in the embedding, as in data/interventions."""
 
     skill: float | None
@@ -209,7 +213,7 @@ class KeyKept(Tied):
     """Of its controls: other characters, random and additive functions. None without controls."""
 
 
-class ChangeKind(Tied):
+class ChangeKind(Result):
     """Changes modulo one Q of elements of one class that make them act as elements of another."""
 
     Q: int
@@ -228,7 +232,7 @@ class ChangeKind(Tied):
     """Success of the simple exchange of f_Q(a mod Q) for f_Q(r)."""
 
 
-class Change(Tied):
+class Change(Result):
     """Means over kinds of change, each with equal weight."""
 
     kinds: int
@@ -241,48 +245,7 @@ class Change(Tied):
     exchanged: float
 
 
-class ClassLiterature(Result):
-    """Measures of the literature on one class of two elements or more."""
-
-    d: int
-    size: int
-    symmetricity: float | None
-    """Gradient symmetricity; None unless the class is a group of three elements or more."""
-    irrelevance: float | None
-    """Distance irrelevance; None there too, and where the right logit is constant."""
-    gini: float | None
-    """Of the energies of the non-constant frequencies; None where there is no energy."""
-    key: int
-    """Key frequencies."""
-
-
-class Replaced(Result):
-    """Every neuron's preactivation replaced by a fit."""
-
-    share: float
-    """Of the variance of the preactivations that the fits explain."""
-    accuracy: float
-    skill: float | None
-
-
-class Neurons(Result):
-    """Preactivations of the MLP as const + g(a) + g′(b)."""
-
-    simple: Replaced
-    """g of one frequency k and the valuations, for one Q and k: those of highest R²."""
-    one_power: Replaced
-    """g any function of a mod Q, for one Q."""
-    additive: Replaced
-    """g any function of a."""
-    by_power: dict[int, float]
-    """Share of the variance in the neurons whose simple fit is to Q."""
-    cosets: float
-    """Share of pairs on which a neuron fires where its simple fit says so, variance-weighted."""
-    cosets_second: float | None
-    """The same with the (Q, k) of the second highest R²; None where there is one alone."""
-
-
-class Embedding(AtTies):
+class Embedding(Result):
     """The embedding of one run under the two accounts; of a run that diverged only that it did."""
 
     run: str
@@ -300,5 +263,3 @@ class Embedding(AtTies):
     within: Change | None = None
     crossing: Change | None = None
     changes: tuple[ChangeKind, ...] = ()
-    classes: tuple[ClassLiterature, ...] = ()
-    neurons: Neurons | None = None

@@ -86,7 +86,7 @@ def runs(cases: Iterable[Case], choice: Choice) -> pd.DataFrame:
 
 def run(case: Case, choice: Choice) -> Json:
     """One row of ``runs``."""
-    found, at, logits = choice.votes(case), case.logits.at[0], case.logits
+    found, at, logits = choice.votes(case), case.logits.found, case.logits
     row: Json = {"run": logits.run, "architecture": logits.architecture, "n": logits.n}
     row |= {"generalised": choice.done(case), "L": found.L if case.decides else ""}
     E = ACCOUNTS[case.embedding.E] if case.embedding.E else Account("")
@@ -104,7 +104,7 @@ def run(case: Case, choice: Choice) -> Json:
 def gated_most(case: Case, smallest: float) -> Json:
     """Of the characters that count in γ the one with least gating, and its share of what all
     explain by their parts of one class; exploratory."""
-    single = [x for x in case.logits.at[0].characters if len(x.parts) == 1 and x.same]
+    single = [x for x in case.logits.found.characters if len(x.parts) == 1 and x.same]
     total = sum(x.explained for x in single)
     known = [x for x in single if x.explained >= smallest * total]
     x = min(known, key=lambda x: x.different / x.same, default=None)
@@ -198,13 +198,13 @@ def fits(cases: Iterable[Case]) -> pd.DataFrame:
     """Rank, R² and accuracy of every description, and R² of held-out products."""
     rows = []
     for logits in (case.logits for case in cases if case.logits.finite):
-        at = logits.at[0]
+        at = logits.found
         row: Json = {"run": logits.run, "ceiling": logits.ceiling}
         for bias, every in (("", at.fits), (" bias", at.fits_bias)):
             for name in DESCRIPTIONS:
                 found = every[name].model_dump().items()
                 row |= {f"{name}{bias} {key}": value for key, value in found}
-        out = at.products[0]
+        out = at.products
         row |= {"ceiling held out": out.ceiling}
         row |= {f"{name} held out": out.r2[name] for name in DESCRIPTIONS}
         row |= {f"{name} bias held out": out.r2_bias[name] for name in DESCRIPTIONS}
@@ -229,7 +229,7 @@ def classes(cases: Iterable[Case]) -> pd.DataFrame:
     its logits with coefficients of its own."""
     rows = []
     for logits in (case.logits for case in cases if case.logits.finite):
-        at = logits.at[0]
+        at = logits.found
         for out, own in zip(at.held_out, at.inside, strict=True):
             row: Json = {"run": logits.run, "d": out.d, "ceiling": out.ceiling, "r2_out": out.r2}
             row |= {"tau_d": out.r2 / out.ceiling if out.ceiling > 0 else None}
@@ -333,7 +333,7 @@ def beside_controls(models: Mapping[str, Logits], levels: LevelsParams) -> Table
     the latter agrees with an account is named."""
     rows = []
     for name, logits in models.items():
-        found, at = votes(logits, levels), logits.at[0]
+        found, at = votes(logits, levels), logits.found
         row: Json = {"model": name, "L": found.L} | measures(found)
         row |= {"ceiling": logits.ceiling, "r2_S": at.fits["S"].r2, "r2_C": at.fits["C"].r2}
         agree = [WORDS[x] for x, vote in voting(found, levels).items() if vote]

@@ -1,10 +1,10 @@
-"""The embedding of all runs under the two accounts, and the literature's measures.
+"""The embedding of all runs under the two accounts.
 
 criteria-primes.md, section 2, defines them. What the decision rests on stands in the tables of
 ``tables_accounts``; here are its controls and what is beside it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.study import Case, Choice
 
 Numbers = dict[str, float | None]
-SMALLEST = 3  # elements of a class: one frequency has no distribution
 
 
 def tables(
@@ -30,14 +29,11 @@ def tables(
     over = over_runs(sorted(counted, key=lambda x: (-x.n, x.seed)), confidence)
     moved = "Transported changes of the embedding: share with the predicted answer."
     kept = "Main effects of the embedding kept and removed, with controls: skills."
-    about = "The embedding and the literature's measures over the transformers of a modulus that "
-    about += f"generalise: means, with {100 * confidence:g} % intervals."
-    literature_columns = RUN | GENERALISED | LITERATURE
+    about = "The embedding over the transformers of a modulus that generalise: means, with "
+    about += f"{100 * confidence:g} % intervals."
     return (
         Table("embedding-changes", moved, per_run(composite, changes, done), CHANGES),
         Table("embedding-keep", kept, per_run(composite, keep_remove, done), KEEP),
-        Table("literature-runs", "The literature's measures by run.",
-              per_run(named, literature, done), literature_columns),
         Table("embedding-seeds", about, over, OVER_RUNS, ("n", "mean")),
     )  # fmt: skip
 
@@ -111,46 +107,6 @@ def keep_remove(run: Embedding) -> Numbers:
     }
 
 
-LITERATURE = {
-    "symmetricity": Column("symmetricity", "index"),
-    "irrelevance": Column("irrelevance", "index"),
-    "simple_share": Column("simple neurons", "share"),
-    "simple_skill": Column("skill, simple", "share"),
-    "power_share": Column("of one Q", "share"),
-    "power_skill": Column("skill, of one Q", "share"),
-    "sum_share": Column("g(a) + g′(b)", "share"),
-    "sum_skill": Column("skill, g(a) + g′(b)", "share"),
-    "cosets": Column("cosets", "share"),
-    "cosets_second": Column("second-best", "share"),
-    "gini": Column("Gini", "index"),
-}
-
-
-def literature(run: Embedding) -> Numbers:
-    """The literature's measures; those of classes as means over the classes that have them."""
-    neurons, classes = run.neurons, run.classes
-    if neurons is None:
-        return {}
-    return {
-        "symmetricity": _mean(x.symmetricity for x in classes),
-        "irrelevance": _mean(x.irrelevance for x in classes),
-        "simple_share": neurons.simple.share,
-        "simple_skill": neurons.simple.skill,
-        "power_share": neurons.one_power.share,
-        "power_skill": neurons.one_power.skill,
-        "sum_share": neurons.additive.share,
-        "sum_skill": neurons.additive.skill,
-        "cosets": neurons.cosets,
-        "cosets_second": neurons.cosets_second,
-        "gini": _mean(x.gini for x in classes if x.size >= SMALLEST),
-    }
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [x for x in values if x is not None]
-    return float(np.mean(known)) if known else None
-
-
 def per_run(
     runs: Mapping[str, Embedding], numbers: Callable[[Embedding], Numbers], generalised: set[str]
 ) -> pd.DataFrame:
@@ -179,22 +135,10 @@ NAMES = {
     "remove_permuted": ("skill without those of permuted residues, least", "share"),
     "one_own": ("one removed, skill modulo it, most", "share"),
     "one_others": ("one removed, skill modulo others, least", "share"),
-    "symmetricity": ("gradient symmetricity", "index"),
-    "irrelevance": ("distance irrelevance", "index"),
-    "simple_share": ("simple neurons: share of variance", "share"),
-    "simple_skill": ("skill with simple neurons", "share"),
-    "power_share": ("functions of a mod one Q: share of variance", "share"),
-    "power_skill": ("skill with functions of a mod one Q", "share"),
-    "sum_share": ("g(a) + g′(b): share of variance", "share"),
-    "sum_skill": ("skill with g(a) + g′(b)", "share"),
-    "cosets": ("approximate cosets", "share"),
-    "cosets_second": ("approximate cosets, second-best", "share"),
-    "gini": ("Gini of spectra", "index"),
 }
 
 
 READ = ("effects_share", "keep_skill", "keep_components", "remove_skill", "remove_shrunk")
-READ += ("symmetricity", "irrelevance", "simple_share", "simple_skill", "cosets", "gini")
 
 
 def mean(row: Record) -> str:
@@ -229,5 +173,5 @@ def over_runs(runs: Sequence[Embedding], confidence: float) -> pd.DataFrame:
 
 
 def numbers(run: Embedding) -> Numbers:
-    """All that is shown of a run; where n is a prime power, nothing but the literature's."""
-    return (changes(run) | keep_remove(run) if run.crossing else {}) | literature(run)
+    """All that is shown of a run; where n is a prime power, nothing."""
+    return changes(run) | keep_remove(run) if run.crossing else {}

@@ -4,7 +4,7 @@ Definitions and criteria: criteria-primes.md, section 2.3.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,7 +13,7 @@ from sympy.ntheory import divisors
 from strata.measure.activations import ROWS, answers, forward
 from strata.monoid import prime_powers
 from strata.patch.hybrids import Hybrids, Predictions, norm_matched, predictions
-from strata.patch.patching import TIES, Rig, tied
+from strata.patch.patching import Rig
 from strata.patch.scores import short
 from studies.mechanism.code.main_effects import effects
 from studies.mechanism.code.records import Change, ChangeKind
@@ -80,35 +80,32 @@ def _hybrids(table: np.ndarray, to: Targets, n: int) -> Hybrids:
     return Hybrids(table, to.a, to.acts_as, np.gcd(to.acts_as, n))
 
 
-def hits(rig: Rig, hybrids: Hybrids, expected: Predictions) -> Float[np.ndarray, "trials levels"]:
-    """1 where the network answers as predicted to (hybrid, b), for each pair that counts: at the
-    usual level of ties, then at each of ``TIES``.
+def hits(rig: Rig, hybrids: Hybrids, expected: Predictions) -> Float[np.ndarray, " trials"]:
+    """1 where the network answers as predicted to (hybrid, b), for each pair that counts.
 
     A model that tells its operands apart is asked with the hybrid in either place, and a hit in one
     of them is a half.
     """
     i, b = np.nonzero(expected.counts)
     right = expected.expected[i, b]
-    found = np.zeros((len(i), 1 + len(TIES)))
+    found = np.zeros(len(i))
     for start in range(0, len(i), ROWS):
         rows = slice(start, start + ROWS)
         answered = [*_answers(rig, hybrids.table, i[rows], b[rows])]
-        found[rows] = np.mean([given == right[rows, None] for given in answered], axis=0)
+        found[rows] = np.mean([given == right[rows] for given in answered], axis=0)
     return found
 
 
 def _answers(
     rig: Rig, table: np.ndarray, i: np.ndarray, b: np.ndarray
-) -> Iterator[Int[np.ndarray, "trials levels"]]:
+) -> Iterator[Int[np.ndarray, " trials"]]:
     """What the network answers to (hybrid i, b); where it is not symmetric, also to (b, hybrid)."""
     n, W_E, first = rig.n, rig.weights["W_E"], i[0]
     tokens = np.concatenate([W_E[:n], table[first : i[-1] + 1], W_E[n:]])
     weights = rig.weights | {"W_E": tokens}
     hybrid = n + i - first
     for operands in ((hybrid, b),) if rig.attends else ((hybrid, b), (b, hybrid)):
-        logits = forward(weights, *operands).logits
-        usual = answers(logits)
-        yield np.column_stack([usual, tied(logits, usual)])
+        yield answers(forward(weights, *operands).logits)
 
 
 def measured(rig: Rig, to: Targets, rng: np.random.Generator) -> list[ChangeKind]:
@@ -130,20 +127,14 @@ def measured(rig: Rig, to: Targets, rng: np.random.Generator) -> list[ChangeKind
     records = []
     for d, e in sorted({*zip(source.tolist(), target.tolist(), strict=True)}):
         here = (source == d) & (target == e)
-        about = {"Q": to.Q, "source": d, "target": e, "trials": int(here.sum())}
-        means = at_levels({name: x[here].mean(axis=0) for name, x in values.items()})
-        records.append(ChangeKind(**about, chance=short(chance[here].mean()), **means))
+        means = {name: short(x[here].mean()) for name, x in values.items()}
+        records.append(
+            ChangeKind(
+                Q=to.Q, source=d, target=e, trials=int(here.sum()),
+                chance=short(chance[here].mean()), **means,
+            )
+        )  # fmt: skip
     return records
-
-
-def at_levels(numbers: dict[str, Float[np.ndarray, " levels"]]) -> dict[str, Any]:
-    """Numbers at the usual level of ties, and under ``ties`` those that differ at another."""
-    own = {name: short(x[0]) for name, x in numbers.items()}
-    ties = {
-        level: {name: short(x[at]) for name, x in numbers.items() if short(x[at]) != own[name]}
-        for at, level in enumerate(TIES, 1)
-    }
-    return own | {"ties": {level: differs for level, differs in ties.items() if differs}}
 
 
 def changes(rig: Rig, most: int, seed: int) -> list[ChangeKind]:
@@ -173,12 +164,13 @@ def _mean(kinds: list[ChangeKind]) -> Change | None:
     """The mean over kinds, each with equal weight, and the least; None of none."""
     if not kinds:
         return None
-    levels = [kinds, *([x.at_tie(level) for x in kinds] for level in TIES)]
 
-    def each(name: str) -> Float[np.ndarray, "levels kinds"]:
-        return np.array([[getattr(x, name) for x in some] for some in levels])
+    def mean(name: str) -> float:
+        return short(np.mean([getattr(x, name) for x in kinds]))
 
-    numbers = {name: each(name).mean(axis=1) for name in ("success", "random", "exchanged")}
-    numbers["least"] = each("success").min(axis=1)
-    about = {"kinds": len(kinds), "trials": sum(x.trials for x in kinds)}
-    return Change(**about, chance=short(each("chance")[0].mean()), **at_levels(numbers))
+    return Change(
+        kinds=len(kinds),
+        trials=sum(x.trials for x in kinds),
+        least=short(min(x.success for x in kinds)),
+        **{name: mean(name) for name in ("success", "random", "exchanged", "chance")},
+    )

@@ -1,16 +1,17 @@
 """The tables that decide between strata and primes.
 
-In: a folder, and what to make of which files. runs: of all listed runs the descriptions of the
-logits, the measures of the embedding and the metrics, and, where there are such weights, the folder
-with those of published ones. controls: the logits of the trained, the memorised and the untrained
-model. Out: NAME.csv, NAME.tex, NAME.md and NAME.json for each table; of runs also results.parquet,
-the numbers of each run, those of published weights under the name "published".
+In: a folder, and what to make of which files. runs: the list of their names, the folders with the
+descriptions of the logits and the measures of the embedding, the metrics of all, and, where there
+are such weights, the folder with those of published ones. controls: the logits of the trained, the
+memorised and the untrained model. Out: NAME.csv, NAME.tex, NAME.md and NAME.json for each table; of
+runs also results.parquet, the numbers of each run, those of published weights under the name
+"published".
 """
 
 from pathlib import Path
 
 from strata import results, store
-from strata.collected import read_collected
+from strata.collected import read_all, read_collected
 from strata.measure.metrics import Metrics
 from strata.params import GridParams
 from strata.run import command
@@ -24,24 +25,31 @@ MODELS: tuple[str, ...] = ("trained", "memorised", "untrained")
 FILES = {"logits": Logits, "embedding": Embedding, "metrics": Metrics}
 
 
-def of_runs(folder: str, paths: tuple[str, ...]) -> None:
+def of_runs(
+    folder: str, names: str, logits: str, embedding: str, metrics: str, *published: str
+) -> None:
     params = load()
     choice = Choice(params.accounts.levels, params.metrics.accuracy)
-    read = (read_collected(path, x) for path, x in zip(paths, FILES.values(), strict=False))
+    read = (
+        read_all(names, logits, Logits),
+        read_all(names, embedding, Embedding),
+        read_collected(metrics, Metrics),
+    )
     cases = [Case(*found) for found in zip(*read, strict=True)]
     usual = [case for case in cases if GridParams.usual(case.logits.run)]
     format.write(accounts.tables(usual, choice, params.grid.confidence), folder)
     named = {case.logits.run: case for case in cases}
-    if len(paths) > len(FILES):
-        theirs = (store.read_model(Path(paths[-1], f"{x}.json"), FILES[x]) for x in FILES)
-        named["published"] = Case(*theirs)
+    for theirs in published:
+        named["published"] = Case(
+            *(store.read_model(Path(theirs, f"{x}.json"), FILES[x]) for x in FILES)
+        )
     rows = (x for name, case in named.items() for x in accounts.results(name, case, choice))
     results.write(Path(folder, "results.parquet"), rows)
 
 
 def main(folder: str, kind: str, *paths: str) -> None:
     if kind == "runs":
-        of_runs(folder, paths)
+        of_runs(folder, *paths)
     else:
         models = (store.read_model(path, Logits) for path in paths)
         named = dict(zip(MODELS, models, strict=True))

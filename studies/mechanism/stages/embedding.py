@@ -1,4 +1,4 @@
-"""The embedding of one run under two accounts, strata and primes; and the literature's measures.
+"""The embedding of one run under two accounts, strata and primes.
 
 In: a run's name, the settings, its weights, and where to write; with a fifth argument, weights
 whose key frequencies are used. Out: JSON, ``records.Embedding``; criteria-primes.md

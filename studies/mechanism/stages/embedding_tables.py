@@ -1,12 +1,12 @@
-"""Tables of the embedding under two accounts, and of the literature's measures, over all runs.
+"""Tables of the embedding under two accounts over all runs.
 
-In: a folder; the logits, the embedding and the metrics of all listed runs; after them the embedding
-of the negative controls, each as NAME=PATH. Out: NAME.csv, NAME.tex, NAME.md and
-NAME.json for each table.
+In: a folder; the list of the runs; the folders with the logits and the embedding of each, the
+metrics of all; after them the embedding of the negative controls, each as NAME=PATH. Out: NAME.csv,
+NAME.tex, NAME.md and NAME.json for each table.
 """
 
 from strata import store
-from strata.collected import read_collected
+from strata.collected import read_all, read_collected
 from strata.measure.metrics import Metrics
 from strata.params import GridParams
 from strata.run import command
@@ -17,11 +17,11 @@ from studies.mechanism.code.study import Case, Choice
 from studies.params import load
 
 
-def main(folder: str, logits: str, collected: str, metrics: str, *controls: str) -> None:
+def main(folder: str, names: str, logits: str, measured: str, metrics: str, *controls: str) -> None:
     params = load()
     found = zip(
-        read_collected(logits, Logits),
-        read_collected(collected, Embedding),
+        read_all(names, logits, Logits),
+        read_all(names, measured, Embedding),
         read_collected(metrics, Metrics),
         strict=True,
     )

@@ -6,13 +6,13 @@ other models as NAME=PATH, whose rows get that name for their run. Out: Parquet,
 
 from pathlib import Path
 
-from strata import results, store
-from strata.run import Run, command
+from strata import results
+from strata.collected import listed
+from strata.run import command
 
 
-def main(listed: str, out: str, folder: str, *others: str) -> None:
-    names = store.parsed(list[str], store.read_bytes(listed), listed)
-    paths = {name: str(Path(folder, f"{Run.parse(name)}.parquet")) for name in names}
+def main(names: str, out: str, folder: str, *others: str) -> None:
+    paths = {name: str(Path(folder, f"{name}.parquet")) for name in listed(names)}
     for other in others:
         name, _, path = other.partition("=")
         paths[name] = path

@@ -4,10 +4,23 @@ import shutil
 import sys
 
 import pytest
-from tiny import DYNAMICS, RUN, Project, add, copied, dynamics
+from tiny import ROOT, RUN, Described, Project, add, copied
 
+from strata.run import read_yaml
+
+DYNAMICS = "studies/dynamics/dvc.yaml"  # its stages are frozen: DVC alone does not make them
 FROZEN = (sys.executable, "-c", "from ops import dynamics; print(dynamics.line())")
 MAKE = (sys.executable, "-m", "ops.dynamics")
+
+
+def dynamics() -> Described:
+    """The pipeline of the training dynamics of a run, without their tables and figures."""
+    whole = read_yaml(ROOT / DYNAMICS)
+    kept = {"code"} | {k for k, v in whole["stages"].items() if "matrix" in v}
+    whole["stages"] = {k: v for k, v in whole["stages"].items() if k in kept}
+    for name in kept - {"code"}:
+        whole["stages"][name]["matrix"]["run"] = [RUN]
+    return {DYNAMICS: whole}
 
 
 @pytest.fixture(scope="module")

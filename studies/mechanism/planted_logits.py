@@ -16,7 +16,6 @@ from studies.mechanism.code.logits import Profiles
 from studies.mechanism.code.records import Logits
 
 ACCOUNTS = params.load(ROOT).accounts
-BRIEF = ACCOUNTS.logits.model_copy(update={"other_seeds": [], "other_key_thresholds": []})
 PRIMES = {15: (3, 5), 35: (5, 7), 165: (3, 5, 11), 143: (11, 13)}
 SHARED = {
     15: {3: [1], 5: [1]},
@@ -110,18 +109,18 @@ def profiles(y):
     return Profiles(y, N * (y**2).sum(axis=1), N * own, right)
 
 
-def recorded(found: Profiles, keys, run="n15-s1", settings=BRIEF) -> Logits:
+def recorded(found: Profiles, keys, run="n15-s1") -> Logits:
     """The record of profiles with these key frequencies."""
     of_all = np.ones(found.n, dtype=bool)
     return Logits(
         run=run, n=found.n, architecture="transformer", finite=True,
         accuracy=found.accuracy(of_all), ceiling=found.ceiling(of_all),
         accuracy_classes={J.d: 1.0 for J in classes(found.n)},
-        at=(logits.at_key(found, keys, 0.5, settings),),
+        at=logits.at_key(found, keys, 0.5, ACCOUNTS.logits),
     )  # fmt: skip
 
 
 def measured(y, keys, every=None) -> tuple[Any, Any]:
     """What is measured of planted logits, and what comes of it."""
     record = recorded(every or profiles(y), keys)
-    return record.at[0], decision.votes(record, ACCOUNTS.levels)
+    return record.found, decision.votes(record, ACCOUNTS.levels)
