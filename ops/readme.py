@@ -114,10 +114,19 @@ def number(name: str, address: str) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+def gone(name: str) -> bool:
+    """Whether a file is of a study that was deleted."""
+    top, _, rest = name.partition("/")
+    return top == "studies" and "/" in rest and not Path(top, rest.split("/")[0]).is_dir()
+
+
 def filled(text: str, page: Path) -> str:
-    """The text of a page with every table and number as its file has it."""
-    text = BLOCK.sub(lambda x: f"{x[1]}{block(x[2], x[3], page)}\n{x[4]}", text)
-    return CELL.sub(lambda x: f"{x[1]}{number(x[2], x[3])}{x[4]}", text)
+    """The text of a page with every table and number as its file has it; those of a study that was
+    deleted stay as they are."""
+    text = BLOCK.sub(
+        lambda x: x[0] if gone(x[2]) else f"{x[1]}{block(x[2], x[3], page)}\n{x[4]}", text
+    )
+    return CELL.sub(lambda x: x[0] if gone(x[2]) else f"{x[1]}{number(x[2], x[3])}{x[4]}", text)
 
 
 def words(text: str) -> int:

@@ -1,8 +1,8 @@
 """What the live drawing of the network needs beside a run's page: changes, readers, places.
 
 The page computes the network itself, from the weights of ``run_data.rounded_model``. A change of it
-is one of docs/interventions.md; how often each makes the answer wrong is counted here, over all
-pairs, with the run's own weights.
+is one of studies/interventions/criteria.md; how often each makes the answer wrong is counted here,
+over all pairs, with the run's own weights.
 """
 
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
 "use strict";
-// The network with one of its parts changed, as docs/interventions.md defines the changes. `hero` is what
+// The network with one of its parts changed, as studies/interventions/criteria.md defines the changes. `hero` is what
 // report/code/hero.py writes; the weights are those of the run's page.
 strata.network = (() => {
   const { dot, add, tuple } = strata.model;
