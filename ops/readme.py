@@ -141,7 +141,9 @@ def main() -> None:
         counts = {page: words(page.read_text(encoding="utf-8")) for page in pages()}
         for page, count in counts.items():
             print(f"{count:6,}  {page}")
-        print(f"{sum(counts.values()):6,}")
+        print(f"{sum(counts.values()):6,}  in all")
+        dated = [x.read_text(encoding="utf-8") for x in Path().glob("studies/*/criteria*.md")]
+        print(f"{sum(map(words, dated)):6,}  in criteria, as they were written on their day")
         return
     for page in pages():
         old = page.read_text(encoding="utf-8")
