@@ -27,7 +27,7 @@ PAGES += ("paper/README.md", "studies/*/README.md", "studies/*/*/README.md")
 BLOCK = re.compile(
     r"(<!-- (\S+\.md)(?:: ([^\n]+))? -->\n)(?:(?!<!-- \S+\.md).)*?(<!-- end -->)", re.DOTALL
 )
-CELL = re.compile(r"(<!-- (\S+\.(?:md|yaml))\[([^\]\n]+)\] -->)[^<\n]*(<!-- end -->)")
+CELL = re.compile(r"(<!-- (\S+\.(?:md|yaml))\[([^\]\n]+)\] -->)[^\n]*?(<!-- end -->)")
 TABLE = re.compile(r"^\|.*\n?", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->|</?(?:details|summary)>", re.DOTALL)
