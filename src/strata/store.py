@@ -21,11 +21,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialise
 
 from strata.architecture import architecture, architecture_of
-from strata.inputs import InputError, regular
+from strata.inputs import InputError, few, regular
 from strata.result import parsed
 from strata.run import M, Run, TrainParams, validated
+from strata.task import HELD_BACK, TRAIN, VALIDATION
 
 Arrays = dict[str, np.ndarray]
+TEXT = 2**28  # bytes of text in a column of a row group; the results of 83 runs have 2**25
+WORD = 200  # bytes of a word that stands in many rows
 
 SPLIT = pa.schema(
     [(name, pa.int32()) for name in ("a", "b", "c", "class_a", "class_b", "class_c")]
@@ -111,6 +114,8 @@ def read_tensors(path: Path | str) -> tuple[Arrays, dict[str, Any]]:
         raise InputError(f"{path}: {error.strerror or error}") from None
     except (SafetensorError, KeyError, ValueError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: not a safetensors file of ours, or truncated: {error}") from None
+    except AttributeError as error:  # of numpy, for a type of numbers that it lacks
+        raise InputError(f"{path}: not a safetensors file of ours: {error}") from None
 
 
 def read_weights(path: Path | str, run: Run | None = None) -> Arrays:
@@ -187,8 +192,13 @@ def read_blocks(
         if rows not in (None, found) or not found:
             raise InputError(f"{path}: {found} rows, must be {rows or 'at least 1'}")
         for group in range(file.num_row_groups):
+            _modest(path, file.metadata.row_group(group))
             table = file.read_row_group(group, list(columns or schema.names))
-            yield {name: _array(table.column(name).combine_chunks()) for name in table.column_names}
+            found = {name: table.column(name).combine_chunks() for name in table.column_names}
+            for name, column in found.items():
+                if pa.types.is_dictionary(column.type) and _longest(column.dictionary) > WORD:
+                    raise InputError(f"{path}: {name}: a word of it has more than {WORD} bytes")
+            yield {name: _array(column) for name, column in found.items()}
 
 
 def read_table(
@@ -200,6 +210,17 @@ def read_table(
     """The same columns whole."""
     blocks = list(read_blocks(path, schema, columns, rows))
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def _modest(path: Path | str, group: pq.RowGroupMetaData) -> None:
+    """Raise InputError where the text of a column would fill the memory; rows bound the rest."""
+    for column in map(group.column, range(group.num_columns)):
+        if column.physical_type == "BYTE_ARRAY" and column.total_uncompressed_size > TEXT:
+            raise InputError(f"{path}: {column.path_in_schema}: more than {TEXT} bytes of text")
+
+
+def _longest(words: pa.Array) -> int:
+    return max((len(x.as_buffer()) for x in words if x.is_valid), default=0)
 
 
 def _array(column: pa.Array) -> np.ndarray:
@@ -216,6 +237,8 @@ def read_split(path: Path | str, n: int) -> Arrays:
     a, b = np.divmod(np.arange(n * n), n)
     if not all(np.array_equal(table[k], v) for k, v in {"a": a, "b": b, "c": a * b % n}.items()):
         raise InputError(f"{path}: is not the pair table of n = {n}")
+    if others := {*table["split"]} - {TRAIN, VALIDATION, HELD_BACK}:
+        raise InputError(f"{path}: split = {few(sorted(map(str, others)))}: must be one of a split")
     return table
 
 

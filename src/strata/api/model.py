@@ -182,7 +182,7 @@ class Model(nn.Module):
 
         prime: the directions that key characters of J_d take up on the axis of that prime are
         removed from the embedding of every residue, within its class. head: what it writes becomes
-        its mean over all pairs. docs/interventions.md, sections 2 and 4.
+        its mean over all pairs. studies/interventions/criteria.md, sections 2 and 4.
         """
         if (prime is None) == (head is None):
             raise InputError("without: give one of prime and head")
@@ -204,7 +204,7 @@ class Model(nn.Module):
 
     def swapped(self, a: int, other: int, prime: int) -> tuple["Model", int]:
         """The model in which the token a has the part of another residue on the axis of a prime,
-        and the residue that it should then act as. docs/interventions.md, section 3."""
+        and the residue that it should then act as. studies/interventions/criteria.md, section 3."""
         for name, x in (("a", a), ("other", other)):
             residues(x, name, self.n)
         changed, acts_as = _circuits().swapped(self.weights(), self.n, a, other, prime)

@@ -1,5 +1,5 @@
 """How much the split decides of a run, and how much its initial weights:
-docs/studies.md, section 2.
+criteria.md.
 
 Splits are crossed with initial weights, one run in each cell. With a cell missing, or a run that
 does not generalise, nothing is said. Beside what is left stands what other rounding does: runs of
