@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialise
 
-from strata.architecture import architecture, architecture_of
+from strata.architecture import Shapes, architecture, architecture_of
 from strata.inputs import InputError, few, regular
 from strata.result import parsed
 from strata.run import M, Run, TrainParams, validated
@@ -43,6 +43,9 @@ HISTORY = pa.schema(
         ("mirror_free_accuracy", pa.float64()),
     ]
 )
+
+# Of a model whose training is not recorded.
+NO_HISTORY = pd.DataFrame({x.name: np.empty(0, x.type.to_pandas_dtype()) for x in HISTORY})
 
 
 @contextmanager
@@ -119,30 +122,62 @@ def read_tensors(path: Path | str) -> tuple[Arrays, dict[str, Any]]:
 
 
 def read_weights(path: Path | str, run: Run | None = None) -> Arrays:
-    """The weights of a run by name, float32: exactly the tensors of its configuration."""
-    return read_trained(path, run)[0]
+    """The weights of a run by name, float32: exactly the tensors of its configuration, or, where it
+    was trained elsewhere, of a model of some size."""
+    weights, config = read_tensors(path)
+    if "imported" not in config:
+        return _trained(path, run, weights, config)[0]
+    made, kind = run_in(path, config, run), architecture_of(weights)
+    try:
+        d_mlp, d_model = weights["W_out"].shape
+        heads = len(weights["W_Q"]) if kind.attends else 1
+        expected = kind.sizes(made.n, d_model, heads, d_mlp)
+    except (KeyError, ValueError, ZeroDivisionError):
+        raise InputError(f"{path}: its tensors are not those of a model") from None
+    check_tensors(path, weights, expected)
+    return weights
 
 
 def read_trained(path: Path | str, run: Run | None = None) -> tuple[Arrays, TrainParams]:
     """The weights of a run, and what it was trained with as the file itself says."""
-    weights, config = read_tensors(path)
+    return _trained(path, run, *read_tensors(path))
+
+
+def _trained(
+    path: Path | str, run: Run | None, weights: Arrays, config: Mapping[str, Any]
+) -> tuple[Arrays, TrainParams]:
     known = {"architecture": architecture_of(weights).name}  # of files that do not record it
     try:
-        made = Run.parse(config["run"])
         own = validated(TrainParams, known | config["train"], "", "train")
     except (KeyError, TypeError):
         raise InputError(f"{path}: its metadata names no run and no train parameters") from None
     except InputError as error:
         raise InputError(f"{path}: its metadata is not valid: {error}") from None
+    made = run_in(path, config, run)
+    check_tensors(path, weights, architecture(own).shapes(made.n, own))
+    return weights, own
+
+
+def run_in(path: Path | str, config: Mapping[str, Any], run: Run | None) -> Run:
+    """The run that a weights file is of. Raises InputError where it is of another."""
+    try:
+        made = Run.parse(config["run"])
+    except (KeyError, TypeError):
+        raise InputError(f"{path}: its metadata names no run") from None
+    except InputError as error:
+        raise InputError(f"{path}: its metadata is not valid: {error}") from None
     if run and run != made:
         raise InputError(f"{path}: weights of {made}, must be those of {run}")
-    expected = architecture(own).shapes(made.n, own)
+    return made
+
+
+def check_tensors(path: Path | str, weights: Arrays, expected: Shapes) -> None:
+    """Raises InputError unless these are the tensors, all of them float32."""
     for name in sorted({*weights, *expected}):
         got = f"{weights[name].dtype} {weights[name].shape}" if name in weights else "missing"
         must = f"float32 {expected[name]}" if name in expected else "missing"
         if got != must:
             raise InputError(f"{path}: tensor {name} is {got}, must be {must}")
-    return weights, own
 
 
 def table_writer(path: Path | str, schema: pa.Schema) -> pq.ParquetWriter:
