@@ -56,7 +56,8 @@ def test_numbers_are_those_of_the_pipeline_but_what_needs_a_split(run):
     absent = (told.accuracy.train, told.accuracy.validation, told.pairs, told.generalised)
     assert absent == (None,) * 4 and told.epochs is None
     assert not alone.accuracy["pairs"].str.contains("training").any()
-    assert (abs(alone.spectra.groupby("d")["share"].sum() - 1) < 1e-9).all()
+    for _, of_class in alone.spectra.groupby("d"):
+        np.testing.assert_allclose(of_class["share"].to_numpy().sum(), 1)
     assert Metrics.model_validate_json(told.model_dump_json()) == told
 
 
@@ -64,7 +65,7 @@ def test_numbers_are_those_of_the_pipeline_but_what_needs_a_split(run):
 def test_a_model_that_is_right_is_right_everywhere_until_it_is_changed(made):
     found = strata.analyse(strata.from_weights(
         {name: torch.from_numpy(x) for name, x in made(N).items()}), repository=ROOT)  # fmt: skip
-    assert (found.accuracy["right"] == 1).all() and found.accuracy["count"].iloc[0] == N * N
+    assert {*found.accuracy["right"]} == {1} and found.accuracy["count"].tolist()[0] == N * N
     changes = found.changes.set_index("change")
     assert (changes.loc["none"] == 1).all()
     assert len(found.heads) == (made is exact_transformer)
@@ -75,7 +76,7 @@ def test_a_model_that_is_right_is_right_everywhere_until_it_is_changed(made):
 FILES = {
     "split.csv": lambda path, frame: frame.to_csv(path, index=False),
     "split.parquet": lambda path, frame: frame.to_parquet(path),
-    "split.npz": lambda path, frame: np.savez(path, **halves()),
+    "split.npz": lambda path, frame: np.savez(path, allow_pickle=False, **halves()),
     "split.json": lambda path, frame: store.write_json(
         path, {k: x.tolist() for k, x in halves().items()}
     ),
@@ -125,7 +126,7 @@ def test_a_split_is_held_against_what_the_file_records():
     assert strata.analyse(right, halves(), repository=ROOT).metrics.accuracy.validation == 1
     with pytest.raises(InputError, match=r"100\.0% .+ validation .+ records 71\.4%"):
         strata.analyse(wrong, halves(), repository=ROOT)
-    stated = strata.analyse(wrong, repository=ROOT).training.set_index("of")["stated"]
+    stated = dict(strata.analyse(wrong, repository=ROOT).training.to_numpy().tolist())
     assert stated["validation accuracy, as recorded"] == "0.714" and stated["epochs"] == "2"
 
 
