@@ -3,7 +3,7 @@
 Trains runs once more on this machine as their records say, but with subnormal numbers taken as 0,
 and compares every epoch with the recorded history. Now and then, from the same state, it goes on in
 both ways and compares all that the training holds. Adds to subnormals.json and writes
-subnormals.md, which docs/portability.md shows. Arguments are runs, each with the epoch to end at:
+subnormals.md, which docs/operating.md shows. Arguments are runs, each with the epoch to end at:
 n165-s2=2500.
 """
 

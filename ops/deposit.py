@@ -1,4 +1,4 @@
-"""The project in one folder for an archive that gives DOIs: ``make deposit`` (docs/deposit.md).
+"""The project in one folder for an archive that gives DOIs: ``make deposit`` (docs/operating.md).
 
 It holds the files of the last commit, the objects of the remote that the locks name, checksums, and
 a text that says how to go on from there. The same commit gives the same bytes. An archive takes
@@ -49,8 +49,8 @@ make verify
 ```
 
 `make paper` brings the paper's tables and figures. `make verify` makes again what the locks name,
-and compares the bytes. `python -m ops.replay TARGET` runs stages without DVC; `docs/deposit.md` has
-more.
+and compares the bytes. `python -m ops.replay TARGET` runs stages without DVC; `docs/operating.md`
+has more.
 
 `{crate}` in `{title}/` describes how each file was made, as a Workflow Run RO-Crate.
 `CITATION.cff` says who made what, and which paper is reproduced.

@@ -1,9 +1,16 @@
-"""Fill README.md, docs/ and the pages of studies with the tables that they show, each from the file
-that its markers name, from the top.
+"""Fill the pages of the repository with the tables and numbers that they show, each from the file
+that its marker names, from the top; and count their words.
 
-A block begins with ``<!-- tables/axes.md -->``, or with ``<!-- tables/axes.md: class | axis -->``
-for some columns of the table and a link to its CSV, and ends with ``<!-- end -->``. With --check
-nothing is written: exit code 1 where a block differs from its file.
+A table begins with ``<!-- tables/axes.md -->``, or with ``<!-- tables/axes.md: class | axis -->``
+for some of its columns and a link to its CSV. A number in a sentence begins with
+``<!-- tables/axes.md[J₁ | 3 | no axis] -->``, the cell below the last of these headings in the one
+row that has the other cells, or ``<!-- params.yaml[train.lr] -->``. Both end with ``<!-- end -->``.
+With --check nothing is written: exit code 1 where a page differs from its files. With --words each
+page is printed with its words, outside of tables, code and markers.
+
+Pages are README, CONTRIBUTING, docs/ and the READMEs of folders. No page are criteria, which stay
+as they were written on their day, CHANGELOG, which has its numbers from then, and what benchmarks/
+writes.
 """
 
 import re
@@ -13,10 +20,23 @@ from os.path import relpath
 from pathlib import Path
 
 from ops import files, shipped
+from strata.run import read_yaml
 
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "data/README.md", "figures/README.md")
+PAGES += ("paper/README.md", "studies/*/README.md", "studies/*/*/README.md")
 BLOCK = re.compile(
     r"(<!-- (\S+\.md)(?:: ([^\n]+))? -->\n)(?:(?!<!-- \S+\.md).)*?(<!-- end -->)", re.DOTALL
 )
+CELL = re.compile(r"(<!-- (\S+\.(?:md|yaml))\[([^\]\n]+)\] -->)[^\n]*?(<!-- end -->)")
+TABLE = re.compile(r"^\|.*\n?", re.MULTILINE)
+CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"<!--.*?-->|</?(?:details|summary)>", re.DOTALL)
+LINK = re.compile(r"\]\([^)\s]+\)")
+
+
+def pages() -> list[Path]:
+    """Every page, from the top."""
+    return sorted(path for name in PAGES for path in Path().glob(name))
 
 
 @cache
@@ -25,56 +45,113 @@ def outs() -> shipped.Outs:
     return shipped.Outs(files.locked())
 
 
-def content(name: str, page: Path) -> str:
-    """A file's text, with its links as the page needs them: from the working tree where git tracks
-    it, else as its dvc.lock names it."""
+@cache
+def read(name: str) -> str:
+    """A file's text: from the working tree where git tracks it, else as its dvc.lock names it."""
     kept = [part for out in outs().at(name) for part in shipped.parts(out)]
     found = [part.md5 for part in kept if part.path == name]
     text = shipped.content(found[0]).decode() if found else Path(name).read_text(encoding="utf-8")
-    text = text.strip()
-    return text.replace("](../", "](") if page.parent == Path() else text
+    return text.strip()
+
+
+def cells(line: str) -> list[str]:
+    """Those of a row of a Markdown table."""
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of a Markdown table, its headings first; empty ones are left as they are."""
+    return [cells(line) for line in text.splitlines() if re.match(r"\|(?!:?-)", line)]
+
+
+def place(headings: list[str], heading: str) -> int:
+    """Where a table has a column. Exit code 1 where it has none."""
+    if heading not in headings:
+        sys.exit(f"no column {heading!r}: there are {', '.join(headings)}")
+    return headings.index(heading)
 
 
 def chosen(text: str, headings: list[str]) -> str:
     """A Markdown table with only the columns that have these headings, in this order; what is no
     row of it stays. Exit code 1 where the table lacks one of them."""
     lines = text.splitlines()
-    cells = [line.strip("|").split("|") for line in lines]
-    header = next(row for row, line in zip(cells, lines, strict=True) if line.startswith("|"))
-    places = {cell.strip(): i for i, cell in enumerate(header)}
-    for heading in headings:
-        if heading not in places:
-            sys.exit(f"{lines[0]!r} has no column {heading!r}: it has {', '.join(places)}")
-    cut = ["|".join(["", *(row[places[x]] for x in headings), ""]) if line.startswith("|") else line
-           for row, line in zip(cells, lines, strict=True)]  # fmt: skip
+    places = [place(rows(text)[0], heading) for heading in headings]
+    split = [line.strip("|").split("|") for line in lines]
+    cut = ["|".join(["", *(row[i] for i in places), ""]) if line.startswith("|") else line
+           for row, line in zip(split, lines, strict=True)]  # fmt: skip
     return "\n".join(cut)
 
 
+def cell(text: str, keys: list[str], heading: str) -> str:
+    """A cell of the one row that has all these cells. Exit code 1 where there is none, or two."""
+    headings, *below = rows(text)
+    found = [row for row in below if {*keys} <= {*row}]
+    if len(found) != 1:
+        sys.exit(f"{len(found)} rows have {' | '.join(keys)}")
+    return found[0][place(headings, heading)]
+
+
 def block(name: str, columns: str | None, page: Path) -> str:
-    """What stands between the markers: a file, or columns of a table and a link to all of them."""
-    text = content(name, page)
+    """What stands between the markers: a file, with its links as the page needs them, or columns
+    of a table and a link to all of them."""
+    text = read(name)
     if columns is None:
-        return text
+        return text.replace("](../", "](") if page.parent == Path() else text
     path = Path(name)
     whole = path.with_suffix(".csv") if "tables" in path.parts else path
     link = Path(relpath(whole, page.parent)).as_posix()
     return f"{chosen(text, columns.split(' | '))}\n\nAll columns: [{whole.as_posix()}]({link})"
 
 
+def number(name: str, address: str) -> str:
+    """What stands in a sentence: a cell of a table, or a value of a file of parameters."""
+    if name.endswith(".md"):
+        *keys, heading = address.split(" | ")
+        return cell(read(name), keys, heading)
+    value = read_yaml(name)
+    for key in address.split("."):
+        value = value[key]
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def gone(name: str) -> bool:
+    """Whether a file is of a study that was deleted."""
+    top, _, rest = name.partition("/")
+    return top == "studies" and "/" in rest and not Path(top, rest.split("/")[0]).is_dir()
+
+
 def filled(text: str, page: Path) -> str:
-    """The text of a page with every block as its file has it."""
-    return BLOCK.sub(lambda x: f"{x[1]}{block(x[2], x[3], page)}\n{x[4]}", text)
+    """The text of a page with every table and number as its file has it; those of a study that was
+    deleted stay as they are."""
+    text = BLOCK.sub(
+        lambda x: x[0] if gone(x[2]) else f"{x[1]}{block(x[2], x[3], page)}\n{x[4]}", text
+    )
+    return CELL.sub(lambda x: x[0] if gone(x[2]) else f"{x[1]}{number(x[2], x[3])}{x[4]}", text)
+
+
+def words(text: str) -> int:
+    """Those of a page outside of tables, code and markers."""
+    for pattern in (CODE, TABLE, COMMENT):
+        text = pattern.sub("", text)
+    return len(LINK.sub("]", text).split())
 
 
 def main() -> None:
-    pages = sorted([*Path("docs").glob("*.md"), *Path("studies").glob("*/README.md")])
-    for page in [Path("README.md"), *pages]:
+    if "--words" in sys.argv:
+        counts = {page: words(page.read_text(encoding="utf-8")) for page in pages()}
+        for page, count in counts.items():
+            print(f"{count:6,}  {page}")
+        print(f"{sum(counts.values()):6,}  in all")
+        dated = [x.read_text(encoding="utf-8") for x in Path().glob("studies/*/criteria*.md")]
+        print(f"{sum(map(words, dated)):6,}  in criteria, as they were written on their day")
+        return
+    for page in pages():
         old = page.read_text(encoding="utf-8")
         new = filled(old, page)
         if "--check" not in sys.argv:
             page.write_text(new, encoding="utf-8")
         elif new != old:
-            sys.exit(f"{page}: a table is not as its file has it: run `python -m ops.readme`")
+            sys.exit(f"{page}: it is not as its files have it: run `python -m ops.readme`")
 
 
 if __name__ == "__main__":

@@ -5,46 +5,103 @@ import sys
 import warnings
 from importlib.metadata import version
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import shipped
 import torch
 
-from strata.api import console
+import strata
+from strata.api import console, lens
 from strata.api.model import Model
 
 RUNS = ("n113-s1", "mlp-n113-s1")  # one of each kind
-POINTS = ("blocks.0.attn.hook_pattern", "blocks.0.attn.hook_z", "blocks.0.hook_resid_mid")
 
 
 def with_lens(model: Model) -> None:
-    """Logits of all pairs, caches, and a head patched to zero, by TransformerLens."""
+    """Logits of all pairs, caches, and neurons at zero, by TransformerLens."""
+    import transformer_lens  # pyright: ignore[reportMissingImports]
+
     hooked, (a, b) = model.hooked(), np.divmod(np.arange(model.n**2), model.n)
-    logits, cache = hooked.run_with_cache(a, b)
+    assert not hooked.training and hooked.cfg.d_vocab_out == model.n
+    tokens = hooked.to_tokens(a, b)
+    logits, cache = hooked.run_with_cache(tokens)
     own, ours = model.run_with_cache(a, b)
-    assert torch.equal(logits, own) and set(cache) == set(ours)
-    assert all(torch.equal(cache[name], ours[name]) for name in ours)
-    assert set(hooked.hook_dict) == set(ours)
+    assert close(logits[:, -1], own) and set(cache.keys()) == set(ours)
+    assert isinstance(cache, transformer_lens.ActivationCache)
+    assert all(close(cache[x][:, -1], ours[x][:, -1]) for x in ours if "attn.hook_" not in x)
     post = "blocks.0.mlp.hook_post"
-    changed = hooked.run_with_hooks(a, b, fwd_hooks=[(post, lambda x, hook: 0 * x)])
+    changed = hooked.run_with_hooks(tokens, fwd_hooks=[(post, lambda x, hook: 0 * x)])[:, -1]
     same = model.run_with_hooks(a, b, [(post, lambda x, point: 0 * x)])
-    assert torch.equal(changed, same) and not torch.equal(changed, own)
+    assert close(changed, same) and not close(changed, own)
     if len(model.W_E) > model.n:
-        assert set(POINTS) < set(cache)
+        assert close(cache["pattern", 0][:, :, -1], ours["pattern"][:, :, 0])
+        with_cache(model, hooked, cache, own)
+        with_patching(model, hooked)
         if version("transformer-lens").startswith("3."):
             as_hooked_transformer(model)
+
+
+def close(x: torch.Tensor, y: torch.Tensor) -> bool:
+    return bool((x - y).abs().max() <= 1e-5 * y.abs().max())
+
+
+def with_cache(model: Model, hooked: Any, cache: Any, logits: torch.Tensor) -> None:
+    """What the cache takes apart adds up to the logits, the biases apart."""
+    parts, names = cache.decompose_resid(return_labels=True)
+    assert names == ["embed", "0_attn_out", "0_mlp_out"]
+    assert close(parts.sum(dim=0)[:, -1] @ model.W_U + model.b_U, logits)
+    heads = cache.stack_head_results()
+    assert close(heads.sum(dim=0)[:, -1] + model.b_O, parts[1][:, -1])
+    answer = logits.argmax(dim=1)
+    at_equals = cache.decompose_resid(pos_slice=-1)
+    by_part = cache.logit_attrs(at_equals, answer, pos_slice=-1)
+    own = logits.gather(1, answer[:, None])[:, 0] - model.b_U[answer]
+    assert close(by_part.sum(dim=0), own)
+    assert hooked.accumulated_bias(1).shape == model.b_out.shape
+
+
+def with_patching(model: Model, hooked: Any) -> None:
+    """Each of its sweeps runs; what is patched at = alone decides as much as it should."""
+    from transformer_lens import patching  # pyright: ignore[reportMissingImports]
+
+    clean, other = hooked.to_tokens(2, 3), hooked.to_tokens(5, 3)
+    answers = [int(hooked(x)[0, -1].argmax()) for x in (clean, other)]
+
+    def metric(logits: torch.Tensor) -> torch.Tensor:
+        return logits[0, -1, answers[0]] - logits[0, -1, answers[1]]
+
+    _, cache = hooked.run_with_cache(clean)
+    whole, none = metric(hooked(clean)), metric(hooked(other))
+    for name in ("resid_pre", "resid_mid", "attn_out", "mlp_out"):
+        found = getattr(patching, f"get_act_patch_{name}")(hooked, other, cache, metric)
+        assert found.shape == (1, 3)
+        if name == "resid_pre":  # a differs, b and = do not
+            assert close(found[0], torch.stack([whole, none, none]))
+        else:  # a and b are not read any more
+            assert close(found[0, :2], torch.stack([none, none]))
+    for name in ("out", "q", "k", "v", "pattern"):
+        sweep = getattr(patching, f"get_act_patch_attn_head_{name}_all_pos")
+        found = sweep(hooked, other, cache, metric)
+        assert found.shape == (1, len(model.W_Q)) and found.isfinite().all()
 
 
 def as_hooked_transformer(model: Model) -> None:
     """What `strata export --to lens` writes is a HookedTransformer of TransformerLens 3."""
     from transformer_lens import HookedTransformer, HookedTransformerConfig  # pyright: ignore
 
-    theirs = HookedTransformer(HookedTransformerConfig(**console.config(model)))
+    theirs = HookedTransformer(HookedTransformerConfig(**lens.config(model)))
     state = {name: torch.from_numpy(x) for name, x in console.tensors(model).items()}
     assert not theirs.load_state_dict(state, strict=False).unexpected_keys
     a = torch.arange(model.n)
-    logits, own = theirs(model.tokens(a, a.flip(0)))[:, -1], model(a, a.flip(0))
-    assert (logits - own).abs().max() <= 1e-5 * own.abs().max()
+    assert close(theirs(model.tokens(a, a.flip(0)))[:, -1], model(a, a.flip(0)))
+    back = strata.from_weights(theirs)
+    assert (
+        back.source and back.source.format == "TransformerLens" and close(back(a, a), model(a, a))
+    )
+    theirs.process_weights_(fold_ln=False)
+    processed = strata.from_weights(theirs.state_dict())
+    assert (processed(a, a.flip(0)).argmax(1) == model(a, a.flip(0)).argmax(1)).all()
 
 
 def with_nnsight(model: Model) -> None:
@@ -61,6 +118,16 @@ def with_nnsight(model: Model) -> None:
     assert torch.equal(logits, model.b_U.expand(2, -1))
 
 
+def with_torch(model: Model) -> None:
+    """The same by torch's own hooks."""
+    seen = []
+    point = model.get_submodule("blocks.0.mlp.hook_post")
+    handle = point.register_forward_hook(lambda module, words, x: seen.append(x))
+    _, cache = model.run_with_cache([2, 3], 5)
+    handle.remove()
+    assert torch.equal(seen[0], cache["post"])
+
+
 def main() -> None:
     packages = {"transformer_lens": with_lens, "nnsight": with_nnsight}
     there = [name for name in packages if find_spec(name)]
@@ -69,6 +136,7 @@ def main() -> None:
         sys.exit(2)
     warnings.simplefilter("ignore")  # theirs
     for model in map(shipped.model, RUNS):
+        with_torch(model)
         for name in there:
             packages[name](model)
     print("checked", *there)

@@ -138,8 +138,10 @@ def project(folder: Path) -> None:
         if name := names.get(path.stem[:5]):
             said = path.read_text("utf-8").replace("# Figure ", "# Of ", 1)
             store.write_text(study / "notebooks" / f"{name}.ipynb", said)
-    rows = "".join(f"n{n}-s1,transformer,{n},True,primes,primes,1,0.4,0.7,0.9\n" for n in (15, 35))
-    names = "run,architecture,n,generalised,L,E,gating,r2_S,r2_C,ceiling"
+    rows = "".join(
+        f"n{n}-s1,transformer,{n},True,primes,primes,1,0.7,C; C+,0.4,0.7,0.9\n" for n in (15, 35)
+    )
+    names = "run,architecture,n,generalised,L,E,gating,tau,described,r2_S,r2_C,ceiling"
     tabled(study / "tables" / "accounts-runs", f"{names}\n{rows}")
     store.write_text(
         study / "README.md", "# Do waves stand?\n\nThey do: [docs](../../docs/one.md).\n"
@@ -188,11 +190,12 @@ class Reader:
         self.cdp("Page.resetNavigationHistory")  # of more than fifty steps Chrome forgets some
         name, sharp, rest = page.partition("#")
         self.chrome.get(f"{(self.site / (name or 'appendix/figures.html')).as_uri()}{sharp}{rest}")
-        # Front page: its steps. Page with panels: the run that is chosen.
-        scripts = "script[src*=main], script[src*=hero]"
+        # The front page loads its network when somebody is there.
+        self.js("dispatchEvent(new Event('pointermove'))")
+        scripts = "script[src*=main], script[src*=dials]"
         self.until(
-            "const x = document.documentElement.dataset;"
-            "return x.steps || x.run || !document.querySelector(arguments[0])",
+            "const x = document.documentElement.dataset, drawn = x.drawn ?? '';"
+            "return x.run && !drawn.endsWith('first') || !document.querySelector(arguments[0])",
             scripts,
         )
         return self

@@ -1,6 +1,7 @@
-"""The front page: the network at work, six steps, the paper's claims, glossary and citation.
+"""The front page: the dials, six screens, the paper's claims, citation.
 
-Its words are those of site/front.html, with the numbers of ``numbers``.
+Its words are those of site/front.html and site/screens.html, with the numbers of ``numbers``; what
+they say of the headline run follows from its costs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,12 +10,22 @@ from typing import Any
 from report.code import claims, numbers
 from report.code.appendix import Page
 from report.code.numbers import Results
-from report.code.site import percent, rendered
-from strata.monoid import classes
+from report.code.site import rendered
 from strata.run import Run
 
 Json = dict[str, Any]
-SCRIPTS = ("core", "model", "draw", "network", "hero", "through", "steps")
+SCRIPTS = (
+    "core",
+    "search",
+    "model",
+    "theme",
+    "network",
+    "through",
+    "draw",
+    "dials",
+    "front",
+    "screens",
+)
 SIGNS = {
     claims.HOLDS: "is-holds",
     claims.DIFFERS: "is-differs",
@@ -22,6 +33,8 @@ SIGNS = {
     claims.UNSHOWN: "is-unshown",
     claims.UNTESTED: "is-untested",
 }
+OPTIONAL = ("url", "repository-code", "date-released")  # of CITATION.cff
+CLEAN = 0.05  # of what a cut makes wrong, so much may be wrong modulo another prime
 
 
 def page(
@@ -32,19 +45,24 @@ def page(
     verdicts = claims.judged(results)
     counts = [(x, sum(v["verdict"] == x for v in verdicts.values())) for x in SIGNS]
     [paper] = cff["references"]
+    said = numbers.found(results)
     return rendered(
         "front.html",
         "",
         scripts=SCRIPTS,
         headline=str(run),
         run=run,
-        hero=hero and drawn(hero, run.n),
-        groups=hero and groups(hero),
-        numbers=numbers.found(results),
+        hero=hero,
+        cuts=cuts(hero) if hero else [],
+        by_primes=bool(hero) and by_primes(hero, said),
+        numbers=said,
+        data=hero and hero | {"gating": said["accounts"] and gating(said["accounts"])},
         verdicts=verdicts,
-        tally=[(x.capitalize(), count) for x, count in counts if count],
+        tally=[(x, count) for x, count in counts if count],
         signs=SIGNS,
         sections=sections(made),
+        pages={x.file for x in made},
+        cff=dict.fromkeys(OPTIONAL, "") | {**cff},
         paper=paper,
         authors=", ".join(f"{x['given-names']} {x['family-names']}" for x in paper["authors"]),
     )
@@ -62,52 +80,32 @@ def sections(made: Sequence[Page]) -> dict[str, Json]:
     return found
 
 
-def drawn(hero: Json, n: int) -> Json:
-    """What the page's script draws from: ``hero``, the classes, and each cost in words."""
-    own = [{"d": J.d, "elements": J.elements.tolist()} for J in classes(n)]
-    costs = {x["name"]: cost(x, n) for x in hero["changes"]}
-    return hero | {"n": n, "classes": own, "costs": costs}
+def cuts(hero: Json) -> list[Json]:
+    """The cuts of a prime's directions: how many these are, what goes wrong and where, and what
+    guessing would do."""
+    found = []
+    for x in hero["changes"]:
+        if x["kind"] == "axis":
+            q = next(q for q in hero["chance"] if int(q) % x["prime"] == 0)
+            own, chance = x["wrong"]["modulo"][q], hero["chance"][q]
+            others = {k: v for k, v in x["wrong"]["modulo"].items() if k != q}
+            found.append({
+                "name": x["name"], "q": q, "directions": x["directions"], "own": own,
+                "chance": chance, "others": [*others], "most": max(others.values(), default=0.0),
+                "guesses": abs(own - chance) < CLEAN * chance,
+            })  # fmt: skip
+    return found
 
 
-def groups(hero: Json) -> list[tuple[str, list[Json]]]:
-    """The changes as the page offers them, by kind."""
-    kinds = {
-        "change nothing": ("none",),
-        "cut out the axis of a prime": ("axis",),
-        "ablate a head": ("head",),
-        "embedding": ("keep", "remove"),
-    }
-    found = {
-        title: [x | {"label": label(x)} for x in hero["changes"] if x["kind"] in own]
-        for title, own in kinds.items()
-    }
-    return [(title, own) for title, own in found.items() if own]
+def by_primes(hero: Json, said: Json) -> bool:
+    """Whether the title may say that the problem is split by primes: in the headline run a cut
+    breaks its own prime and hardly another, and in most runs it spares what does not need it."""
+    own = [x["own"] > 0 and x["most"] <= CLEAN * x["own"] for x in cuts(hero)]
+    met, runs = said["cuts"]["spared"] if said["cuts"] else (0, 1)
+    return len(own) > 1 and all(own) and 2 * met > runs
 
 
-def label(change: Json) -> str:
-    """A change in a word or two."""
-    words = {
-        "none": "as trained",
-        "keep": "key characters alone",
-        "remove": "all but key characters",
-    }
-    return words.get(change["kind"]) or str(change.get("prime", change.get("head")))
-
-
-def cost(change: Json, n: int) -> str:
-    """What a change costs over all pairs, in a sentence.
-
-    >>> wrong = {"all": 0.4, "modulo": {"3": 0.4, "5": 0.1}, "alone": {"3": 0.3, "5": 0.0}}
-    >>> cost({"wrong": wrong}, 15)
-    'Over all 225 pairs: 40 % wrong; 30 % modulo 3 alone, 10 % modulo several.'
-    """
-    wrong, pairs = change["wrong"], f"Over all {n * n:,} pairs"
-    alone = {q: x for q, x in wrong["alone"].items() if x > 0}
-    rest = wrong["all"] - sum(alone.values())
-    found = [
-        f"{percent(alone[q])} modulo {q} alone" for q in sorted(alone, key=lambda q: -alone[q])
-    ]
-    found += [f"{percent(rest)} modulo several"] * (rest > 1e-9)
-    if not found:
-        return f"{pairs}: none is wrong."
-    return f"{pairs}: {percent(wrong['all'])} wrong; {', '.join(found)}."
+def gating(accounts: Json) -> list[Json]:
+    """Each run as a dot, controls last, two digits of its gating."""
+    every = [*accounts["runs"], *accounts["controls"]]
+    return [x | {"gating": round(x["gating"], 2)} for x in every]

@@ -1,8 +1,8 @@
-"""What the live drawing of the network needs beside a run's page: changes, readers, places.
+"""What the front page's live network needs beside a run's page: changes, readers, places, scales.
 
 The page computes the network itself, from the weights of ``run_data.rounded_model``. A change of it
-is one of docs/interventions.md; how often each makes the answer wrong is counted here, over all
-pairs, with the run's own weights.
+is one of studies/interventions/criteria.md; how often each makes the answer wrong is counted here,
+over all pairs, with the run's own weights.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from sympy.ntheory import factorint
 from report.code.run_data import digits
 from strata.architecture import architecture_of
 from strata.measure import activations
-from strata.monoid import JClass, axes, axis_primes, frequencies
+from strata.monoid import JClass, axes, axis_primes, classes, frequencies, prime_powers
 from strata.patch import ablations, projections, routing, specificity
 from strata.patch.ablations import Subject
 from strata.patch.patching import Outcome
@@ -22,42 +22,78 @@ from strata.patch.projections import Masks
 from strata.store import Arrays
 
 Json = dict[str, Any]
-# Shown first, modulo n: of 165 a pair that almost every change makes wrong modulo one prime alone.
-PAIR = (13, 46)
+# Shown first, modulo n: of 165 a pair that turns on every dial, and that almost every change makes
+# wrong modulo one prime alone.
+PAIR = (107, 98)
 
 
 def data(weights: Arrays, n: int, threshold: float) -> Json | None:
     """All of it, for one run, None if it diverged; ``threshold`` is that of its key frequencies."""
     if not all(np.isfinite(x).all() for x in weights.values()):
         return None
-    found = about(weights, n, threshold)
     keys = projections.keys(weights["W_E"][:n], n, threshold)
     subject = ablations.subject(weights, n, keys)
-    costs = [wrong(subject, outcome(subject, x)) for x in found["changes"]]
-    pairs = zip(found["changes"], costs, strict=True)
-    told = [change | {"wrong": cost} for change, cost in pairs]
-    return found | {"changes": told}
+    found = about(weights, n, threshold)
+    told = []
+    for change in found["changes"]:
+        outcome = changed(subject, change)
+        directions = len(basis(subject, change)) if "frequencies" in change else None
+        told.append(change | {"wrong": wrong(subject, outcome), "directions": directions})
+    start = next((x for x in told if x["kind"] == "axis"), told[0])
+    return found | {"changes": told, "start": start["name"], "logits": first(subject, start)}
+
+
+def first(subject: Subject, change: Json) -> list[float | None]:
+    """The logits of the pair that is shown first, after the change that is shown first."""
+    weights, n = subject.rig.weights, subject.rig.n
+    if change["kind"] == "axis":
+        rows = specificity.removed(subject, basis(subject, change))
+        weights = weights | {"W_E": np.concatenate([rows, weights["W_E"][n:]])}
+    a, b = (np.array([x % n]) for x in PAIR)
+    return digits(activations.forward(weights, a, b)[0][0])
 
 
 def about(weights: Arrays, n: int, threshold: float) -> Json:
     """What the page computes with, without the costs."""
     keys = projections.keys(weights["W_E"][:n], n, threshold)
     return {
-        "example": example(weights, [x % n for x in PAIR]),
-        "numbers": sum(x.size for x in weights.values()),
+        "n": n,
+        "pair": [x % n for x in PAIR],
+        "width": weights["W_E"].shape[1],
         "powers": [circle(q) for q in prime_powers(n)],
+        "scales": scales(weights, n),
+        "chance": {q: chance(q) for q in prime_powers(n)},
+        "classes": [{"d": J.d, "elements": J.elements.tolist()} for J in classes(n)],
         "keys": {d: chosen(JClass(n, d), mask) for d, mask in keys.items()},
         "readers": readers(weights),
         "changes": [*changes(keys, n, activations.n_heads(weights))],
     }
 
 
-def example(weights: Arrays, pair: list[int]) -> Json:
-    """The activations of one pair: what the page shows before the weights are there."""
-    a, b = (np.array([x]) for x in pair)
-    logits, mlp, pattern = activations.forward(weights, a, b)
-    found = {"pair": pair, "logits": digits(logits[0]), "mlp": digits(mlp[0])}
-    return found | {"attention": [digits(x) for x in pattern[0]]}
+def scales(weights: Arrays, n: int) -> dict[int, list[float | None]]:
+    """For each prime power how far the mean logit of the candidates with one residue gets from the
+    mean over residues, over all pairs: [of units, of the others]. The dials are drawn on it."""
+    found = {q: [0.0, 0.0] for q in prime_powers(n)}
+    for _, _, run in activations.blocks(weights, n):
+        for q, most in found.items():
+            mean = np.stack([run.logits[:, r::q].mean(axis=1) for r in range(q)], axis=1)
+            apart = np.abs(mean - mean.mean(axis=1, keepdims=True)).max(axis=0)
+            unit = np.gcd(np.arange(q), q) == 1
+            most[:] = [
+                max(x, float(apart[own].max())) for x, own in zip(most, (unit, ~unit), strict=True)
+            ]
+    return {q: digits(most) for q, most in found.items()}
+
+
+def chance(q: int) -> float:
+    """The share of pairs that are wrong where the product modulo q is guessed among its units, and
+    zeros are known.
+
+    >>> round(chance(3), 4), round(chance(11), 4)
+    (0.2222, 0.7438)
+    """
+    units = sum(np.gcd(np.arange(q), q) == 1)
+    return float((units / q) ** 2 * (1 - 1 / units))
 
 
 def circle(q: int) -> Json:
@@ -91,15 +127,6 @@ def ordered(q: int) -> list[int]:
     return [pow(g, i, q) for i in range(order)]
 
 
-def prime_powers(n: int) -> list[int]:
-    """Those whose product is n, primes ascending.
-
-    >>> prime_powers(180)
-    [4, 9, 5]
-    """
-    return [p**k for p, k in sorted(factorint(n).items())]
-
-
 def chosen(J: JClass, mask: np.ndarray) -> list[list[int]]:
     """The frequencies of a mask."""
     return frequencies(J.orders)[mask].tolist()
@@ -122,15 +149,21 @@ def readers(weights: Arrays) -> list[Json]:
 def changes(keys: Masks, n: int, heads: int) -> Iterator[Json]:
     """Each change by name, with what the page needs to make it; the first is none.
 
-    The axis of a prime is that of the units, which have one for each prime that has any.
+    The axis of a prime is that of the units, which have one for each prime that has any. For
+    contrast, all directions of the largest class of zero divisors.
     """
     yield {"name": "none", "kind": "none"}
     units = JClass(n, 1)
     for p in sorted({*axis_primes(units)} if 1 in keys else ()):
         mask = projections.atomic_key(units, keys[1], p)
         if mask.any():
-            found = {"name": f"axis-{p}", "kind": "axis", "prime": p}
+            found = {"name": f"axis-{p}", "kind": "axis", "prime": p, "d": 1}
             yield found | {"frequencies": chosen(units, mask)}
+    others = [JClass(n, d) for d, mask in keys.items() if d > 1 and mask.any()]
+    if others:
+        J = max(others, key=len)
+        found = {"name": f"class-{J.d}", "kind": "class", "d": J.d}
+        yield found | {"frequencies": chosen(J, keys[J.d])}
     for h in range(heads):
         yield {"name": f"head-{h}", "kind": "head", "head": h}
     if keys:
@@ -138,16 +171,20 @@ def changes(keys: Masks, n: int, heads: int) -> Iterator[Json]:
         yield {"name": "remove", "kind": "remove"}
 
 
-def outcome(subject: Subject, change: Json) -> Outcome:
+def basis(subject: Subject, change: Json) -> np.ndarray:
+    """The directions that a change cuts out."""
+    return specificity.directions(subject, change["d"], change.get("prime"))
+
+
+def changed(subject: Subject, change: Json) -> Outcome:
     """What the run answers with a change, by the code of the interventions."""
-    n = subject.rig.n
     match change["kind"]:
-        case "axis":
-            basis = specificity.directions(subject, 1, change["prime"])
-            return specificity.without(subject, basis)
+        case "axis" | "class":
+            return specificity.without(subject, basis(subject, change))
         case "head":
             return routing.ablated(subject, (change["head"],))
         case "keep" | "remove" as part:
+            n = subject.rig.n
             spans = ablations.key_spans(n, subject.masks)
             rows = getattr(projections.split(subject.rows_of_W_E, spans, n), part)
             return ablations.with_embedding(subject.rig, rows)

@@ -1,20 +1,20 @@
 """The numbers of the front page, each from a table or from the metrics of runs. The words are those
-of site/steps.html; a number whose table is not there is left out with its sentence.
+of site/screens.html; a number whose table is not there is left out with its sentence.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import gcd
 from typing import Any
 
 import numpy as np
 from sympy.ntheory import factorint
 
-from strata.monoid import classes, idempotent
 from strata.run import Run
 
 Json = dict[str, Any]
 WITHIN = "within"  # what a table says of a number that lies among the seeds
+TAU = 0.8  # from where on transfer between classes is that of primes: criteria of the study
+STATEMENTS = ("code", "neurons", "decoding", "gated characters")
 
 
 class Missing(LookupError):
@@ -83,30 +83,7 @@ def seeds(metrics: Sequence[Json], n: int) -> list[Json]:
     return [x for x in usual if x["finite"]]
 
 
-# ---- the steps -------------------------------------------------------------------------------
-
-
-def algebra(n: int) -> Json:
-    """What the modulus alone decides."""
-    own, primes = classes(n), sorted(factorint(n).items())
-    J = max((J for J in own if J.d > 1 and J.regular), key=len, default=own[0])
-    d, e = [*(p for p, _ in primes), 1][:2]
-    return {
-        "primes": primes,
-        "powers": [p**k for p, k in primes],
-        "without_inverse": n - len(own[0]),
-        "classes": len(own),
-        "groups": sum(J.regular for J in own),
-        "group": {"d": J.d, "size": len(J), "one": idempotent(J.d, n)},
-        "product": (d, e, gcd(d * e, n)),
-    }
-
-
-def spectra(r: Results) -> Json:
-    """Key frequencies and their energy in the headline run."""
-    rows = r.rows("key-freqs")
-    large = [x["fve"] for x in rows if x["total"] > 3] or [rows[0]["fve"]]
-    return {"fve": large, "top": rows[0]}
+# ---- the screens -----------------------------------------------------------------------------
 
 
 def components(r: Results) -> Json:
@@ -118,44 +95,91 @@ def components(r: Results) -> Json:
     return {"classes": own, "q": q, "modulo": moduli[q], "runs": len(r.seeds)}
 
 
-def axes(r: Results) -> Json:
-    """What the directions of a prime, and those of a class, are needed for; attention by class."""
+def embedding(r: Results) -> Json:
+    """The share of the whole embedding that functions of one residue each explain."""
+    [row] = r.rows("embedding-seeds", measure="share of W_E in main effects", n=r.n)
+    return {"share": row["mean"], "runs": row["runs"]}
+
+
+def cuts(r: Results) -> Json:
+    """What the directions of a prime, and those of a class, are needed for."""
     return {
         "own": r.criterion("specificity, axis", "own: pairs with it, an operand in the class"),
         "spared": r.criterion("specificity, axis", "spared: pairs without the axis are intact"),
         "class": r.criterion("specificity, class", "own subspaces: the other pairs are intact"),
-        "routing": r.criterion("routing", "all heads route by class, share of lost skill"),
     }
+
+
+def attention(r: Results) -> Json:
+    """In how many runs with several classes patterns by class bring back a part of what mean
+    patterns lose, and in how many all of it."""
+    rows = [x for x in r.rows("routing-runs", heads="all heads") if len(factorint(x["n"])) > 1]
+    keys = {"runs": "used", "part": "class_part", "all": "class_yes"}
+    return {name: sum(x[key] for x in rows) for name, key in keys.items()}
 
 
 def accounts(r: Results) -> Json:
-    """Gating, the verdict on logits and embedding, and how much of the logits primes explain."""
-    rows, names = r.accounts(), ("run", "n", "gating", "r2_S", "r2_C", "ceiling")
-    embedding = {}
+    """Gating of each run, with the controls; what the logits and the embedding are like."""
+    rows = r.accounts()
+    embeddings: dict[int, list[bool]] = {}
     for x in sorted(rows, key=lambda x: -x["n"]):
-        embedding.setdefault(x["n"], []).append(x["E"] == "primes")
+        embeddings.setdefault(x["n"], []).append(x["E"] == "primes")
+    controls = r.tables.get("accounts-controls", ())
     return {
         "gating": (min(x["gating"] for x in rows), max(x["gating"] for x in rows)),
         "logits": (sum(x["L"] == "primes" for x in rows), len(rows)),
-        "embedding": [(n, sum(own), len(own)) for n, own in embedding.items()],
+        "tau": sum((x["tau"] or 0) >= TAU for x in rows),
+        "strata": sum("S" in str(x["described"]).split("; ") for x in rows),
+        "embedding": [(n, sum(own), len(own)) for n, own in embeddings.items()],
         "explained": [x["r2_C"] for x in rows],
         "ceiling": [x["ceiling"] for x in rows],
-        "runs": [{name: x[name] for name in names} for x in rows],
+        "runs": [{name: x[name] for name in ("run", "n", "gating")} for x in rows],
+        "controls": [
+            {"run": x["model"], "n": None, "gating": x["gating"]}
+            for x in controls
+            if x["model"] != "trained"
+        ],
     }
 
 
+def mechanism(r: Results) -> Json:
+    """For each sentence on the mechanism the fresh runs in which it holds, and the earlier ones of
+    moduli that are products of different primes; each as (holds, generalising)."""
+    rows = r.rows("mechanism-moduli")
+    found = {}
+    for name in STATEMENTS:
+        own = [x for x in rows if x["statement"] == name]
+        fresh = [x for x in own if x["group"] == "all fresh runs"]
+        earlier = [x for x in own if x["group"].endswith(", earlier")]
+        found[name] = {
+            kind: tuple(sum(x[key] for x in of) for key in ("holds", "generalising"))
+            for kind, of in (("fresh", fresh), ("earlier", earlier))
+        } | {"verdict": "".join(x["verdict"] or "" for x in fresh if x["generalising"])}
+    return found
+
+
+def nearest(r: Results) -> Json:
+    """The share of pairs that the nearest code answers rightly: median of the fresh runs, or of the
+    earlier ones while none of these is trained."""
+    [row] = r.rows("mechanism-tests", change="the nearest code in place of the logits")
+    kind = "fresh" if row["fresh change runs"] else "earlier"
+    return {"runs": row[f"{kind} change runs"], "right": row[f"{kind} change median"]}
+
+
 NUMBERS = {
-    "spectra": spectra,
-    "printed": Results.within,
     "components": components,
-    "changes": axes,
+    "embedding": embedding,
+    "cuts": cuts,
+    "attention": attention,
     "accounts": accounts,
+    "mechanism": mechanism,
+    "nearest": nearest,
 }
 
 
 def found(r: Results) -> Json:
-    """The numbers of the steps, by what they are about; None for those that are not there."""
-    return {"algebra": algebra(r.n)} | {name: tried(rule, r) for name, rule in NUMBERS.items()}
+    """The numbers of the screens, by what they are about; None for those that are not there."""
+    return {name: tried(rule, r) for name, rule in NUMBERS.items()}
 
 
 def tried(rule: Callable[[Results], Any], r: Results) -> Any:

@@ -1,10 +1,11 @@
 """What the report needs to show one run and to run it again: algebra, spectra, curves, the model.
 
-The model is rounded to 12 bits a weight, two characters each, so that a run is half a
-megabyte, and any attention pattern, neuron or logit can be computed by whoever reads the page. What
-the rounding changes is measured over all pairs and stated beside it.
+The model is rounded to 8 bits a weight, so that a run is a third of a megabyte, and any attention
+pattern, neuron or logit can be computed by whoever reads the page. What the rounding changes is
+measured over all pairs and stated beside it.
 """
 
+from base64 import b64decode, b64encode
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,7 @@ from strata.monoid import JClass, algebraic_order, jclass, position
 from strata.store import Arrays
 
 Json = dict[str, Any]
-# Two of these characters are one number from 1 to 4095; 2048 stands for 0.
-DIGITS = np.frombuffer(
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8
-)
-ZERO = 2048
+ZERO = 128  # the byte of a weight that is 0; the largest of its row are 1 and 255
 POINTS = 125  # epochs of a curve
 WHOLE = ("run", "n", "seed", "architecture", "epochs", "finite", "first_099", "epoch_099")
 SHOWN: Any = dict.fromkeys(WHOLE, True) | {"accuracy": {"all", "validation", "mirror_free"}}
@@ -117,20 +114,18 @@ def scores(weights: Arrays) -> Float[np.ndarray, "n_heads tokens"]:
 
 
 def pack(x: Float[np.ndarray, "rows columns"]) -> Json:
-    """12 bits a number, relative to the largest of its row."""
+    """Numbers as multiples of 1/127 of the largest of their row, a byte each, as base64."""
     scale = np.array(digits(np.abs(x).max(axis=1), 6))
     steps = np.rint(x / np.where(scale > 0, scale, 1)[:, None] * (ZERO - 1)).astype(int)
-    codes = np.clip(steps + ZERO, 1, 2 * ZERO - 1)
-    data = DIGITS[np.stack(np.divmod(codes, 64), axis=-1)].tobytes().decode()
+    codes = np.clip(steps + ZERO, 1, 2 * ZERO - 1).astype(np.uint8)
+    data = b64encode(codes.tobytes()).decode()
     return {"columns": x.shape[1], "scale": scale.tolist(), "data": data}
 
 
 def unpack(packed: Json) -> Float[np.ndarray, "rows columns"]:
     """The numbers that ``pack`` kept."""
-    places = np.zeros(256, int)
-    places[DIGITS] = np.arange(64)
-    high, low = places[np.frombuffer(packed["data"].encode(), np.uint8)].reshape(-1, 2).T
-    steps = (64 * high + low - ZERO).reshape(-1, packed["columns"])
+    codes = np.frombuffer(b64decode(packed["data"]), np.uint8).astype(int)
+    steps = (codes - ZERO).reshape(-1, packed["columns"])
     return (steps / (ZERO - 1) * np.array(packed["scale"])[:, None]).astype(np.float32)
 
 

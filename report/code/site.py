@@ -11,8 +11,9 @@ from strata.plots import base
 # The scripts of a page without panels, in the order in which they need one another.
 PLAIN = ("core", "search", "page")
 BAR = (
-    ("Appendix", "appendix/index.html"),
+    ("Figures", "appendix/index.html"),
     ("Models", "cards/index.html"),
+    ("Tutorials", "tutorials/first-look.html"),
     ("Reference", "api/index.html"),
 )
 LOOK = {"colors": base.COLORS, "grey": base.GREY, "red": base.RED}
@@ -48,13 +49,17 @@ def script(name: str, data: Any) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage of three digits; 100 % means every one.
+    """A share as a percentage of three digits, below one of one; 100 % means every one.
 
     >>> percent(0.98765), percent(0.3), percent(0.99996), percent(1.0), percent(None)
     ('98.8 %', '30 %', '> 99.9 %', '100 %', '–')
+    >>> percent(0.00469), percent(0.0001), percent(0.0)
+    ('0.5 %', '< 0.1 %', '0 %')
     """
     if share is None:
         return "–"
+    if 0 < share < 0.01:
+        return "< 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
     text = f"{100 * share:.3g} %"
     return "> 99.9 %" if share < 1 and text == "100 %" else text
 

@@ -18,13 +18,13 @@ class RunSummary(Result):
     variant: str
     """Empty for none."""
     architecture: str
-    epochs: int
+    epochs: int | None
     """Epochs trained."""
-    generalised: bool
+    generalised: bool | None
     """Whether the validation accuracy ends at the level metrics.accuracy."""
     accuracy: float
     """Over all n² ordered pairs."""
-    validation: float
+    validation: float | None
     mirror_free: float | None
     """Over the validation pairs whose mirror is not in training."""
     epoch_099: int | None

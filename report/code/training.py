@@ -47,7 +47,7 @@ def measures(run: str, frame: pd.DataFrame) -> Json:
 
 def embedding(run: str, found: pd.DataFrame, measured: pd.DataFrame) -> Json:
     """Amplitudes of each class and residues on three principal components (columns epoch, of,
-    place, value), 12 bits a number, and how many mirror-free pairs were right then."""
+    place, value), 8 bits a number, and how many mirror-free pairs were right then."""
     of = found["of"].astype(str)
     rows = {kind: matrix(found.loc[of == kind]) for kind in of.unique()}
     whole = measured.loc[(measured["measure"] == "mirror_free_accuracy") & (measured["of"] == "")]

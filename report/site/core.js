@@ -15,22 +15,22 @@ const strata = (() => {
     const query = choice.toString();
     return "#" + (at || (query ? "top" : "")) + (query ? "?" + query : "");
   }
-  function write(passing = false) {
-    history[passing ? "replaceState" : "pushState"](null, "", location.pathname + location.search + address());
+  // A step for Back, once a choice is made: on the way of a slider nothing is written.
+  function write() {
+    if (address() !== (location.hash || "#")) history.pushState(null, "", location.pathname + location.search + address());
   }
   function get(key, otherwise = "") {
     return choice.has(key) ? choice.get(key) : otherwise;
   }
-  // Nothing is announced where nothing changes. A step for Back, but on the way of a slider.
+  // Nothing is announced where nothing changes.
   function set(changes, passing = false) {
     const before = choice.toString();
     for (const [key, value] of Object.entries(changes)) {
       if (value === null || value === "") choice.delete(key);
       else choice.set(key, value);
     }
-    if (choice.toString() === before && !passing) return;
-    write(passing);
-    changed();
+    if (!passing) write();
+    if (choice.toString() !== before) changed();
   }
   // The pair that every panel marks; the classes that panels show go by it again.
   const pick = (a, b) => set({ a, b, find: null, target: null, target2: null });
@@ -84,7 +84,7 @@ const strata = (() => {
     if (at !== before) document.getElementById(at)?.scrollIntoView();
   });
   return {
-    get, set, pick, residue, goto, load, script, epochs, chosen, beside, headline, root, views: {}, address, listing: [],
+    get, set, settle: write, pick, residue, goto, load, script, epochs, chosen, beside, headline, root, views: {}, address, listing: [],
     section: () => at,
     measured: name => measured.get(name),
     checkpoints: data => measured.set(data.run, data),

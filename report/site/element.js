@@ -46,7 +46,7 @@
       found.push([`head ${h} attends`, `${x} to ${a}, ${y} to ${b}`]);
     });
     const { answers, pairs, gap, largest } = run.fidelity;
-    found.push(["computed here", "from the weights rounded to 12 bits, which leave the answer as it is on "
+    found.push(["computed here", "from the weights rounded to 8 bits, which leave the answer as it is on "
       + `${answers.toLocaleString("en")} of ${pairs.toLocaleString("en")} pairs and move a logit `
       + `(up to ${round(largest)}) by ${gap.toPrecision(1)} at most`]);
     return found;

@@ -1,22 +1,12 @@
 "use strict";
 // A run's algebra, and the run itself: attention, neurons and logits of any pair, from the weights
-// that the page holds. The same sums as model.py; weights rounded to 12 bits.
+// that the page holds. The same sums as model.py; weights rounded to 8 bits.
 strata.model = (() => {
-  const PLACE = new Uint8Array(128);
-  [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].forEach(
-    (digit, i) => { PLACE[digit.charCodeAt(0)] = i; });
-
-  // Rows of numbers relative to the largest of each: two characters a number, 2048 is 0.
+  // Rows of numbers, a byte each: multiples of 1/127 of the largest of the row, 128 is 0.
   function unpack({ columns, scale, data }) {
-    return scale.map((largest, row) => {
-      const out = new Float32Array(columns);
-      for (let j = 0; j < columns; j++) {
-        const i = 2 * (row * columns + j);
-        const code = 64 * PLACE[data.charCodeAt(i)] + PLACE[data.charCodeAt(i + 1)];
-        out[j] = (code - 2048) / 2047 * largest;
-      }
-      return out;
-    });
+    const bytes = atob(data);
+    return scale.map((largest, row) => Float32Array.from({ length: columns },
+      (_, j) => (bytes.charCodeAt(row * columns + j) - 128) / 127 * largest));
   }
   function dot(x, y, from = 0) {
     let sum = 0;
@@ -103,7 +93,7 @@ strata.model = (() => {
     const mlp = W.W_in.map((w, j) => Math.max(0, dot(w, x) + W.b_in[j]));
     const out = combine(mlp, W.W_out, W.heads ? x : new Float32Array(W.b_out.length));
     add(out, W.b_out);
-    return { mlp, logits: W.W_U.map((w, c) => dot(w, out) + W.b_U[c]) };
+    return { mlp, stream: out, logits: W.W_U.map((w, c) => dot(w, out) + W.b_U[c]) };
   }
   const logits = (run, a, b) => forward(weights(run), a, b).logits;
   // n × n maps in algebraic order: f(a, b) of every pair.

@@ -1,5 +1,5 @@
 "use strict";
-// The network with one of its parts changed, as docs/interventions.md defines the changes. `hero` is what
+// The network with one of its parts changed, as studies/interventions/criteria.md defines the changes. `hero` is what
 // report/code/hero.py writes; the weights are those of the run's page.
 strata.network = (() => {
   const { dot, add, tuple } = strata.model;
@@ -26,10 +26,10 @@ strata.network = (() => {
     }
     return found;
   }
-  // The embedding without the directions that these characters of the units take up, class by class.
-  function withoutAxis(run, W_E, change) {
-    const rows = J => J.elements.map(a => W_E[a]), units = run.classes.find(J => J.d === 1);
-    const directions = basis(change.frequencies.flatMap(k => component(rows(units), units.orders, k)));
+  // The embedding without the directions that these characters of a class take up, class by class.
+  function without(run, W_E, change) {
+    const rows = J => J.elements.map(a => W_E[a]), own = run.classes.find(J => J.d === change.d);
+    const directions = basis(change.frequencies.flatMap(k => component(rows(own), own.orders, k)));
     const changed = [...W_E];
     for (const J of run.classes) {
       const middle = mean(rows(J));
@@ -79,7 +79,7 @@ strata.network = (() => {
     const W = strata.model.weights(run);
     if (change.kind === "none") return W;
     if (change.kind === "head") return withoutHead(W, change.head, run.n);
-    const W_E = change.kind === "axis" ? withoutAxis(run, W.W_E, change)
+    const W_E = change.frequencies ? without(run, W.W_E, change)
       : keys(run, W.W_E, hero, change.kind === "keep");
     const scores = hero.readers.map(r => W_E.map(x => dot(r.weights, x) + r.constant));
     const found = { ...W, W_E, scores };

@@ -47,6 +47,7 @@ strata.panel = box => {
         const input = held[key] ?? field(key, label, Object.assign(document.createElement("input"), { type: "range" }));
         Object.assign(input, { min: low, max: high, step: 1 });
         input.oninput = () => slot.set({ [key]: input.value === otherwise ? null : input.value }, true);
+        input.onchange = strata.settle;
         input.parentNode.hidden = hidden;
         const wanted = Number(strata.get(key + suffix, suffix ? strata.get(key, otherwise) : otherwise));
         return +(input.value = Number.isInteger(wanted) && wanted >= low && wanted <= high ? wanted : otherwise);

@@ -64,6 +64,7 @@
   function turning({ plot, set }, turn) {
     plot.style.touchAction = "pan-y";
     plot.onpointerdown = event => { plot.from = { x: event.clientX, turn }; plot.turned = false; };
+    plot.onpointerup = strata.settle;
     plot.onpointermove = event => {
       if (!event.buttons || !plot.from || Math.abs(event.clientX - plot.from.x) < 4) return;
       if (!plot.turned) plot.setPointerCapture(event.pointerId);

@@ -26,6 +26,7 @@ from strata.run import command, read_yaml
 SITE, DOCS = Path("report/site"), Path("docs")
 # Tables over the training of a run; there are none where there is no such study.
 MEASURED, EMBEDDING = "studies/dynamics/data/dynamics", "studies/dynamics/data/grokking"
+PICTURE = Path("studies/mechanism/data/picture.json")  # of the headline run, if it is its code
 Json = dict[str, Any]
 
 
@@ -105,9 +106,16 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
     printed = store.read_json("paper/printed_values.json")
     results = numbers.Results(run.n, tables, numbers.seeds(metrics, run.n), printed)
     told = store.read_json(hero)
-    told = told and told | {"epochs": checkpoints.get(str(run), [])}
+    firsts = {x["run"]: x["first_099"] for x in store.read_json(curves)}
+    picture = store.read_json(PICTURE) if PICTURE.is_file() else {"run": ""}
+    more = {"epochs": checkpoints.get(str(run), []), "first": firsts.get(str(run))}
+    more |= {"picture": picture["run"] == str(run)}
+    if more["picture"]:
+        store.write_text(out / "site/picture.js", script("picture", picture))
+    told = told and told | more
     html = front.page(pages, run, results, told, read_yaml("CITATION.cff"))
     store.write_text(out / "index.html", html)
+    store.write_text(out / "glossary.html", rendered("glossary.html", "", scripts=PLAIN))
     store.write_text(out / "site/words.js", appendix.index(pages, docs))
     for path, html in (*appendix.written(pages, run), *texts(docs)):
         store.write_text(out / path, html)

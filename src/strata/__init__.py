@@ -22,7 +22,9 @@ PUBLIC = {
     "MLP": "strata.api.model",
     "Run": "strata.run",
     "Transformer": "strata.api.model",
+    "analyse": "strata.api.analysis",
     "classes": "strata.monoid",
+    "from_weights": "strata.api.foreign",
     "load": "strata.api.repository",
     "runs": "strata.api.repository",
 }

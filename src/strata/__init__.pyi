@@ -1,4 +1,6 @@
 from strata import monoid as monoid
+from strata.api.analysis import analyse as analyse
+from strata.api.foreign import from_weights as from_weights
 from strata.api.model import MLP as MLP
 from strata.api.model import Transformer as Transformer
 from strata.api.repository import load as load

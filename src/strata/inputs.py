@@ -40,6 +40,15 @@ def fault(error: ValidationError, origin: str, *prefix: str) -> InputError:
     return InputError(" ".join((": ".join(filter(None, (origin, key, reason))) + more).split()))
 
 
+def printable(text: str) -> str:
+    """The text with a question mark for what is no letter of it, such as codes of a terminal.
+
+    >>> printable("n6\x1b[2J …")
+    'n6?[2J …'
+    """
+    return "".join(x if x.isprintable() else "?" for x in text)
+
+
 def few(names: Sequence[str]) -> str:
     """Names for a line: the first three, and how many more there are.
 

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from strata.inputs import InputError as InputError  # as everybody knows it
-from strata.inputs import arguments, fault, regular
+from strata.inputs import arguments, fault, printable, regular
 
 LARGEST_YAML = 2**24  # bytes
 M = TypeVar("M", bound=BaseModel)
@@ -205,7 +205,7 @@ def command(main: Callable[..., None]) -> None:
     try:
         main(*arguments(main, sys.argv[1:]))
     except InputError as error:
-        sys.exit(f"{Path(sys.argv[0]).stem}: {error}")
+        sys.exit(printable(f"{Path(sys.argv[0]).stem}: {error}"))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        sys.exit(f"{Path(sys.argv[0]).stem}: {where}{error.strerror or error}")
+        sys.exit(printable(f"{Path(sys.argv[0]).stem}: {where}{error.strerror or error}"))

@@ -20,12 +20,15 @@ from pydantic import BaseModel
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialise
 
-from strata.architecture import architecture, architecture_of
-from strata.inputs import InputError, regular
+from strata.architecture import Shapes, architecture, architecture_of
+from strata.inputs import InputError, few, regular
 from strata.result import parsed
 from strata.run import M, Run, TrainParams, validated
+from strata.task import HELD_BACK, TRAIN, VALIDATION
 
 Arrays = dict[str, np.ndarray]
+TEXT = 2**28  # bytes of text in a column of a row group; the results of 83 runs have 2**25
+WORD = 200  # bytes of a word that stands in many rows
 
 SPLIT = pa.schema(
     [(name, pa.int32()) for name in ("a", "b", "c", "class_a", "class_b", "class_c")]
@@ -40,6 +43,9 @@ HISTORY = pa.schema(
         ("mirror_free_accuracy", pa.float64()),
     ]
 )
+
+# Of a model whose training is not recorded.
+NO_HISTORY = pd.DataFrame({x.name: np.empty(0, x.type.to_pandas_dtype()) for x in HISTORY})
 
 
 @contextmanager
@@ -111,33 +117,67 @@ def read_tensors(path: Path | str) -> tuple[Arrays, dict[str, Any]]:
         raise InputError(f"{path}: {error.strerror or error}") from None
     except (SafetensorError, KeyError, ValueError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: not a safetensors file of ours, or truncated: {error}") from None
+    except AttributeError as error:  # of numpy, for a type of numbers that it lacks
+        raise InputError(f"{path}: not a safetensors file of ours: {error}") from None
 
 
 def read_weights(path: Path | str, run: Run | None = None) -> Arrays:
-    """The weights of a run by name, float32: exactly the tensors of its configuration."""
-    return read_trained(path, run)[0]
+    """The weights of a run by name, float32: exactly the tensors of its configuration, or, where it
+    was trained elsewhere, of a model of some size."""
+    weights, config = read_tensors(path)
+    if "imported" not in config:
+        return _trained(path, run, weights, config)[0]
+    made, kind = run_in(path, config, run), architecture_of(weights)
+    try:
+        d_mlp, d_model = weights["W_out"].shape
+        heads = len(weights["W_Q"]) if kind.attends else 1
+        expected = kind.sizes(made.n, d_model, heads, d_mlp)
+    except (KeyError, ValueError, ZeroDivisionError):
+        raise InputError(f"{path}: its tensors are not those of a model") from None
+    check_tensors(path, weights, expected)
+    return weights
 
 
 def read_trained(path: Path | str, run: Run | None = None) -> tuple[Arrays, TrainParams]:
     """The weights of a run, and what it was trained with as the file itself says."""
-    weights, config = read_tensors(path)
+    return _trained(path, run, *read_tensors(path))
+
+
+def _trained(
+    path: Path | str, run: Run | None, weights: Arrays, config: Mapping[str, Any]
+) -> tuple[Arrays, TrainParams]:
     known = {"architecture": architecture_of(weights).name}  # of files that do not record it
     try:
-        made = Run.parse(config["run"])
         own = validated(TrainParams, known | config["train"], "", "train")
     except (KeyError, TypeError):
         raise InputError(f"{path}: its metadata names no run and no train parameters") from None
     except InputError as error:
         raise InputError(f"{path}: its metadata is not valid: {error}") from None
+    made = run_in(path, config, run)
+    check_tensors(path, weights, architecture(own).shapes(made.n, own))
+    return weights, own
+
+
+def run_in(path: Path | str, config: Mapping[str, Any], run: Run | None) -> Run:
+    """The run that a weights file is of. Raises InputError where it is of another."""
+    try:
+        made = Run.parse(config["run"])
+    except (KeyError, TypeError):
+        raise InputError(f"{path}: its metadata names no run") from None
+    except InputError as error:
+        raise InputError(f"{path}: its metadata is not valid: {error}") from None
     if run and run != made:
         raise InputError(f"{path}: weights of {made}, must be those of {run}")
-    expected = architecture(own).shapes(made.n, own)
+    return made
+
+
+def check_tensors(path: Path | str, weights: Arrays, expected: Shapes) -> None:
+    """Raises InputError unless these are the tensors, all of them float32."""
     for name in sorted({*weights, *expected}):
         got = f"{weights[name].dtype} {weights[name].shape}" if name in weights else "missing"
         must = f"float32 {expected[name]}" if name in expected else "missing"
         if got != must:
             raise InputError(f"{path}: tensor {name} is {got}, must be {must}")
-    return weights, own
 
 
 def table_writer(path: Path | str, schema: pa.Schema) -> pq.ParquetWriter:
@@ -187,8 +227,13 @@ def read_blocks(
         if rows not in (None, found) or not found:
             raise InputError(f"{path}: {found} rows, must be {rows or 'at least 1'}")
         for group in range(file.num_row_groups):
+            _modest(path, file.metadata.row_group(group))
             table = file.read_row_group(group, list(columns or schema.names))
-            yield {name: _array(table.column(name).combine_chunks()) for name in table.column_names}
+            found = {name: table.column(name).combine_chunks() for name in table.column_names}
+            for name, column in found.items():
+                if pa.types.is_dictionary(column.type) and _longest(column.dictionary) > WORD:
+                    raise InputError(f"{path}: {name}: a word of it has more than {WORD} bytes")
+            yield {name: _array(column) for name, column in found.items()}
 
 
 def read_table(
@@ -200,6 +245,17 @@ def read_table(
     """The same columns whole."""
     blocks = list(read_blocks(path, schema, columns, rows))
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def _modest(path: Path | str, group: pq.RowGroupMetaData) -> None:
+    """Raise InputError where the text of a column would fill the memory; rows bound the rest."""
+    for column in map(group.column, range(group.num_columns)):
+        if column.physical_type == "BYTE_ARRAY" and column.total_uncompressed_size > TEXT:
+            raise InputError(f"{path}: {column.path_in_schema}: more than {TEXT} bytes of text")
+
+
+def _longest(words: pa.Array) -> int:
+    return max((len(x.as_buffer()) for x in words if x.is_valid), default=0)
 
 
 def _array(column: pa.Array) -> np.ndarray:
@@ -216,6 +272,8 @@ def read_split(path: Path | str, n: int) -> Arrays:
     a, b = np.divmod(np.arange(n * n), n)
     if not all(np.array_equal(table[k], v) for k, v in {"a": a, "b": b, "c": a * b % n}.items()):
         raise InputError(f"{path}: is not the pair table of n = {n}")
+    if others := {*table["split"]} - {TRAIN, VALIDATION, HELD_BACK}:
+        raise InputError(f"{path}: split = {few(sorted(map(str, others)))}: must be one of a split")
     return table
 
 

@@ -186,11 +186,17 @@ NAN = "holds a value that is not finite"
 TENSORS = [
     ("embed.weight", None, "missing, must be float32 (7, 16)"),
     ("mlp.4.bias", torch.ones(2), "float32 (2,), must be missing"),
-    ("mlp.0.weight", lambda x: x.T, "float32 (16, 32), must be float32 (32, 16)"),
+    ("mlp.0.weight", lambda x: x.T.contiguous(), "float32 (16, 32), must be float32 (32, 16)"),
     ("attn.in_proj_bias", lambda x: x.double(), "float64 (48,), must be float32 (48,)"),
     ("unembed.bias", lambda x: x.bfloat16(), "bfloat16 (6,)"),
     ("unembed.weight", lambda x: x.to_sparse(), "float32 (6, 16) (torch.sparse_coo"),
     ("mlp.2.bias", [1.0], "a list, must be float32 (16,)"),
+    (
+        "embed.weight",
+        lambda _: torch.zeros(1).expand(7, 16),
+        "float32 (7, 16) (a view of something",
+    ),
+    ("mlp.2.bias", lambda x: x.to(torch.complex64).conj().imag, "float32 (16,) (a view of something else), must be float32"),
 ]
 OTHERS = [
     ("model_state_dict/mlp.2.weight", lambda x: x * math.nan, f"tensor mlp.2.weight {NAN}"),
@@ -230,8 +236,9 @@ def test_what_does_not_fit_is_refused_by_name(path, change, named):
 def test_an_ordered_dict_of_parameters_and_more_entries_than_needed_are_fine():
     model, dictionary = checkpoint(SIZES[0])
     state = OrderedDict(model.named_parameters(), causal_mask=model.causal_mask)
-    found = converted(dictionary | {"model_state_dict": state, "note": "more"})
-    assert str(found.run) == "n2-s1"
+    whole = OrderedDict(dictionary | {"model_state_dict": state, "note": "more"})
+    vars(whole)["get"] = "an attribute that a file brings along"
+    assert str(converted(whole).run) == "n2-s1"
 
 
 @pytest.mark.parametrize(

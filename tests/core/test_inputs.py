@@ -55,3 +55,13 @@ def test_a_script_gets_its_words_or_says_what_they_must_be(monkeypatch):
     with pytest.raises(SystemExit) as end:
         called(monkeypatch, "a")
     assert end.value.code == "x: called with 1 arguments: must be FOLDER SPLIT-PATH NAMES"
+
+
+def test_a_script_shows_no_code_of_a_terminal(monkeypatch):
+    def main() -> None:
+        raise InputError("\x1b[2Jnothing … here")
+
+    monkeypatch.setattr(sys, "argv", ["stages/x.py"])
+    with pytest.raises(SystemExit) as end:
+        command(main)
+    assert end.value.code == "x: ?[2Jnothing … here"

@@ -1,4 +1,4 @@
-"""Each remote of docs/remotes.md, on a real server: nothing is lost when it dies in between."""
+"""Each remote of docs/operating.md, on a real server: nothing is lost when it dies in between."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ import pytest
 from servers import PASSWORD, USER, Server
 from tiny import Project, copied
 
-PAGE = Path(__file__).parents[2] / "docs" / "remotes.md"
+PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
 KINDS = ("s3", "ssh", "webdav", "http")
 IMPATIENT = {"AWS_MAX_ATTEMPTS": "1"}  # else an S3 client tries again for minutes
 DVC = (sys.executable, "-m", "dvc")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ops import files
-from ops.readme import BLOCK, chosen
+from ops.readme import BLOCK, CELL, cell, chosen
 from strata import params, store, task
 from strata.run import Run
 from strata.train import snapshots
@@ -78,7 +78,7 @@ def test_the_pages_show_the_tables_and_figures_that_stages_wrote():
     listings = [shipped(x).read_bytes() for x in SHIPPED.values() if x.endswith(".dir")]
     made = {x["relpath"]: x["md5"] for listing in listings for x in json.loads(listing)}
     made |= {Path(path).name: md5 for path, md5 in SHIPPED.items()}
-    for copy in (ROOT / "docs").glob("*.png"):
+    for copy in (*ROOT.glob("docs/*.png"), *ROOT.glob("studies/*/*.png")):
         assert copy.read_bytes() == shipped(made[copy.name]).read_bytes()
 
 
@@ -87,11 +87,23 @@ def test_a_table_without_an_end_takes_no_prose_with_it():
     assert [found[2] for found in BLOCK.finditer(page)] == ["b.md"]
 
 
+def test_a_number_ends_where_its_marker_does():
+    line = "<!-- a.md[b] -->< 0.1 %<!-- end --> of <!-- a.md[c] -->2<!-- end -->"
+    assert [found[3] for found in CELL.finditer(line)] == ["b", "c"]
+
+
 def test_a_page_takes_columns_of_a_table_by_their_headings():
     table = "All.\n\n| n | a, b | c |\n|--:|:--|:--|\n| 4 | x y | 1.0 |"
     assert chosen(table, ["c", "a, b"]) == "All.\n\n| c | a, b |\n|:--|:--|\n| 1.0 | x y |"
-    with pytest.raises(SystemExit, match="no column 'a': it has n, a, b, c"):
+    with pytest.raises(SystemExit, match="no column 'a': there are n, a, b, c"):
         chosen(table, ["a"])
+
+
+def test_a_sentence_takes_the_cell_of_the_one_row_that_has_the_others():
+    table = "All.\n\n| n | of | share |\n|--:|:--|--:|\n| 4 | x | 1 % |\n| 4 | y | 2 % |"
+    assert cell(table, ["4", "y"], "share") == "2 %"
+    with pytest.raises(SystemExit, match="2 rows have 4"):
+        cell(table, ["4"], "share")
 
 
 # Where the files of each run are, by its name.

@@ -1,19 +1,36 @@
-"""README and docs: short, with narrow tables, and links that lead somewhere."""
+"""README, docs and the pages of studies: short, with narrow tables, links that lead somewhere, and
+numbers from the files that stages wrote."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from ops import readme
+from strata.run import read_yaml
+
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
 PAGES += [*sorted(ROOT.glob("studies/*/*.md"))]
-every_page = pytest.mark.parametrize(
-    "page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES]
-)
+FILLED = readme.pages()
+every_filled = pytest.mark.parametrize("page", FILLED, ids=str)
+# Its links lead to pages of its day, and stay as they were written.
+DATED = "criteria-primes.md"
 CODE = {".py", ".yaml", ".ipynb"}
 # DVC brings these: a clone of git alone has none of them.
 MADE = re.compile(r"(studies/\w+/)?(tables|figures|data)/|report/html/")
+# Digits that are no result: names of models, tables, figures, sections, seeds, heads; words with a
+# letter in them; primes as what one computes modulo; days and years; versions of programs; how sure
+# an interval is; the place in a list.
+ROW = r"\d+(?:(?:,| and| to| or) \d+)*"
+NAMES = re.compile(
+    rf"(?:Tables?|Figures?|[Ss]ections?|[Ss]eeds?|[Hh]eads?|[Mm]odulo|mod)\s?{ROW}|§[\d.]+"
+    r"|n = \d+(?: = \d+(?: · \d+)*)?|arXiv:[\d.]+"
+    r"|(?:Python|TransformerLens|OpenBLAS|RO-Crate|Run\sCrate)[\s≥]+\d[\d.]*(?: and \d+)?"
+    r"|[\w./·+-]*[^\W\d][\w./·+-]*|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|95 % (?=intervals?)"
+    r"|^\s*\d+\. ",
+    re.MULTILINE,
+)
 
 
 def prose(page: Path) -> str:
@@ -21,12 +38,12 @@ def prose(page: Path) -> str:
     return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
-@every_page
+@pytest.mark.parametrize("page", [x for x in PAGES if x.name != DATED], ids=str)
 def test_every_link_leads_to_a_file_of_the_repository(page):
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose(page))
     paths = {(page.parent / link).resolve() for link in links if "://" not in link}
     lost = [x.relative_to(ROOT).as_posix() for x in paths if not x.exists()]
-    assert [x for x in lost if not MADE.match(x)] == []
+    assert [x for x in lost if not MADE.match(x) and not readme.gone(x)] == []
 
 
 @pytest.mark.parametrize("page", [x for x in PAGES if "studies" not in x.parts], ids=str)
@@ -35,8 +52,44 @@ def test_no_table_has_more_than_eight_columns(page):
     assert [x for x in rules if x.count("|") > 9] == []
 
 
-def test_the_readme_is_read_in_one_sitting():
-    assert len(prose(ROOT / "README.md").split()) <= 1000
+def typed(text: str) -> list[str]:
+    """The numerals of a page that no marker fills and that are no names, with what is around."""
+    for pattern in (readme.BLOCK, readme.CELL, readme.CODE, readme.COMMENT):
+        text = pattern.sub("", text)
+    text = NAMES.sub(lambda x: re.sub(r"\d", "_", x[0]), readme.LINK.sub("]", text))
+    text = re.sub(rf"\b(?:{'|'.join(moduli())})\b", "_", text)
+    return [text[max(0, x.start() - 30) : x.end() + 12] for x in re.finditer(r"\d[\d.,]*", text)]
+
+
+def moduli() -> set[str]:
+    """Those of the listed runs, and of the fresh ones of the mechanism."""
+    fresh = read_yaml(ROOT / "studies/params.yaml")["mechanism"]["fresh"]
+    return set(re.findall(r"\bn(\d+)-", f"{read_yaml(ROOT / 'studies/runs.yaml')['all']} {fresh}"))
+
+
+def test_a_numeral_is_found_unless_a_table_fills_it_or_it_is_a_name():
+    text = "Table 3 of n165-s1 (n = 154), modulo 3 and 5, seed 4: `x = 7`\n"
+    filled = "[1](a2.md) <!-- a.md[b] -->8 %<!-- end --> of 143.\n<!-- b.md -->\n9\n<!-- end -->\n"
+    assert typed(text + filled.replace("[1]", "[a]")) == []
+    assert len(typed(text + "56 points, 3 of 10, 0.5\n")) == 4
+
+
+@every_filled
+def test_no_line_begins_with_the_marker_of_a_number(page):
+    """Markdown would take the line for HTML."""
+    assert re.findall(rf"^\s*{readme.CELL.pattern}", page.read_text("utf-8"), re.MULTILINE) == []
+
+
+@every_filled
+def test_every_numeral_of_a_page_comes_from_a_file_that_a_stage_wrote(page):
+    assert typed(page.read_text("utf-8")) == []
+
+
+def test_a_page_is_read_in_one_sitting_and_all_of_them_in_two_hours():
+    counts = {page.as_posix(): readme.words(page.read_text("utf-8")) for page in FILLED}
+    limits = dict.fromkeys(counts, 1200) | {"README.md": 700, "docs/operating.md": 2500}
+    assert {page: count for page, count in counts.items() if count > limits[page]} == {}
+    assert sum(counts.values()) <= 12000
 
 
 def test_contributing_maps_the_library_in_both_directions():
@@ -50,10 +103,13 @@ def test_contributing_maps_the_library_in_both_directions():
     }
 
 
+NAMED = r"\b(?:docs|studies/\w+)/[\w-]+\.md"
+
+
 def test_pages_that_code_names_exist():
     folders = ("src", "stages", "ops", "benchmarks", "notebooks", "studies")
     folders += ("report/code", "report/stages", "report/notebooks")
     files = [x for name in folders for x in (ROOT / name).rglob("*.*") if x.suffix in CODE]
-    named = {y for x in files for y in re.findall(r"docs/[\w-]+\.md", x.read_text("utf-8"))}
+    named = {y for x in files for y in re.findall(NAMED, x.read_text("utf-8"))}
     assert len(named) > 3
     assert [x for x in named if not (ROOT / x).is_file()] == []

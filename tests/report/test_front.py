@@ -1,8 +1,7 @@
 """The front page of the report: the live drawing of the network against the library."""
 
 import json
-import re
-from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,13 +9,14 @@ import shipped
 import small
 import torch
 from reading import ROOT, RUN
-from selenium.webdriver.common.by import By
+from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from report.code import claims, front, hero, run_data
 from strata import monoid
 from strata.api.model import Model, model_of
 from strata.monoid import algebraic_order, classes
+from strata.patch import ablations, projections, specificity
 from strata.run import Run
 
 N, PAIRS = 165, 300
@@ -57,15 +57,26 @@ def changed(model: Model, name: str) -> Model:
     kind, _, which = name.partition("-")
     if kind == "axis":
         return model.without(prime=int(which))
+    if kind == "class":
+        return without_class(model, int(which))
     if kind == "head":
         return model.without(head=int(which))
     made = {"keep": model.keeping_key_characters, "remove": model.without_key_characters}
     return made[kind]() if kind in made else model
 
 
+def without_class(model: Model, d: int) -> Model:
+    """The model without the directions of all key characters of J_d."""
+    weights, n = model.weights(), model.n
+    subject = ablations.subject(weights, n, projections.keys(weights["W_E"][:n], n, 0.5))
+    rows = specificity.removed(subject, specificity.directions(subject, d))
+    return model_of(model.run, weights | {"W_E": np.concatenate([rows, weights["W_E"][n:]])})
+
+
 def test_every_change_in_the_page_is_that_of_the_library_over_many_pairs(network, model, told):
     names = [x["name"] for x in told["changes"]]
-    assert names == ["none", "axis-3", "axis-5", "axis-11", *(f"head-{h}" for h in range(4)),
+    assert names == ["none", "axis-3", "axis-5", "axis-11", "class-3",
+                     *(f"head-{h}" for h in range(4)),
                      "keep", "remove"]  # fmt: skip
     a, b = np.random.default_rng(0).integers(N, size=(2, PAIRS))
     kept = model.weights()
@@ -80,13 +91,13 @@ def test_every_change_in_the_page_is_that_of_the_library_over_many_pairs(network
             true = changed(model, name)(a, b).numpy()
         size = np.abs(true).max()
         np.testing.assert_allclose(logits, same, atol=1e-4 * size, err_msg=name)
-        # What 12 bits a weight move, beside what the shipped weights say.
+        # What 8 bits a weight move, beside what the shipped weights say.
         gap = np.abs(logits - true).max()
-        assert gap < 0.01 * size, name
+        assert gap < 0.02 * size, name
         top = np.sort(true, axis=1)
         clear = top[:, -1] - top[:, -2] > 2 * gap
         assert (logits.argmax(1) == true.argmax(1))[clear].all(), name
-        assert clear.mean() > 0.8 or name == "remove", (name, clear.mean())
+        assert clear.mean() > 0.5 or name == "remove", (name, clear.mean())
 
 
 # ---- what the page is told -------------------------------------------------------------------
@@ -99,7 +110,7 @@ def test_the_costs_are_those_of_every_pair_one_by_one(n):
     assert found
     for change in found["changes"]:
         answers = changed(model, change["name"]).answers()
-        alone = dict.fromkeys(hero.prime_powers(n), 0)
+        alone = dict.fromkeys(monoid.prime_powers(n), 0)
         for a in range(n):
             for b in range(n):
                 off = [q for q in alone if (answers[a, b] - a * b) % q]
@@ -128,64 +139,138 @@ def test_a_diverged_network_has_nothing_to_draw():
     assert hero.data(weights, 6, 0.5) is None
 
 
+@pytest.mark.parametrize("n", [12, 15])
+def test_a_dial_is_drawn_on_the_largest_score_of_all_pairs(n):
+    weights = small.weights_of(Run(n, 1))
+    logits = model_of(Run(n, 1), weights)(*np.divmod(np.arange(n * n), n)).detach().numpy()
+    for q, (units, others) in hero.scales(weights, n).items():
+        means = np.array([[row[r::q].mean() for r in range(q)] for row in logits])
+        apart = np.abs(means - means.mean(axis=1, keepdims=True)).max(axis=0)
+        unit = np.gcd(np.arange(q), q) == 1
+        assert units == pytest.approx(apart[unit].max(), rel=1e-3)
+        assert others == pytest.approx(apart[~unit].max(), rel=1e-3)
+
+
+@pytest.mark.parametrize("q", [3, 4, 5, 11])
+def test_chance_is_what_guessing_among_units_gets_wrong(q):
+    units = [r for r in range(q) if np.gcd(r, q) == 1]
+    wrong = [a in units and b in units and a * b % q != guess
+             for a in range(q) for b in range(q) for guess in units]  # fmt: skip
+    assert hero.chance(q) == pytest.approx(np.mean(wrong))
+
+
+# ---- what may be said ------------------------------------------------------------------------
+
+
+def told_of(modulo: list[dict], spared: tuple[int, int]) -> tuple[dict, dict]:
+    changes = [{"name": f"axis-{p}", "kind": "axis", "prime": p, "directions": 1,
+                "wrong": {"modulo": x}} for p, x in zip((3, 5), modulo, strict=True)]  # fmt: skip
+    return {"changes": changes, "chance": {3: 2 / 9, 5: 0.48}}, {"cuts": {"spared": spared}}
+
+
+@pytest.mark.parametrize(
+    ("modulo", "spared", "says"),
+    [
+        ([{3: 0.2, 5: 0.0}, {3: 0.0, 5: 0.5}], (3, 4), True),
+        ([{3: 0.2, 5: 0.0}, {3: 0.0, 5: 0.5}], (1, 4), False),
+        ([{3: 0.2, 5: 0.2}, {3: 0.0, 5: 0.5}], (4, 4), False),
+        ([{3: 0.0, 5: 0.0}, {3: 0.0, 5: 0.5}], (4, 4), False),
+    ],
+)
+def test_the_title_names_primes_where_cuts_break_one_each_and_spare_the_rest(modulo, spared, says):
+    assert front.by_primes(*told_of(modulo, spared)) is says
+
+
 # ---- the page in the browser -----------------------------------------------------------------
 
 DRAWN = "return document.documentElement.dataset.drawn"
+OVER = """return [...document.querySelectorAll('main *')].filter(
+    x => x.getBoundingClientRect().right > innerWidth + 1 && !x.closest('pre, .scroll')
+    ).map(x => x.outerHTML.slice(0, 80))"""
+SCREENS = ("powers", "two", "embedding", "break", "sure")
 
 
-def change(reader, name: str) -> str:
-    """Make a change; what is said of the pair then."""
-    reader.js("document.querySelector(`[name=change][value=${arguments[0]}]`).click()", name)
+def cut(reader, name: str) -> str:
+    """Make a change on the bars; what is said of the pair then."""
+    reader.js("document.querySelector(`.change[data-change=${arguments[0]}]`).click()", name)
     reader.until(f"{DRAWN}.endsWith(arguments[0])", name)
     return reader.one("#verdict").text
 
 
-@pytest.mark.parametrize(("width", "dark", "screens"), [(1280, False, 12), (390, True, 18)])
-def test_it_fits_and_every_picture_is_drawn(width, dark, screens, reader):
-    reader.open("index.html", width, dark)
-    size = (
-        "const x = document.documentElement; return [x.scrollWidth, x.clientWidth, x.scrollHeight]"
-    )
-    across, inner, height = reader.js(size)
-    assert across == inner and height <= screens * 800
-    for box in reader.chrome.find_elements(By.CSS_SELECTOR, ".picture, #circles, #logits"):
-        assert box.find_elements(By.CSS_SELECTOR, "svg, table"), box.get_attribute("id")
-    assert len(reader.chrome.find_elements(By.CSS_SELECTOR, ".card")) == len(claims.CLAIMS)
-    assert reader.js("return document.querySelectorAll('svg:not([aria-label])').length") == 0
+def test_every_screen_is_drawn_and_fits(reader):
+    for width, dark in ((320, True), (390, False), (768, True), (1280, False), (1920, True)):
+        reader.open("index.html", width, dark)
+        for name in SCREENS:
+            scroll = "document.getElementById(arguments[0]).scrollIntoView({behavior: 'instant'})"
+            drawn = "document.querySelector(`#${arguments[0]}-picture`).dataset.drawn !== undefined"
+            reader.until(f"{scroll}; return {drawn}", name)
+            assert reader.every(f"#{name}-picture svg, #{name}-picture button"), name
+        assert reader.js(OVER) == [], width
+        assert reader.js("return document.querySelectorAll('svg:not([aria-label])').length") == 0
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_pair_shown_first_goes_wrong_modulo_the_prime_that_is_cut_out(width, reader):
     reader.open("index.html", width)
     a, b = hero.PAIR
-    assert (
-        f"{a} × {b} = {a * b % N}" in reader.one("#verdict").text
-        and "right" in reader.one("#verdict").text
-    )
-    for p in (3, 5, 11):
-        assert f"Off modulo {p} alone" in change(reader, f"axis-{p}")
-        off = reader.chrome.find_elements(By.CSS_SELECTOR, "#circles .off")
-        assert [f"modulo {p}" in x.text for x in off] == [True]
+    assert reader.js(DRAWN) == f"{a} {b} axis-3"  # something is cut from the start
+    for i, p in enumerate((3, 5, 11)):
+        said = cut(reader, f"axis-{p}")
+        assert f"it is {a * b % N}" in said and said.count("✗") == 1
+        marks = [x.text for x in reader.every("#dials em")]
+        assert ["✗" in x for x in marks] == [i == j for j in range(3)]
     for name in ("none", "keep"):
-        assert "right" in change(reader, name) and "none is wrong" in reader.one("#cost").text
+        said = cut(reader, name)
+        assert said.count("✓") == 3 and str(a * b % N) in said
+        assert "0 %" in reader.one("#cost").text
+
+
+def test_what_the_dials_show_are_the_means_of_the_logits_by_residue(reader, model):
+    a, b = 41, 73
+    reader.open(f"index.html#top?a={a}&b={b}&change=none")
+    logits = model(np.array([a]), np.array([b]))[0].detach().numpy()
+    most = hero.scales(model.weights(), N)[11][0]
+    means = np.array([logits[r::11].mean() for r in range(11)])
+    lengths = 0.5 + 0.5 * (means - means.mean()) / most
+    radii = """return [...document.querySelectorAll('#dials figure:last-child path.petal')].map(
+        x => { const [, u, v] = x.getAttribute('d').match(/L([0-9.]+) ([0-9.]+)/);
+               return Math.hypot(u - 140, v - 140); })"""
+    found = (np.array(reader.js(radii)) - 28) / 62
+    np.testing.assert_allclose(found, lengths[1:], atol=0.02)
+
+
+def test_a_handle_turns_by_key_and_by_hand_and_only_its_own_residue_changes(reader):
+    reader.open("index.html#top?a=107&b=98&change=none")
+    handle = reader.one("#dials figure:nth-child(3) .handle-a")
+    reader.js("arguments[0].focus()", handle)
+    ActionChains(reader.chrome).send_keys(Keys.ARROW_RIGHT).perform()
+    reader.until(f"return !({DRAWN[7:]}).startsWith('107 ')")
+    a = int(reader.js(DRAWN).split()[0])
+    assert (a % 3, a % 5, a % 11) == (107 % 3, 107 % 5, 2 * 8 % 11)
+    before = reader.js("return history.length")
+    circle = reader.one("#dials figure:nth-child(3) .handle-a circle")
+    ActionChains(reader.chrome).click_and_hold(circle).move_by_offset(-30, 40).move_by_offset(
+        -40, 30).move_by_offset(-60, -20).release().perform()  # fmt: skip
+    reader.until(f"return !({DRAWN[7:]}).startsWith('{a} ')")
+    turned = int(reader.js(DRAWN).split()[0])
+    assert (turned % 3, turned % 5) == (a % 3, a % 5) and turned % 11 != a % 11
+    assert reader.js("return history.length") == before + 1  # one step for Back
+    assert f"a={turned}" in reader.chrome.current_url
 
 
 def test_a_pair_and_a_change_are_in_the_address_and_back_takes_them_back(reader):
     reader.open("index.html")
-    first = reader.one("#verdict").text
     field = reader.one("#a")
     field.send_keys(Keys.CONTROL, "a")
     field.send_keys("33", Keys.ENTER)
-    reader.until("return document.documentElement.dataset.drawn.startsWith('33 ')")
-    assert f"33 × {hero.PAIR[1]}" in reader.one("#verdict").text
-    change(reader, "axis-11")
+    reader.until(f"{DRAWN}.startsWith('33 ')")
+    cut(reader, "axis-11")
     assert "a=33" in reader.chrome.current_url and "change=axis-11" in reader.chrome.current_url
     here = reader.js("return location.hash")
     reader.chrome.back()
-    reader.until("return document.documentElement.dataset.drawn.endsWith('none')")
+    reader.until(f"{DRAWN}.endsWith('axis-3')")
     reader.chrome.back()
     reader.until("return document.getElementById('a').value !== '33'")
-    assert reader.one("#verdict").text == first
     reader.open(f"index.html{here}")
     assert reader.js(DRAWN) == f"33 {hero.PAIR[1]} axis-11"
 
@@ -201,90 +286,86 @@ def test_what_is_no_residue_is_refused_and_an_address_without_sense_shows_the_fi
     assert reader.js(DRAWN) == f"{a} {b} none"
 
 
-def test_a_residue_picked_in_a_step_is_marked_everywhere_by_click_and_by_key(reader):
+def test_without_the_network_the_first_picture_is_there_and_little_is_loaded(reader, site):
     reader.open("index.html")
-    reader.js("document.querySelector('#inverses-picture [data-c=\"12\"] rect').dispatchEvent("
-              "new MouseEvent('click', {bubbles: true}))")  # fmt: skip
-    reader.until("return document.documentElement.dataset.drawn.startsWith('12 ')")
-    assert "12 shares 3 with 165" in reader.one("#inverses-picture .readout").text
-    assert "a = 12 is in J₃" in reader.one("#classes-picture .readout").text
-    reader.one("#inverses-picture svg").send_keys(Keys.ARROW_RIGHT)
-    reader.until("return document.documentElement.dataset.drawn.startsWith('13 ')")
-    assert reader.js("return document.activeElement.closest('.picture')?.id") == "inverses-picture"
-    reader.js("document.querySelector('#pca-picture input[value=\"11\"]').click()")
-    assert "residue modulo 11" in reader.one("#pca-picture .readout").text
-    assert len(reader.chrome.find_elements(By.CSS_SELECTOR, "#pca-picture .cluster")) >= 8
-    boxes = """const [by] = arguments, picture = document.querySelector("#pca-picture");
-        picture.querySelector(`input[value="${by}"]`).click();
-        return [...document.querySelectorAll("#pca-picture .cluster")].map(x => {
-            const box = x.getBoundingClientRect();
-            return [box.left, box.top, box.right, box.bottom];
-        })"""
-    for by in ("class", "3", "5", "11"):
-        found = reader.js(boxes, by)
-        for one, other in combinations(found, 2):
-            apart = (one[i + 2] <= other[i] or other[i + 2] <= one[i] for i in (0, 1))
-            assert any(apart), (by, found)
+    loaded = [x.get_attribute("src") for x in reader.every("head script[src*='site/']")]
+    sizes = [(site / "site" / Path(x).name).stat().st_size for x in loaded]
+    sizes += [(site / x).stat().st_size for x in ("index.html", "site/style.css", "site/front.css")]
+    assert sum(sizes) < 200_000
+    assert sum(sizes) + (site / f"runs/{RUN}.js").stat().st_size < 460_000
+
+
+def test_the_slider_shows_the_embedding_before_training_and_loads_it_when_asked(reader):
+    reader.open("index.html")
+    reader.js("document.getElementById('embedding').scrollIntoView({behavior: 'instant'})")
+    reader.until("return document.querySelector('#embedding-picture .maps svg') !== null")
+    assert not reader.every("script[src*=embedding]")
+    places = """return [...document.querySelectorAll('#embedding-picture .sorted g')].map(
+        x => x.getAttribute('transform'))"""
+    trained = reader.js(places)
+    slider = reader.one("#embedding-picture input[type=range]")
+    slider.send_keys(Keys.HOME)
+    said = "document.querySelector('#embedding-picture .readout').textContent"
+    reader.until(f"return {said}.startsWith('Epoch 0, 25.0 % of mirror-free')")
+    assert reader.js(places) != trained and "checkpoint=0" in reader.chrome.current_url
+    slider.send_keys(Keys.END)
+    reader.until(f"return !{said}.includes('Epoch')")
+    assert reader.js(places) == trained
+
+
+def test_a_mark_is_ringed_on_both_maps_and_says_what_it_is(reader):
+    reader.open("index.html")
+    reader.js("document.getElementById('embedding').scrollIntoView({behavior: 'instant'})")
+    reader.until("return document.querySelector('#embedding-picture .maps svg') !== null")
+    reader.js("document.querySelector('#embedding-picture .three [data-c=\"12\"]').dispatchEvent("
+              "new PointerEvent('pointerover', {bubbles: true}))")  # fmt: skip
+    assert len(reader.every("#embedding-picture .ring[transform]")) == 2
+    assert "12: in J₃" in reader.one("#embedding-picture .readout").text
+
+
+def test_dots_are_reached_by_keys(reader):
+    reader.open("index.html")
+    reader.js("document.getElementById('sure').scrollIntoView({behavior: 'instant'})")
+    reader.until("return document.querySelector('#sure-picture svg') !== null")
+    first = reader.one("#sure-picture .readout").text
+    reader.one("#sure-picture svg").send_keys(Keys.ARROW_RIGHT)
+    assert reader.one("#sure-picture .readout").text != first
+    assert reader.js("return document.activeElement.closest('.picture')?.id") == "sure-picture"
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_each_card_shows_its_verdict_by_a_sign_and_a_colour(dark, reader):
+def test_each_claim_shows_its_verdict_by_a_sign_and_a_colour(dark, reader):
     reader.open("index.html", dark=dark)
-    look = """return [...document.querySelectorAll('.card .verdict')].map(x => [x.textContent,
+    look = """return [...document.querySelectorAll('#claims .verdict')].map(x => [x.textContent,
         getComputedStyle(x, '::before').content, getComputedStyle(x).backgroundColor])"""
     shown = reader.js(look)
     assert len(shown) == len(claims.CLAIMS) and {x for x, *_ in shown} <= set(front.SIGNS)
     signs = {verdict: (sign.strip('"'), back) for verdict, sign, back in shown}
-    assert {signs[x][0] for x in signs} <= {"✓ ", "≠ ", "? "} and len(signs) > 2
-    assert signs[claims.HOLDS][1] != signs[claims.DIFFERS][1]
+    assert signs[claims.HOLDS] != signs[claims.DIFFERS] and len(signs) > 2
     assert "rgba(0, 0, 0, 0)" not in {back for _, back in signs.values()}
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_slider_shows_the_embedding_before_training_and_loads_it_when_asked(width, reader):
-    reader.open("index.html", width)
-    asked = "return document.querySelector('script[src*=embedding]') !== null"
-    assert not reader.js(asked)
-    trained = reader.one("#spectra-picture .readout").text
-    slider = reader.one("#spectra-picture .epoch input")
-    slider.send_keys(Keys.HOME)
-    said = "document.querySelector(`#${arguments[0]}-picture .readout`).textContent"
-    for name in ("spectra", "pca"):
-        reader.until(f"return {said}.startsWith('Epoch 0, 25.0 % of mirror-free')", name)
-    assert reader.js(asked) and "checkpoint=0" in reader.chrome.current_url
-    held = [float(re.findall(r"hold ([\d.]+) %", x)[0]) for x in (
-        trained, reader.one("#spectra-picture .readout").text)]  # fmt: skip
-    assert held[0] > 90 > 20 > held[1]
-    reader.one("#pca-picture .epoch input").send_keys(Keys.END)
-    reader.until(f"return !{said}.includes('Epoch')", "spectra")
-    assert reader.one("#spectra-picture .readout").text == trained
 
 
 def test_a_term_says_what_it_means_where_it_stands(reader):
     reader.open("index.html")
-    for term in reader.chrome.find_elements(By.CSS_SELECTOR, ".step .term"):
-        assert reader.js("return document.querySelector(arguments[0].hash) !== null", term)
-    term = reader.one(".step .term")
+    term = reader.one(".screen .term")
     term.send_keys("")
     shown = reader.js("return getComputedStyle(document.activeElement, '::after').content")
     assert shown.strip('"') == term.get_attribute("data-tip")
+    assert term.get_attribute("data-tip") in term.get_attribute("aria-label")
 
 
-def test_without_javascript_it_is_pictures_and_text(reader):
+def test_without_scripts_it_is_pictures_and_text(reader):
     reader.open("index.html")
     reader.cdp("Emulation.setScriptExecutionDisabled", value=True)
     reader.chrome.refresh()
-    stills = reader.chrome.find_elements(By.CSS_SELECTOR, "noscript img")
-    assert len(stills) == 2 and all(x.is_displayed() for x in stills)
+    stills = reader.every("noscript img")
+    assert stills and all(x.is_displayed() for x in stills)
     assert not reader.one("#factors").is_displayed()
-    assert "48 % wrong; 48 % modulo 5 alone" in reader.one("p.still").text
+    assert "48 % wrong modulo 5" in reader.one("noscript ul").text
 
 
 def test_in_print_nothing_is_wider_than_the_paper(reader):
     reader.open("index.html", 720)
     reader.cdp("Emulation.setEmulatedMedia", media="print")
-    reader.js("dispatchEvent(new Event('resize'))")
-    wide = """return [...document.querySelectorAll('main *')].filter(
-        x => x.getBoundingClientRect().right > innerWidth + 1 && !x.closest('pre')
-        ).map(x => x.outerHTML.slice(0, 80))"""
-    assert reader.js(wide) == []
+    reader.js("dispatchEvent(new Event('beforeprint'))")
+    assert reader.js(OVER) == []

@@ -30,7 +30,6 @@ def results(seeds: list[dict], **tables: list[dict]) -> Results:
 def test_without_tables_and_runs_no_claim_is_tested_and_no_number_is_said():
     assert {x["verdict"] for x in claims.judged(results([])).values()} == {UNTESTED}
     found = numbers.found(results([]))
-    assert found.pop("algebra")["classes"] == 4
     assert set(found.values()) == {None}
 
 
@@ -75,12 +74,32 @@ def test_a_table_of_the_paper_holds_where_most_of_its_numbers_are_within_the_see
 def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdict):
     row = {"architecture": "transformer", "generalised": True, "L": logits, "E": "primes"}
     row |= {"gating": 0.9, "r2_S": 0.4, "r2_C": 0.6, "ceiling": 0.9}
+    row |= {"tau": 0.85, "described": "C; C+"}
     rows = [row | {"run": f"n{n}-s1", "n": n} for n in (15, 35, 12, 113)]
     rows += [rows[0] | {"architecture": "mlp"}, rows[0] | {"generalised": False}]
     found = results([], accounts_runs=rows)
     assert claims.judged(found)["mechanism"]["verdict"] == verdict
     assert claims.judged(found)["mechanism"]["runs"] == 2
-    assert numbers.accounts(found)["embedding"] == [(35, 1, 1), (15, 1, 1)]
+    own = numbers.accounts(found)
+    assert own["embedding"] == [(35, 1, 1), (15, 1, 1)]
+    assert (own["tau"], own["strata"], own["controls"]) == (2, 0, [])
+
+
+def test_what_speaks_for_the_mechanism_is_that_of_fresh_runs_as_soon_as_there_are_any():
+    def row(group: str, statement: str, holds: int, runs: int) -> dict:
+        own = {"group": group, "statement": statement, "holds": holds, "generalising": runs}
+        return own | {"verdict": "holds" if group == "all fresh runs" and runs else None}
+
+    for fresh in (0, 10):
+        rows = [row(group, name, holds, runs) for name in numbers.STATEMENTS
+                for group, holds, runs in (("all fresh runs", min(8, fresh), fresh),
+                                           ("n = 15, earlier", 2, 3), ("n = 35, earlier", 4, 5),
+                                           ("one prime", 1, 1))]  # fmt: skip
+        found = numbers.mechanism(results([], mechanism_moduli=rows))
+        assert set(found) == set(numbers.STATEMENTS)
+        for x in found.values():
+            assert x["fresh"] == (min(8, fresh), fresh) and x["earlier"] == (6, 8)
+            assert bool(x["verdict"]) == bool(fresh)
 
 
 @pytest.mark.parametrize(

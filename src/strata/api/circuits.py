@@ -1,6 +1,7 @@
 """Class spectra of a model, and interventions as changed weights, by the code of the pipeline.
 
-An intervention takes a model's weights and gives those that differ. docs/interventions.md.
+An intervention takes a model's weights and gives those that differ, as
+studies/interventions/criteria.md defines it.
 """
 
 from math import gcd

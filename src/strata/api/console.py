@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 
 from strata import store
-from strata.api import published, repository
+from strata.api import lens, published, repository
 from strata.api.model import Model
 from strata.api.repository import of_run
 from strata.inputs import InputError
@@ -54,6 +54,23 @@ def parser() -> argparse.ArgumentParser:
     meanings = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
     export.add_argument("--to", choices=FORMATS, required=True, help=meanings)
     export.add_argument("--out", type=Path, metavar="FILE", help="by default RUN and the format")
+    about = "everything that is measured of a run, of weights of your own"
+    formats = "strata, TransformerLens, plain torch modules, or the format of the paper's weights"
+    own = commands.add_parser(
+        "analyse", parents=[where], help=about, description=f"{about}: a file of {formats} "
+        "(docs/models.md). Code in it is never run.",
+    )  # fmt: skip
+    pairs = "pairs that trained and validated: columns a, b, split (.csv, .parquet), or arrays "
+    own.add_argument("file", type=Path, metavar="FILE", help="safetensors, or of torch.save")
+    own.add_argument("--n", type=int, metavar="N", help="the modulus, to be checked")
+    own.add_argument("--heads", type=int, metavar="H", help="where the file does not say it")
+    own.add_argument(
+        "--split", type=Path, metavar="FILE", help=f"{pairs}train and validation (.npz, .json, .pt)"
+    )
+    own.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="write tables, the paper's figures and a "
+        "page to a new folder, in a minute or more",
+    )  # fmt: skip
     return top
 
 
@@ -80,6 +97,20 @@ def runs(args: argparse.Namespace) -> str:
         return frame.to_string(na_rep="", index_names=False)
 
 
+def analyse(args: argparse.Namespace) -> str:
+    """Measure the file; the page, or where it was written."""
+    from strata.api import page  # it needs pandas, sympy and scipy, whose imports take a second
+    from strata.api.analysis import Analysis
+    from strata.api.foreign import from_weights
+
+    model = from_weights(args.file, args.n, n_heads=args.heads)
+    found = Analysis(model, args.split, args.repository)
+    if args.out is None:
+        return page.text(found)
+    page.write(found, args.out)
+    return f"{model.source}: wrote {args.out / 'index.html'}"
+
+
 def export(args: argparse.Namespace) -> str:
     """Write the file, and say which."""
     run = Run.parse(args.run)
@@ -89,7 +120,7 @@ def export(args: argparse.Namespace) -> str:
         content, (weights, metadata) = store.read_bytes(path), store.read_tensors(path)
     if args.to == "lens":
         model = repository.load(args.run, args.repository)
-        content = store.tensors_bytes(tensors(model), {"run": str(run), "cfg": config(model)})
+        content = store.tensors_bytes(tensors(model), {"run": str(run), "cfg": lens.config(model)})
     elif args.to == "published":
         with of_run(run, "history.parquet", args.repository) as path:
             content = published.export(metadata, weights, store.read_history(path))
@@ -105,20 +136,10 @@ def tensors(model: Model) -> dict[str, np.ndarray]:
     return state
 
 
-def config(model: Model) -> dict[str, int | str | None]:
-    """What HookedTransformerConfig of TransformerLens 3 takes."""
-    if len(model.W_E) == model.n:
-        return {"d_vocab": model.n, "d_model": model.W_E.shape[1]}
-    n_heads, d_model, d_head = model.get_parameter("blocks.0.attn.W_Q").shape
-    sizes = {"n_layers": 1, "n_heads": n_heads, "d_model": d_model, "d_head": d_head}
-    sizes |= {"d_mlp": len(model.b_in), "n_ctx": 3, "d_vocab": model.n + 1, "d_vocab_out": model.n}
-    return {**sizes, "act_fn": "relu", "normalization_type": None}
-
-
 def main() -> None:
     """Run the command. Input that cannot be used ends it with one line and exit code 1."""
     args = parser().parse_args()
-    commands = {"ask": ask, "runs": runs, "export": export}
+    commands = {"ask": ask, "runs": runs, "analyse": analyse, "export": export}
     try:
         with torch.inference_mode():
             print(commands[args.command](args), flush=True)

@@ -1,8 +1,8 @@
 """The parts of both architectures as torch modules, named as TransformerLens names them.
 
 Axes: pair, position (a, b, `=`), head, d_model and so on. All is read at `=`, so whatever comes
-after the keys and values has one position. Row vectors: x @ W. Nanda and Bloom, TransformerLens,
-2022.
+after the keys and values has one position; `every` position has it where other programs expect
+that, and none looks ahead. Row vectors: x @ W. Nanda and Bloom, TransformerLens, 2022.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,8 +58,9 @@ class Embed(Layer):
 
 
 class Attention(Layer):
-    """From `=` to a, b and itself, without a mask: no other position is read."""
+    """From `=` to a, b and itself: it is the last one, so a mask would change nothing."""
 
+    every = False  # from a and b as well, each to itself and what comes before
     W_Q: nn.Parameter  # n_heads d_model d_head
     W_K: nn.Parameter
     W_V: nn.Parameter
@@ -69,11 +70,15 @@ class Attention(Layer):
     b_V: nn.Parameter
     b_O: nn.Parameter  # d_model
 
-    def forward(self, x: Float[Tensor, "pairs 3 d_model"]) -> Float[Tensor, "pairs 1 d_model"]:
-        q = self.hook_q(torch.einsum("pqm,hmd->pqhd", x[:, -1:], self.W_Q) + self.b_Q)
+    def forward(self, x: Float[Tensor, "pairs 3 d_model"]) -> Float[Tensor, "pairs read d_model"]:
+        last = x if self.every else x[:, -1:]
+        q = self.hook_q(torch.einsum("pqm,hmd->pqhd", last, self.W_Q) + self.b_Q)
         k = self.hook_k(torch.einsum("pkm,hmd->pkhd", x, self.W_K) + self.b_K)
         v = self.hook_v(torch.einsum("pkm,hmd->pkhd", x, self.W_V) + self.b_V)
         scores = torch.einsum("pqhd,pkhd->phqk", q / q.shape[-1] ** 0.5, k)
+        if self.every:
+            ahead = torch.ones_like(scores[0, 0], dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(ahead, float("-inf"))
         pattern = self.hook_pattern(self.hook_attn_scores(scores).softmax(dim=-1))
         z = self.hook_z(torch.einsum("phqk,pkhd->pqhd", pattern, v))
         return torch.einsum("pqhd,hdm->pqm", z, self.W_O) + self.b_O
@@ -87,7 +92,7 @@ class Neurons(Layer):
     W_out: nn.Parameter  # d_mlp d_model
     b_out: nn.Parameter
 
-    def forward(self, x: Float[Tensor, "pairs 1 width"]) -> Float[Tensor, "pairs 1 d_model"]:
+    def forward(self, x: Float[Tensor, "pairs read width"]) -> Float[Tensor, "pairs read d_model"]:
         before = self.hook_pre(x @ self.W_in + self.b_in)
         return self.hook_post(torch.relu(before)) @ self.W_out + self.b_out
 
@@ -98,7 +103,7 @@ class Unembed(Layer):
     W_U: nn.Parameter  # d_model n
     b_U: nn.Parameter
 
-    def forward(self, x: Float[Tensor, "pairs 1 d_model"]) -> Float[Tensor, "pairs 1 n"]:
+    def forward(self, x: Float[Tensor, "pairs read d_model"]) -> Float[Tensor, "pairs read n"]:
         return x @ self.W_U + self.b_U
 
 
@@ -112,9 +117,10 @@ class Block(Layer):
         self.attn = Attention("blocks.0.attn", weights, point, heads)
         self.mlp = Neurons("blocks.0.mlp", weights, point, ("pre", "post"))
 
-    def forward(self, x: Float[Tensor, "pairs 3 d_model"]) -> Float[Tensor, "pairs 1 d_model"]:
+    def forward(self, x: Float[Tensor, "pairs 3 d_model"]) -> Float[Tensor, "pairs read d_model"]:
         x = self.hook_resid_pre(x)
-        mid = self.hook_resid_mid(x[:, -1:] + self.hook_attn_out(self.attn(x)))
+        written = self.hook_attn_out(self.attn(x))
+        mid = self.hook_resid_mid(x[:, -written.shape[1] :] + written)
         return self.hook_resid_post(mid + self.hook_mlp_out(self.mlp(mid)))
 
 
@@ -125,7 +131,7 @@ class SideBySide(Layer):
         super().__init__("", weights, point, ("resid_pre", "resid_post"))
         self.mlp = Neurons("blocks.0.mlp", weights, point, ("pre", "post"))
 
-    def forward(self, x: Float[Tensor, "pairs 2 d_model"]) -> Float[Tensor, "pairs 1 d_model"]:
+    def forward(self, x: Float[Tensor, "pairs 2 d_model"]) -> Float[Tensor, "pairs read d_model"]:
         return self.hook_resid_post(self.mlp(self.hook_resid_pre(x).flatten(1)[:, None]))
 
 
@@ -138,7 +144,8 @@ def build(into: nn.Module, weights: Weights, point: Point) -> None:
     into.unembed = Unembed("unembed", weights, point)
 
 
-def run(model: nn.Module, tokens: Int[Tensor, "pairs pos"]) -> Float[Tensor, "pairs n"]:
-    """Logits of the pairs at `=`, through the parts that ``build`` gave the module."""
+def run(model: nn.Module, tokens: Int[Tensor, "pairs pos"]) -> Float[Tensor, "pairs read n"]:
+    """Logits of the pairs, the last ones at `=`, through the parts that ``build`` gave the
+    module."""
     x = model.get_submodule("hook_embed")(model.get_submodule("embed")(tokens))
-    return model.get_submodule("unembed")(model.get_submodule("blocks.0")(x))[:, 0]
+    return model.get_submodule("unembed")(model.get_submodule("blocks.0")(x))

@@ -1,10 +1,11 @@
-"""A model as a HookedRootModule of TransformerLens: its hooks, caches and patching on ours."""
+"""A model in the hands of TransformerLens: its hooks, caches and patching on our network."""
 
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import torch
 from packaging.version import Version
-from torch import nn
 
 from strata.api import layers
 from strata.inputs import InputError
@@ -12,9 +13,9 @@ from strata.inputs import InputError
 OLDEST, NEXT = Version("3.9"), Version("5")
 
 
-def installed() -> tuple[Any, type[nn.Module]]:
-    """HookedRootModule and HookPoint. Raises InputError where TransformerLens is missing, or is
-    another major version than those that this was tried with."""
+def installed() -> Any:
+    """TransformerLens. Raises InputError where it is missing, or is another major version than
+    those that this was tried with."""
     how = "must be 3.9 or 4: pip install 'transformer-lens>=3.9,<5'"
     try:
         found = Version(version("transformer-lens"))
@@ -22,32 +23,92 @@ def installed() -> tuple[Any, type[nn.Module]]:
         raise InputError(f"TransformerLens is not installed; it {how}") from None
     if not OLDEST <= found < NEXT:
         raise InputError(f"TransformerLens {found}: {how}")
-    from transformer_lens import HookedRootModule  # pyright: ignore[reportMissingImports]
-    from transformer_lens.hook_points import HookPoint  # pyright: ignore[reportMissingImports]
+    return import_module("transformer_lens")
 
-    return HookedRootModule, HookPoint
+
+def config(model: Any) -> dict[str, int | str | None]:
+    """What HookedTransformerConfig of TransformerLens 3 takes to build this network."""
+    n_tokens, d_model = model.W_E.shape
+    sizes = {"n_layers": 1, "d_model": d_model, "d_mlp": len(model.b_in), "d_vocab": n_tokens}
+    sizes |= {"d_vocab_out": model.n, "n_heads": 0, "d_head": 0, "n_ctx": 2}
+    if n_tokens > model.n:
+        n_heads, _, d_head = model.W_Q.shape
+        sizes |= {"n_heads": n_heads, "d_head": d_head, "n_ctx": 3}
+    return {**sizes, "act_fn": "relu", "normalization_type": None}
+
+
+class Hooked:
+    """Call it with tokens (pairs, position), a, b and `=`, whose number is n, for logits (pairs,
+    position, n); the last position is what the network answers.
+
+    It is combined with a HookedRootModule, which has the hooks.
+    """
+
+    embed: Any
+    unembed: Any
+    blocks: Any
+
+    def __init__(self, model: Any, lens: Any) -> None:
+        super().__init__()
+        names = {k: x for k, x in layers.PATHS.items() if x in model.state_dict()}
+        weights = {k: model.get_parameter(x).clone() for k, x in names.items()}
+        root: Any = self
+        layers.build(root, weights, import_module("transformer_lens.hook_points").HookPoint)
+        if "W_Q" in weights:
+            self.blocks[0].attn.every = True
+        fields = config(model) | {"device": str(model.W_E.device)}
+        known = import_module("transformer_lens.config").TransformerLensConfig
+        self.cfg = known.from_dict(fields)
+        self.cfg.d_vocab_out = model.n  # 4 has no such field of its own
+        self._tokens, self._cache = model.tokens, lens.ActivationCache
+        root.requires_grad_(False)
+        root.setup()
+        root.eval()
+
+    def to_tokens(self, a: Any, b: Any) -> torch.Tensor:
+        """The tokens of pairs."""
+        return self._tokens(a, b)
+
+    def forward(self, tokens: Any) -> torch.Tensor:
+        root: Any = self
+        tokens = torch.as_tensor(tokens).to(self.W_E.device)
+        return layers.run(root, tokens[None] if tokens.ndim == 1 else tokens)
+
+    def run_with_cache(self, *words: Any, return_cache_object: bool = True, **named: Any) -> Any:
+        """Logits and all activations, as an ActivationCache or a dict."""
+        above: Any = super()
+        logits, cache = above.run_with_cache(*words, **named)
+        if return_cache_object:
+            batch = not named.get("remove_batch_dim", False)
+            cache = self._cache(cache, self, has_batch_dim=batch)
+        return logits, cache
+
+    def tokens_to_residual_directions(self, tokens: Any) -> torch.Tensor:
+        """The direction of the residual stream that each answer is read along."""
+        return self.W_U.T[torch.as_tensor(tokens).to(self.W_U.device)]
+
+    def accumulated_bias(
+        self, layer: int, mlp_input: bool = False, include_mlp_biases: bool = True
+    ) -> torch.Tensor:
+        """The biases written before the layer, or before its MLP."""
+        (block,), mlp = self.blocks, include_mlp_biases and layer > 0
+        attention = block.attn.b_O * (layer > 0 or mlp_input)
+        return attention + block.mlp.b_out if mlp else attention
+
+    @property
+    def W_E(self) -> torch.Tensor:
+        return self.embed.W_E
+
+    @property
+    def W_U(self) -> torch.Tensor:
+        return self.unembed.W_U
+
+    @property
+    def b_U(self) -> torch.Tensor:
+        return self.unembed.b_U
 
 
 def hooked(model: Any) -> Any:
-    """The network of a Model with hook points of TransformerLens. It shares no memory with it."""
-    root, point = installed()
-
-    class Hooked(root):
-        """Call it with a and b, as a strata Model."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            weights = {
-                name: model.get_parameter(path).clone()
-                for name, path in layers.PATHS.items()
-                if path in model.state_dict()
-            }
-            layers.build(self, weights, point)
-            self.requires_grad_(False)
-            self.setup()
-
-        def forward(self, a: Any, b: Any) -> Any:
-            """Logits of the n candidates for ab, pair by pair."""
-            return layers.run(self, model.tokens(a, b))
-
-    return Hooked()
+    """The network of a Model as a HookedRootModule, in eval mode. It shares no memory with it."""
+    lens = installed()
+    return type("Hooked", (Hooked, lens.HookedRootModule), {})(model, lens)

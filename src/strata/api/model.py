@@ -1,7 +1,8 @@
-"""A trained run as a torch module: look inside, change it, get a model back."""
+"""A trained model as a torch module: look inside, change it, get a model back."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,20 @@ from strata.store import Arrays
 
 THRESHOLD = 0.5  # key: at least this times the uniform share
 Hook = Callable[[Tensor, HookPoint], Tensor | None]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a model is from: the name of its file, and what that was taken for; what the file
+    records beside the weights; its SHA-256, empty of what is no file."""
+
+    name: str
+    format: str
+    recorded: Mapping[str, Any] = field(default_factory=dict)
+    sha256: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}, taken for {self.format}"
 
 
 class Cache(dict[Any, Tensor]):
@@ -69,7 +84,8 @@ class Model(nn.Module):
     """A run's network. Call it with a and b, integers or arrays of them, for logits (pairs, n).
 
     Parameters and hook points have the names of TransformerLens; the parameters ask for no gradient
-    until ``requires_grad_()``. ``run`` says which run it is, ``changed`` what was done to it.
+    until ``requires_grad_()``. ``run`` says which run it is, ``source`` where weights from
+    elsewhere came from, ``changed`` what was done to it.
     """
 
     W_E = _weight("W_E", "tokens d_model", "Embedding; the last row of a transformer's is =.")
@@ -80,9 +96,16 @@ class Model(nn.Module):
     W_U = _weight("W_U", "d_model n", "Unembedding.")
     b_U = _weight("b_U", "n", "Biases of the logits.")
 
-    def __init__(self, run: Run, weights: Arrays, changed: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        run: Run | None,
+        weights: Arrays,
+        source: Source | None = None,
+        changed: tuple[str, ...] = (),
+    ):
         super().__init__()
-        self.run, self.n, self.changed = run, weights["W_U"].shape[1], changed
+        self.run, self.source, self.changed = run, source, changed
+        self.n = weights["W_U"].shape[1]
         copies = {name: torch.tensor(x) for name, x in weights.items()}
         layers.build(self, copies, HookPoint)
         for name, point in self.points().items():
@@ -94,8 +117,8 @@ class Model(nn.Module):
         return {k: x for k, x in self.named_modules() if isinstance(x, HookPoint)}
 
     def extra_repr(self) -> str:
-        """What the printed model begins with: its run, and what was done to it."""
-        return ", ".join([str(self.run), *self.changed])
+        """What the printed model begins with: its run or file, and what was done to it."""
+        return ", ".join([str(self.source or self.run), *self.changed])
 
     def weights(self) -> Arrays:
         """The weights by the names of the run's file, float32."""
@@ -119,7 +142,7 @@ class Model(nn.Module):
 
     def forward(self, a: Any, b: Any) -> Float[Tensor, "pairs n"]:
         """Logits of the n candidates for ab, pair by pair."""
-        return layers.run(self, self.tokens(a, b))
+        return layers.run(self, self.tokens(a, b))[:, -1]
 
     def run_with_cache(self, a: Any, b: Any) -> tuple[Float[Tensor, "pairs n"], Cache]:
         """The logits, and all activations on the way."""
@@ -182,7 +205,7 @@ class Model(nn.Module):
 
         prime: the directions that key characters of J_d take up on the axis of that prime are
         removed from the embedding of every residue, within its class. head: what it writes becomes
-        its mean over all pairs. docs/interventions.md, sections 2 and 4.
+        its mean over all pairs. studies/interventions/criteria.md, sections 2 and 4.
         """
         if (prime is None) == (head is None):
             raise InputError("without: give one of prime and head")
@@ -204,21 +227,23 @@ class Model(nn.Module):
 
     def swapped(self, a: int, other: int, prime: int) -> tuple["Model", int]:
         """The model in which the token a has the part of another residue on the axis of a prime,
-        and the residue that it should then act as. docs/interventions.md, section 3."""
+        and the residue that it should then act as. studies/interventions/criteria.md, section 3."""
         for name, x in (("a", a), ("other", other)):
             residues(x, name, self.n)
         changed, acts_as = _circuits().swapped(self.weights(), self.n, a, other, prime)
         return self._with(changed, f"{a} as {other} on the axis of {prime}"), acts_as
 
     def hooked(self) -> Any:
-        """This network as a HookedRootModule of TransformerLens 3.9 or 4 (extra ``lens``)."""
+        """This network as a HookedRootModule of TransformerLens 3.9 or 4 (extra ``lens``), which
+        takes tokens: ``hooked.to_tokens(a, b)``."""
         from strata.api import lens
 
         return lens.hooked(self)
 
     def _with(self, changed: Arrays, what: str) -> "Model":
         device = self.W_E.device
-        new = type(self)(self.run, self.weights() | changed, (*self.changed, what))
+        done = (*self.changed, what)
+        new = type(self)(self.run, self.weights() | changed, self.source, done)
         return new.to(device)
 
 
@@ -250,6 +275,6 @@ class MLP(Model):
     """The model without attention: it reads the embeddings of a and b side by side."""
 
 
-def model_of(run: Run, weights: Arrays) -> Transformer | MLP:
+def model_of(run: Run | None, weights: Arrays, source: Source | None = None) -> Transformer | MLP:
     """The module of the architecture that these weights are of."""
-    return (Transformer if architecture_of(weights).attends else MLP)(run, weights)
+    return (Transformer if architecture_of(weights).attends else MLP)(run, weights, source)

@@ -84,6 +84,12 @@ def place(repository: str | Path | None) -> str:
     )
 
 
+def folder(repository: str | Path | None = None) -> Path:
+    """The clone that is meant, as a folder. Raises InputError where none is."""
+    where = place(repository)
+    return Path(where) if Path(where).is_dir() else cloned(where, None)
+
+
 def of_run(
     run: Run, name: str, repository: str | Path | None = None, rev: str | None = None
 ) -> AbstractContextManager[Path]:

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, PlainSerializer
 from strata.monoid import classes
 from strata.result import Result
 from strata.store import Arrays
-from strata.task import TRAIN, VALIDATION
+from strata.task import TRAIN, VALIDATION, mirrored
 
 
 def _pair(text: Any) -> Any:
@@ -31,8 +31,9 @@ class Accuracy(Result):
 
     all: float
     """Over all n² ordered pairs."""
-    train: float
-    validation: float
+    train: float | None
+    """None where nothing says which pairs these are; so of the next."""
+    validation: float | None
     mirror_free: float | None
     """Over the validation pairs (a, b) with (b, a) not in training; None where there is none, and
     for a model that is not symmetric in its operands."""
@@ -64,28 +65,33 @@ class Pairs(Result):
     train_distinct: int
     """Unordered pairs in training."""
     validation: int
-    validation_mirrored_share: float
-    """Share of the validation pairs with their mirror in training."""
+    validation_mirrored_share: float | None
+    """Share of the validation pairs with their mirror in training; None where there is no pair."""
 
 
 ACCURACIES = tuple(Epochs.model_fields)
 
 
-def accuracy(right: Bool[np.ndarray, " pairs"], split: Arrays, n: int) -> Accuracy:
-    """Shares of right answers: over all pairs, by split, by class of ab, by classes of a and b."""
-    validation = split["split"] == VALIDATION
-    free, square = right[validation & ~split["mirror_in_train"]], right.reshape(n, n)
+def accuracy(right: Bool[np.ndarray, " pairs"], pairs: Arrays, n: int) -> Accuracy:
+    """Shares of right answers: over all pairs, by split where there is one, by class of ab, by
+    classes of a and b."""
+    split = pairs.get("split", np.full(n * n, ""))
+    validation, square = split == VALIDATION, right.reshape(n, n)
     return Accuracy(
         all=float(right.mean()),
-        train=float(right[split["split"] == TRAIN].mean()),
-        validation=float(right[validation].mean()),
-        mirror_free=float(free.mean()) if len(free) else None,
-        by_target={J.d: float(right[split["class_c"] == J.d].mean()) for J in classes(n)},
+        train=_share(right[split == TRAIN]),
+        validation=_share(right[validation]),
+        mirror_free=_share(right[validation & ~mirrored(split, n)]),
+        by_target={J.d: float(right[pairs["class_c"] == J.d].mean()) for J in classes(n)},
         by_operands={
             (J.d, K.d): float(square[np.ix_(J.elements, K.elements)].mean())
             for J, K in product(classes(n), repeat=2)
         },
     )
+
+
+def _share(x: Bool[np.ndarray, " some"]) -> float | None:
+    return float(x.mean()) if len(x) else None
 
 
 def first_epochs(history: pd.DataFrame, level: float) -> Epochs:
@@ -126,5 +132,5 @@ def counts(split: Arrays, n: int) -> Pairs:
         train=int(train.sum()),
         train_distinct=len(np.unique(np.minimum(a, b) * n + np.maximum(a, b))),
         validation=int(validation.sum()),
-        validation_mirrored_share=float(split["mirror_in_train"][validation].mean()),
+        validation_mirrored_share=_share(split["mirror_in_train"][validation]),
     )

@@ -19,7 +19,7 @@ from strata.store import Arrays
 BLOCK = 16384
 ROWS = 2400  # pairs whose activations stay in a processor's cache
 # Logits nearer to each other than this share of the largest in size count as equal. The order of
-# float32 sums moves them by less: docs/portability.md.
+# float32 sums moves them by less: docs/operating.md.
 TIE = 1e-5
 
 

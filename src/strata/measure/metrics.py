@@ -11,7 +11,7 @@ import pandas as pd
 from jaxtyping import Bool, Float
 from pydantic import Field
 
-from strata import monoid
+from strata import monoid, store
 from strata.architecture import architecture_of
 from strata.measure import (
     accuracy,
@@ -105,20 +105,22 @@ class Metrics(Result):
 
     run: str
     n: int
-    seed: int
+    seed: int | None
+    """None of a model trained elsewhere that does not state it; so of what else its training is
+    needed for."""
     architecture: str
-    epochs: int
+    epochs: int | None
     """Epochs trained."""
     finite: bool
     """Whether weights, logits and loss are finite."""
-    generalised: bool
+    generalised: bool | None
     """Whether the validation accuracy ends at the level metrics.accuracy."""
     accuracy: Accuracy
     first_099: Epochs
     epoch_099: StayingEpochs
     final_loss: float | None
     """Mean cross-entropy over the training pairs at the last epoch, in nats."""
-    pairs: Pairs
+    pairs: Pairs | None
     classes: tuple[ClassMetrics, ...]
     """Ascending in d."""
     pca: EmbeddingPca | None
@@ -135,29 +137,32 @@ class Metrics(Result):
 def run_metrics(
     run: Run,
     weights: Arrays,
-    split: Arrays,
-    history: pd.DataFrame,
+    pairs: Arrays,
+    history: pd.DataFrame | None,
     forward: AllPairs,
     params: MetricsParams,
 ) -> Metrics:
     """The metrics of a run from its weights, pair table, history and forward pass.
 
-    A run that diverged has no structure to measure; it is recorded, and answers nothing.
+    A run that diverged has no structure to measure; it is recorded, and answers nothing. Of a model
+    trained elsewhere the pair table may have no split, and there may be no history.
     """
-    n, loss = run.n, float(history["loss"].iloc[-1])
-    finite = forward.finite and bool(np.isfinite(weights["W_E"]).all() and np.isfinite(loss))
-    right = accuracy.accuracy((forward.prediction == split["c"]) & forward.finite, split, n)
+    n, history = run.n, store.NO_HISTORY if history is None else history
+    loss = float(history["loss"].iloc[-1]) if len(history) else None
+    finite = forward.finite and bool(np.isfinite(weights["W_E"]).all() and np.isfinite(loss or 0))
+    right = accuracy.accuracy((forward.prediction == pairs["c"]) & forward.finite, pairs, n)
     if not (kind := architecture_of(weights)).symmetric:
         right, history = without_mirrors(right, history)
+    at = right.validation
     return Metrics(
         run=str(run),
         n=n, seed=run.seed, architecture=kind.name,
         finite=finite,
-        generalised=right.validation >= params.accuracy,
+        generalised=None if at is None else at >= params.accuracy,
         accuracy=right,
         **learned(history, params.accuracy),
         final_loss=loss if finite else None,
-        pairs=accuracy.counts(split, n),
+        pairs=accuracy.counts(pairs, n) if "split" in pairs else None,
         **(structure(weights, forward, n, params) if finite else unmeasured(n)),
     )  # fmt: skip
 
@@ -172,7 +177,7 @@ def without_mirrors(right: Accuracy, history: pd.DataFrame) -> tuple[Accuracy, p
 def learned(history: pd.DataFrame, level: float) -> dict[str, Any]:
     """How long a run was trained, and when it came to a level of accuracy."""
     return {
-        "epochs": len(history),
+        "epochs": len(history) or None,
         "first_099": accuracy.first_epochs(history, level),
         "epoch_099": accuracy.staying_epochs(history, level),
     }

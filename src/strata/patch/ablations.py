@@ -1,6 +1,6 @@
 """Keep and remove key characters at four sites of the network.
 
-Definitions and criteria: docs/interventions.md, section 1.
+Definitions and criteria: studies/interventions/criteria.md, section 1.
 """
 
 from collections.abc import Iterable, Sequence

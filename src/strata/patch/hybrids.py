@@ -1,6 +1,6 @@
 """Operands made of two residues' parts, and the residue as which the algebra says they act.
 
-Definitions: docs/interventions.md, section 3.
+Definitions: studies/interventions/criteria.md, section 3.
 """
 
 from collections.abc import Iterable

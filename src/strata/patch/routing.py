@@ -1,6 +1,6 @@
 """Heads ablated: what they write replaced by its mean.
 
-Definitions and criteria: docs/interventions.md, section 4.
+Definitions and criteria: studies/interventions/criteria.md, section 4.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """The directions that key characters of a class take up, removed from every residue.
 
-Definitions and criteria: docs/interventions.md, section 2.
+Definitions and criteria: studies/interventions/criteria.md, section 2.
 """
 
 import numpy as np

@@ -23,7 +23,7 @@ def begun(ax: Axes, run: Run, measured: Metrics) -> bool:
     ax.set_title(title)
     if not measured.finite:
         note(ax, "diverged")
-    elif not measured.generalised:
+    elif measured.generalised is False:
         share = measured.accuracy.validation
         ax.set_title(f"{title}\nnot generalised: {share:.0%} right", color=RED, fontsize=7)
     return measured.finite

@@ -81,7 +81,8 @@ def _accuracy_claims(
     yield f"wrong answers among all {squares:,} pairs", "3.1", "count", "=", wrong, ours
     validation = "accuracy on the validation pairs"
     yield validation, "appendix B", "share", "", None, accuracy.validation
-    free, leak = accuracy.mirror_free, metrics.pairs.validation_mirrored_share
+    free, pairs = accuracy.mirror_free, metrics.pairs
+    leak = pairs.validation_mirrored_share if pairs else None
     yield f"{validation} without a mirror in training", new, "share", "", None, free
     yield "validation pairs with their mirror in training", new, "share", "", None, leak
     yield from _epoch_claims(metrics, f"{percent(params.accuracy)} %")

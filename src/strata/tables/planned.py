@@ -32,7 +32,7 @@ def planned(
     for run in asked:
         row = {"run": str(run), "seed": run.seed}
         if x := known.get(str(run)):
-            row |= {"generalises": x.finite and x.accuracy.validation >= level}
+            row |= {"generalises": x.finite and (x.accuracy.validation or 0) >= level}
             row |= {"epoch_validation": x.epoch_099.validation, "accuracy_all": x.accuracy.all}
         rows.append(row)
     frame = pd.DataFrame(rows, columns=["run", "seed", *list(PLANNED)[2:5]])

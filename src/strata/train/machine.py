@@ -35,7 +35,7 @@ def prepare(flush: bool = True) -> torch.device:
     whether subnormal numbers are taken as 0.
 
     Gradients of pairs that a run has learnt are subnormal, and an Intel core is several times
-    slower with those: docs/portability.md.
+    slower with those: docs/operating.md.
     """
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when cuBLAS starts
     torch.set_flush_denormal(flush)

@@ -1,5 +1,5 @@
 """What is said of MLP-only models over seeds, each statement by its criterion:
-docs/studies.md, section 1.
+criteria.md.
 
 A modulus of which the study lacks a seed is shown with its count; it is in no sum over moduli, and
 nothing is said of it.

@@ -72,7 +72,7 @@ def paired(
     directions = results.truths(found, "directions go with primes")
 
     def subject(run: Metrics) -> Subject:
-        generalises = run.finite and run.accuracy.validation >= level
+        generalises = run.finite and (run.accuracy.validation or 0) >= level
         two = len(run.neurons.modulo) > 1 if run.neurons else False
         return Subject(
             run, generalises, mixes.get(run.run), directions.get(run.run) if two else None

@@ -1,7 +1,7 @@
 """Whether classes are apart in the embedding during training, and in what training has added to it.
 
 The initial weights decay while classes form, so a share of the variance of W_E(t) rises late
-however early the classes are there. Definitions: docs/dynamics.md.
+however early the classes are there. Definitions: criteria.md.
 """
 
 from collections.abc import Iterator

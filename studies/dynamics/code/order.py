@@ -1,6 +1,6 @@
 """When each class comes in training, and whether composite classes follow their atomic factors.
 
-Definitions: docs/dynamics.md. ``frame`` is the table of a run that
+Definitions: criteria.md. ``frame`` is the table of a run that
 module ``table`` describes.
 """
 

@@ -1,7 +1,7 @@
 """The table of a run's training dynamics: one row for each checkpoint, measure, and what the
 measure is of.
 
-The measures are those of ``trajectory``; docs/dynamics.md defines them. ``of`` is empty for the
+The measures are those of ``trajectory``; criteria.md defines them. ``of`` is empty for the
 whole model or all pairs, else J15 for a class, head 0 for a head, W_E for a tensor.
 """
 

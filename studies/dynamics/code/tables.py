@@ -1,6 +1,6 @@
 """The tables over the training of some runs: when each class comes, in which order, trained where.
 
-Definitions: docs/dynamics.md. A frame is the table of a run that ``dynamics.table`` describes, an
+Definitions: criteria.md. A frame is the table of a run that ``dynamics.table`` describes, an
 origin the receipt of the checkpoints beside the record of the run's own training.
 """
 

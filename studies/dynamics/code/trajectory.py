@@ -1,6 +1,6 @@
 """The measures of a run's weights at one checkpoint, for a long table over all of them.
 
-Definitions, and which are whose: docs/dynamics.md. Shares are fractions. What a class, a model or a
+Definitions, and which are whose: criteria.md. Shares are fractions. What a class, a model or a
 checkpoint does not have is no row.
 """
 

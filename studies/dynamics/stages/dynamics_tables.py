@@ -2,17 +2,18 @@
 and where the checkpoints were trained.
 
 In: a folder, the folders of dynamics, checkpoints and train, the names of the runs. Out: NAME.csv,
-NAME.tex, NAME.md and NAME.json for each table.
+NAME.tex, NAME.md and NAME.json for each table. Measures of another training than the history's are
+refused.
 """
 
 from pathlib import Path
 
 from strata import store
 from strata.params import GridParams
-from strata.run import Run, command, section
+from strata.run import InputError, Run, command, section
 from strata.tables import format
 from strata.train import environment, network
-from studies.dynamics.code import table
+from studies.dynamics.code import held, table
 from studies.dynamics.code import tables as dynamics
 from studies.dynamics.code.receipts import Receipt
 from studies.params import DynamicsParams
@@ -30,6 +31,10 @@ def main(folder: str, measured: str, kept: str, trained: str, *names: str) -> No
         )
         for run in runs
     }
+    for run, frame in frames.items():
+        history = store.read_history(Path(trained, f"{run}/history.parquet"))
+        if origins[run][0].identical and (fault := held.fault(frame, history)):
+            raise InputError(f"{run}: {fault}")
     ends = {
         run: (
             network.initial(run, train)["W_E"][: run.n].numpy(),

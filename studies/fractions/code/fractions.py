@@ -1,4 +1,4 @@
-"""What hangs on the fraction of pairs that a run is trained on: docs/studies.md, section 4."""
+"""What hangs on the fraction of pairs that a run is trained on: criteria.md."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""A test of docs/interventions.md: its cases, and the criterion over them."""
+"""A test of criteria.md: its cases, and the criterion over them."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

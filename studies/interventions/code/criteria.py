@@ -1,4 +1,4 @@
-"""Whether a run passes each test of docs/interventions.md, from the numbers of its interventions.
+"""Whether a run passes each test of criteria.md, from the numbers of its interventions.
 
 The tests of attention heads are in ``head_criteria``.
 """

@@ -2,7 +2,7 @@
 
 Key characters are chosen for their energy, so other ones hold little of it. Here one of the two is
 scaled to the energy of the other, class by class and draw by draw; beside them the components of
-most energy, whatever their characters. Definitions and criteria: docs/interventions.md, section 1.
+most energy, whatever their characters. Definitions and criteria: criteria.md, section 1.
 """
 
 from collections.abc import Sequence

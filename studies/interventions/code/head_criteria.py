@@ -1,4 +1,4 @@
-"""Whether a run passes the tests of its attention heads: docs/interventions.md, section 4."""
+"""Whether a run passes the tests of its attention heads: criteria.md, section 4."""
 
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""What attention heads are needed for, as tables over runs: docs/interventions.md, section 4."""
+"""What attention heads are needed for, as tables over runs: criteria.md, section 4."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -62,7 +62,7 @@ def primes(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFram
 
     Skill modulo q is (right − chance) / (1 − chance). Shares of right answers can't be compared
     between primes, so chance decides: it is that of an answer in the right class, as everywhere in
-    docs/interventions.md. ``needed_zero`` is what comes out where it is that of always answering
+    criteria.md. ``needed_zero`` is what comes out where it is that of always answering
     0, the commonest residue of a product. A model that has lost a prime and kept the classes is at
     0 on the first scale, on the second at 1/2 modulo 3 and 1/10 modulo 11.
 

@@ -1,6 +1,6 @@
 """The operands made of two residues' parts that the tests of interchange use.
 
-Definitions: docs/interventions.md, section 3.
+Definitions: criteria.md, section 3.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Interchange: an operand made of two residues' parts, and the answer that the algebra predicts.
 
-Definitions and criteria: docs/interventions.md, section 3.
+Definitions and criteria: criteria.md, section 3.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Keep and remove of key characters at each site, for each class, with controls.
 
-Definitions and criteria: docs/interventions.md, section 1.
+Definitions and criteria: criteria.md, section 1.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,6 +1,6 @@
 """The interventions on one run, as data/interventions/RUN.json and data/controls hold them.
 
-Defined in docs/interventions.md. Shares are fractions, losses in nats, margins in logits; d is that
+Defined in criteria.md. Shares are fractions, losses in nats, margins in logits; d is that
 of a class J_d, d = None stands for all classes at once. Keys of mappings are d, or a prime power q
 of n.
 """

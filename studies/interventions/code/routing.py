@@ -1,6 +1,6 @@
 """Every change of the heads: patterns by blocks, circuits of low rank or projected, heads ablated.
 
-Definitions and criteria: docs/interventions.md, section 4.
+Definitions and criteria: criteria.md, section 4.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Which pairs fail without the directions that key characters of a class take up.
 
-Definitions and criteria: docs/interventions.md, section 2.
+Definitions and criteria: criteria.md, section 2.
 """
 
 from collections.abc import Sequence

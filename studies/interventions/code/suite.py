@@ -1,4 +1,4 @@
-"""All interventions on one run: what docs/interventions.md defines, as numbers.
+"""All interventions on one run: what criteria.md defines, as numbers.
 
 The criteria that judge them are in ``criteria``.
 """

@@ -36,7 +36,7 @@ def of_run(run: Interventions, levels: CriteriaLevels) -> tuple[Table, ...]:
     return (
         Table(
             "evidence",
-            f"The criteria of docs/interventions.md {of}.",
+            f"The criteria of the interventions {of}.",
             evidence(run, levels),
             EVIDENCE,
         ),

@@ -1,7 +1,7 @@
 """All interventions on one run, or on other weights of its shape.
 
 In: a run's name, the settings, its weights, and where to write; with a fifth argument, weights
-whose key frequencies are used. Out: JSON, ``records.Interventions``; docs/interventions.md
+whose key frequencies are used. Out: JSON, ``records.Interventions``; criteria.md
 defines it.
 """
 

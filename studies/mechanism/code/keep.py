@@ -115,7 +115,7 @@ def _drawn(effects: Iterable[Effect]) -> Draws:
 
 
 def key_kept(rig: Rig, masks: Masks, draws: int, rng: np.random.Generator) -> KeyKept:
-    """Keep at the embedding, all classes at once, as docs/interventions.md defines it.
+    """Keep at the embedding, all classes at once, as studies/interventions/criteria.md defines it.
 
     It has controls where some class has key characters and others.
     """

@@ -58,7 +58,7 @@ def picture(of: Pairs, use: Dictionary, a: int, b: int) -> Picture:
     return Picture(shown, pair, ((apart @ M) * apart).sum(axis=1) / 2)
 
 
-def plane(Q: int, use: Dictionary, points: Float[np.ndarray, "pairs k"]) -> Plane:
+def functions(Q: int, use: Dictionary) -> list[int]:
     """The character of this prime that tells most residues apart; where it is real, or there is
     none, the zero of the prime beside it."""
     known = [j for j, primes in enumerate(use.primes) if len(primes) == 1 and Q % primes[0] == 0]
@@ -66,7 +66,12 @@ def plane(Q: int, use: Dictionary, points: Float[np.ndarray, "pairs k"]) -> Plan
     of = {i: [j for j in known if use.character[j] == i] for i in {use.character[j] for j in known}}
     chosen = [own for i, own in of.items() if i >= 0] or [[zero]]
     best = max(chosen, key=lambda own: len(np.unique(use.values[:, own].round(6), axis=0)))
-    best = [*best, zero][:2]
+    return [*best, zero][:2]
+
+
+def plane(Q: int, use: Dictionary, points: Float[np.ndarray, "pairs k"]) -> Plane:
+    """Codewords and points along the two functions that are drawn."""
+    best = functions(Q, use)
     return Plane(Q, use.values[:, best], points[:, best])
 
 

@@ -54,7 +54,7 @@ class Choice(NamedTuple):
     def done(self, case: Case) -> bool:
         """Whether the run generalises, and so counts in summaries."""
         found = case.metrics
-        return found.finite and found.accuracy.validation >= self.generalised
+        return found.finite and (found.accuracy.validation or 0) >= self.generalised
 
 
 def by_kind(cases: Sequence[Case]) -> dict[tuple[str, int], list[Case]]:

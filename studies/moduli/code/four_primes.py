@@ -1,4 +1,4 @@
-"""Whether the account by primes holds where n has four of them: docs/studies.md, section 3."""
+"""Whether the account by primes holds where n has four of them: criteria.md."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

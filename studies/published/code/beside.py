@@ -56,7 +56,7 @@ def seeds(theirs: Metrics, runs: Sequence[Metrics], level: float) -> list[Metric
     generalise are left out."""
     kind = (theirs.architecture, theirs.n)
     same = (x for x in runs if (x.architecture, x.n) == kind)
-    return [x for x in same if x.finite and x.accuracy.validation >= level]
+    return [x for x in same if x.finite and (x.accuracy.validation or 0) >= level]
 
 
 def blocks(name: str, metrics: Metrics) -> Iterator[Row]:

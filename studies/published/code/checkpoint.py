@@ -96,7 +96,7 @@ def load(content: bytes, origin: str) -> dict[str, Any]:
         raise InputError(f"{origin}: not a whole file of torch.save, or damaged") from None
     if not isinstance(found, dict):
         raise InputError(f"{origin}: holds a {type(found).__name__}, must be a dict")
-    return found
+    return dict(dict.items(found))  # a subclass may bring attributes of its own, such as get
 
 
 def _expected(config: Config) -> dict[str, str]:
@@ -139,8 +139,11 @@ def _arrays(state: Any, config: Config, origin: str) -> Arrays:
 def _kind(value: Any) -> str:
     if not isinstance(value, Tensor):
         return f"a {type(value).__name__}"
-    plain = value.layout == torch.strided and value.device.type == "cpu"
-    where = "" if plain else f" ({value.layout}, {value.device})"
+    if value.layout != torch.strided or value.device.type != "cpu":
+        where = f" ({value.layout}, {value.device})"
+    else:  # a stride of 0 lets a small file stand for tensors of any size
+        plain = value.is_contiguous() and not value.is_neg()
+        where = "" if plain else " (a view of something else)"
     return f"{value.dtype} {tuple(value.shape)}{where}".removeprefix("torch.")
 
 

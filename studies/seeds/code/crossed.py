@@ -1,5 +1,5 @@
 """How much the split decides of a run, and how much its initial weights:
-docs/studies.md, section 2.
+criteria.md.
 
 Splits are crossed with initial weights, one run in each cell. With a cell missing, or a run that
 does not generalise, nothing is said. Beside what is left stands what other rounding does: runs of
@@ -82,7 +82,7 @@ def cells(
 def _measured(run: Run, metrics: Metrics, level: float) -> Row:
     """One row of ``cells``. Measures of a class are means over the classes of two or more."""
     row: Row = {"run": str(run), "split_seed": run.seed, "weights_seed": run.weights_seed}
-    row |= {"generalised": metrics.finite and metrics.accuracy.validation >= level}
+    row |= {"generalised": metrics.finite and (metrics.accuracy.validation or 0) >= level}
     fits = [c.character_fit.r2 for c in metrics.classes if c.character_fit]
     energies = [c.fve for c in metrics.classes if c.fve is not None]
     row |= {"r2_classes": _mean(fits), "fve_classes": _mean(energies)}

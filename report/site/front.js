@@ -1,0 +1,158 @@
+"use strict";
+// The front page: what is chosen, what the network makes of it, the dials at the top, and when each screen is drawn.
+// At first the scores are those that the page holds of one pair; then all are computed from the weights.
+addEventListener("DOMContentLoaded", () => {
+  const told = document.getElementById("hero-data");
+  if (!told) return;
+  const hero = JSON.parse(told.textContent), { html, percent } = strata.draw, { n } = hero, $ = id => document.getElementById(id);
+  const made = new Map(), screens = [];
+  let run = null, asked = 0, smooth = false;
+
+  // ---- what is chosen: the address has it ------------------------------------------------------
+  const whole = (text, otherwise, below = n) => /^\d+$/.test(text) && +text < below ? +text : otherwise;
+  const pair = () => ["a", "b"].map((key, i) => whole(strata.get(key), hero.pair[i]));
+  const change = () => hero.changes.find(x => x.name === strata.get("change", hero.start)) ?? hero.changes[0];
+  const cut = name => { smooth = true; strata.set({ change: name === hero.start ? null : name }); };
+
+  // ---- what the network does -------------------------------------------------------------------
+  const network = which => {
+    if (!made.has(which.name)) made.set(which.name, strata.network.changed(run, hero, which));
+    return made.get(which.name);
+  };
+  function computed(which, a, b) {
+    if (run?.model) return strata.model.forward(network(which), a, b);
+    return which.name === hero.start && a === hero.pair[0] && b === hero.pair[1] ? { logits: hero.logits } : null;
+  }
+  const means = logits => hero.powers.map(({ q }) => {
+    const sums = new Array(q).fill(0);
+    logits.forEach((x, c) => { sums[c % q] += x * q / n; });
+    return sums;
+  });
+  function state() {
+    const [a, b] = pair(), which = change(), found = computed(which, a, b);
+    return { a, b, change: which, run, stream: found?.stream ?? null, logits: found?.logits ?? null,
+      answer: found ? found.logits.indexOf(Math.max(...found.logits)) : null, means: found && means(found.logits) };
+  }
+
+  // ---- the dials -------------------------------------------------------------------------------
+  // The residue modulo n that is r modulo q and as before modulo the others.
+  const one = q => Array.from({ length: n / q }, (_, i) => i * q + 1).find(x => x % (n / q) === 0) ?? 1;
+  const units = Object.fromEntries(hero.powers.map(({ q }) => [q, one(q)]));
+  const turn = (key, q, r) => {
+    const now = pair()[key === "a" ? 0 : 1];
+    strata.set({ [key]: (now + (r - now % q + q) * units[q]) % n }, true);
+  };
+  const dials = strata.dials($("dials"), hero, { drag: turn, settle: strata.settle, size: 300 });
+  const scissors = hero.powers.map(({ prime }, i) => {
+    const own = hero.changes.find(x => x.kind === "axis" && x.prime === prime);
+    if (!own) return null;
+    const button = html("button", { type: "button", class: "cut", "data-change": own.name });
+    button.onclick = () => cut(change().name === own.name ? "none" : own.name);
+    dials.figures[i].append(button);
+    return { own, button };
+  }).filter(x => x);
+  const many = x => x.toLocaleString("en");
+
+  const lines = new Map();
+  function bar(name, label, share) {
+    const box = $("cost");
+    if (!lines.has(name)) {
+      const fill = html("i"), value = html("b"), words = html("span");
+      lines.set(name, { fill, value, words });
+      box.append(html("div", { class: `line ${name}` }, words, html("div", { class: "track" }, fill), value));
+    }
+    const { fill, value, words } = lines.get(name);
+    fill.style.width = `${100 * share}%`;
+    value.textContent = percent(share);
+    words.textContent = label;
+    fill.parentNode.parentNode.hidden = label === "";
+  }
+  function verdict({ a, b, answer, change: which }) {
+    const product = a * b % n;
+    for (const [key, value] of [["a", a], ["b", b]]) if (document.activeElement !== $(key) || !$(key).validationMessage) $(key).value = value;
+    const box = $("verdict");
+    box.className = answer === null ? "" : answer === product ? "is-right" : "is-wrong";
+    box.replaceChildren(...answer === null ? ["…"] : ["= ", html("b", {}, answer), ...hero.powers.map(({ q }) => {
+      const right = answer % q === product % q;
+      return html("span", { class: right ? "ok" : "off", title: `modulo ${q}` }, right ? "✓" : "✗", html("small", {}, ` mod ${q}`));
+    }), answer === product ? "" : html("span", { class: "truth" }, `it is ${product}`)]);
+    const q = which.kind === "axis" && hero.powers.find(x => x.prime === which.prime).q;
+    bar("all", `wrong, of all ${many(n * n)} pairs`, which.wrong.all);
+    bar("chance", q ? `guessing modulo ${q}` : "", q ? hero.chance[q] : 0);
+    for (const { own, button } of scissors) {
+      const on = own.name === which.name;
+      button.setAttribute("aria-pressed", on);
+      button.replaceChildren(`✂ cut${on ? ":" : ""} ${own.directions} of ${hero.width}`, html("span", {}, " directions"));
+    }
+  }
+
+  // ---- drawing: once a frame, and only what is in view -----------------------------------------
+  function draw() {
+    asked = 0;
+    const now = state();
+    verdict(now);
+    dials.show(now, smooth);
+    for (const screen of screens) {
+      screen.stale = true;
+      if (screen.near) redraw(screen, now);
+    }
+    smooth = false;
+    performance.mark(run ? "ready" : "drawn");
+    document.documentElement.dataset.drawn = `${now.a} ${now.b} ${now.change.name}${run ? "" : " first"}`;
+  }
+  const later = () => { asked ||= requestAnimationFrame(draw); };
+  function redraw(screen, now) {
+    screen.stale = false;
+    screen.draw(screen.box, Math.max(272, screen.box.clientWidth), now);
+    screen.box.dataset.drawn = "";
+  }
+  const seen = new IntersectionObserver(found => found.forEach(({ target, isIntersecting }) => {
+    const screen = screens.find(x => x.box === target);
+    screen.near = isIntersecting;
+    if (isIntersecting && screen.stale) redraw(screen, state());
+  }), { rootMargin: "200px" });
+  strata.front = { hero, cut, later, whole };
+  strata.screen = (name, draw, setup = () => {}) => {
+    const box = $(`${name}-picture`);
+    if (!box) return;
+    setup(box);
+    const screen = { box, draw, near: false, stale: true };
+    screens.push(screen);
+    seen.observe(box);
+  };
+  strata.redraw = name => { const screen = screens.find(x => x.box.id === `${name}-picture`); if (screen?.near) redraw(screen, state()); };
+
+  for (const key of ["a", "b"]) {
+    const field = $(key);
+    field.oninput = () => field.setCustomValidity("");
+    field.onchange = () => {
+      const value = whole(field.value, null);
+      field.setCustomValidity(value === null ? `${key} is a number from 0 to ${n - 1}` : "");
+      if (value === null) return field.reportValidity();
+      smooth = true;
+      strata.set({ [key]: value });
+    };
+  }
+  $("factors").onsubmit = event => event.preventDefault();
+  $("another").onclick = () => {
+    smooth = true;
+    strata.set({ a: 1 + Math.floor(Math.random() * (n - 1)), b: 1 + Math.floor(Math.random() * (n - 1)) });
+  };
+  strata.bar(() => null);
+  strata.listen(() => { strata.show(null); later(); });
+  strata.show(null);
+  let wide = innerWidth;
+  addEventListener("resize", () => { if (innerWidth !== wide) { wide = innerWidth; later(); } });
+  addEventListener("beforeprint", () => { const now = state(); screens.forEach(x => redraw(x, now)); });
+  draw();
+  // The weights when somebody is there, or else a while after the first picture.
+  const load = () => strata.load(strata.headline).then(found => {
+    if (run) return;
+    run = found;
+    document.documentElement.dataset.run = run.run;
+    if (run.fidelity) $("kept").textContent = `Computed in this page from weights of 8 bits, which change ${run.fidelity.pairs - run.fidelity.answers} of ${many(run.fidelity.pairs)} answers.`;
+    draw();
+  }, error => { $("kept").textContent = error.message; });
+  for (const kind of ["pointermove", "pointerdown", "keydown", "scroll", "focusin"]) addEventListener(kind, load, { once: true, passive: true });
+  if (state().answer === null) load(); else setTimeout(load, 3000);
+});

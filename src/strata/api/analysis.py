@@ -1,0 +1,290 @@
+"""Any model, measured as the pipeline measures its runs: numbers, and frames of them.
+
+The levels are those of params.yaml of the clone, whose study measures the mechanism. Without a
+split nothing is said of training and validation.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from strata import params, results, store, task
+from strata.api import repository, splits
+from strata.api.model import Model, Source
+from strata.inputs import InputError
+from strata.measure import all_pairs, metrics
+from strata.measure.metrics import Metrics
+from strata.measure.token_fourier import bands
+from strata.monoid import JClass, axis_primes
+from strata.run import Run, read_yaml
+
+NOT_STATED = "not stated"
+MECHANISM = Path("studies/mechanism/stages/measure.py")
+AGREES = 0.02  # what a file records may be of the weights one step before
+
+
+def analyse(model: Model, split: Any = None, *, repository: str | Path | None = None) -> "Analysis":
+    """Everything that the pipeline measures of a run, of any model.
+
+    split: the pairs that trained and validated, as ``splits.table`` takes them; it is held against
+    the accuracies that the file of the weights records, if any. repository: a clone, as ``load``
+    takes it. Raises InputError for a split that cannot be that of the model, and where the task is
+    not multiplication.
+
+    >>> found = analyse(strata.load("n113-s1"))
+    >>> found.metrics.accuracy.all, found.metrics.accuracy.validation
+    (1.0, None)
+    """
+    return Analysis(model, split, repository)
+
+
+class Analysis:
+    """Numbers of one model: ``metrics`` as a typed object, the properties as frames."""
+
+    def __init__(self, model: Model, split: Any, where: str | Path | None):
+        self.model, self.n = model, model.n
+        self.top = repository.folder(where)
+        self.levels = params.load(self.top / "params.yaml").metrics
+        self.run = run_of(model)
+        self.recorded = model.source.recorded if model.source else {}
+        pairs = task.pair_table(self.n) if split is None else splits.table(split, self.n)
+        self.history = history(self.recorded)
+        self.weights = model.weights()
+        self.forward = all_pairs.over_all_pairs(self.weights, self.n)
+        found = metrics.run_metrics(
+            self.run, self.weights, pairs, self.history, self.forward, self.levels
+        )
+        seed = self.run.seed if model.run else self.recorded.get("seed")
+        self.metrics: Metrics = found.model_copy(update={"seed": seed})
+        if split is not None:
+            self._agrees()
+
+    @property
+    def name(self) -> str:
+        """The file or the run, and what was done to it."""
+        source = self.model.source
+        return ", ".join([source.name if source else str(self.run), *self.model.changed])
+
+    def _agrees(self) -> None:
+        """Raises InputError where the split is not the one that the file's accuracies are of."""
+        if self.model.changed:
+            return
+        for kind, said in self.stated_accuracies().items():
+            ours = getattr(self.metrics.accuracy, kind)
+            if ours is not None and abs(ours - said) > AGREES:
+                both = f"{ours:.1%} of its {kind} pairs are right, the file records {said:.1%}"
+                raise InputError(f"split: {both}: it is not that of these weights")
+
+    def stated_accuracies(self) -> dict[str, float]:
+        """The last accuracies that the file of the weights records."""
+        if self.history is None:
+            return {}
+        last = self.history.iloc[-1]
+        named = {x: float(last[f"{x}_accuracy"]) for x in ("train", "validation")}
+        return {name: x for name, x in named.items() if not np.isnan(x)}
+
+    @property
+    def accuracy(self) -> pd.DataFrame:
+        """Right answers, over which pairs; of training and validation with a split alone."""
+        found, counts = self.metrics.accuracy, self.metrics.pairs
+        rows: list[tuple[str, int | None, float | None]] = [("all", self.n**2, found.all)]
+        if counts:
+            rows += [("training", counts.train, found.train)]
+            rows += [("validation", counts.validation, found.validation)]
+            rows += [("validation, no mirror in training", None, found.mirror_free)]
+        q_of = {f"modulo {q}": self.model.accuracy(q) for q in bands(self.n)}
+        rows += (
+            [(f"all, {name}", self.n**2, x) for name, x in q_of.items()] if len(q_of) > 1 else []
+        )
+        sizes = np.bincount(np.gcd(task.pair_table(self.n)["c"], self.n))
+        rows += [(f"ab in J{d}", int(sizes[d]), x) for d, x in found.by_target.items()]
+        frame = pd.DataFrame(rows, columns=["pairs", "count", "right"])
+        return frame.dropna(subset="right").astype({"count": "Int64"})
+
+    @property
+    def classes(self) -> pd.DataFrame:
+        """Algebra, spectrum and dimension of each class; missing for a class of one element."""
+        names = ["d", "m", "size", "regular", "key", "total", "fve", "fve_uniform", "enrichment"]
+        rows = []
+        for c in self.metrics.classes:
+            pca = {"components": c.pca.components, "random": c.pca.random_mean} if c.pca else {}
+            keys = " ".join(",".join(map(str, k)) for k in c.key_frequencies or ())
+            group = " x ".join(f"Z{q}" for q in c.orders if q > 1)
+            own = {name: getattr(c, name) for name in names}
+            rows.append(own | pca | {"group": group, "key_frequencies": keys})
+        return pd.DataFrame(rows).astype({"key": "Int64", "total": "Int64"})
+
+    @property
+    def spectra(self) -> pd.DataFrame:
+        """Share of the energy of each class at each frequency, and whether that is key."""
+        parts = []
+        for c in self.metrics.classes:
+            if c.key_frequencies is not None:
+                share = self.model.spectrum(c.d)
+                frame = pd.DataFrame({"d": c.d, "frequency": share.index, "share": share.values})
+                parts.append(frame.assign(key=frame["frequency"].isin(c.key_frequencies)))
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+    @property
+    def character_fit(self) -> pd.DataFrame:
+        """How much of the logits of each class characters explain."""
+        names = ["r2", "r2_ceiling", "r2_product", "r2_uniform", "r2_all", "prompts"]
+        rows = [
+            {"d": c.d} | {name: getattr(c.character_fit, name) for name in names}
+            for c in self.metrics.classes
+            if c.character_fit
+        ]
+        return pd.DataFrame(rows, columns=["d", *names])
+
+    @property
+    def heads(self) -> pd.DataFrame:
+        """OV circuit and pattern of each head."""
+        rows = [
+            (h.head, h.ov.components, h.ov.of, h.self_attention.mean, h.block_score,
+             h.block_score_shuffled.mean)
+            for h in self.metrics.heads
+        ]  # fmt: skip
+        names = ["head", "ov_components", "ov_of", "self_attention", "block_score", "shuffled"]
+        return pd.DataFrame(rows, columns=names)
+
+    @property
+    def neurons(self) -> pd.DataFrame:
+        """Neurons by the prime power that explains most of each, and what it explains of all."""
+        found = self.metrics.neurons
+        rows = [(q, found.neurons[q], found.modulo[q]) for q in found.modulo] if found else []
+        return pd.DataFrame(rows, columns=["prime_power", "neurons", "explained"])
+
+    @cached_property
+    def changes(self) -> pd.DataFrame:
+        """What is right after each change of the network, of all pairs and modulo prime powers."""
+        if not self.metrics.finite:
+            return pd.DataFrame()
+        powers = list(bands(self.n))
+        rows = [
+            {"change": name, "all": x.accuracy()} | {f"modulo {q}": x.accuracy(q) for q in powers}
+            for name, x in self._changed()
+        ]
+        return pd.DataFrame(rows)
+
+    def _changed(self) -> Iterator[tuple[str, Model]]:
+        yield "none", self.model
+        yield "key characters alone", self.model.keeping_key_characters()
+        yield "without key characters", self.model.without_key_characters()
+        for p in sorted({*axis_primes(JClass(self.n, 1))}):
+            try:
+                yield f"without the axis of {p}", self.model.without(prime=p)
+            except InputError:  # no key character lies on it alone
+                continue
+        for h in range(len(self.metrics.heads)):
+            yield f"without head {h}", self.model.without(head=h)
+
+    @cached_property
+    def mechanism(self) -> pd.DataFrame:
+        """The measures and verdicts of studies/mechanism, one number a row; none without it."""
+        if not (self.top / MECHANISM).is_file() or not self.metrics.finite:
+            return pd.DataFrame(columns=results.SCHEMA.names)
+        own = read_yaml(self.top / "studies/params.yaml")["mechanism"]["measures"]
+        settings = own | {"key_threshold": self.levels.key_threshold}
+        with TemporaryDirectory() as scratch:
+            self.write_weights(Path(scratch, "weights"))
+            Path(scratch, "settings").write_text(json.dumps(settings))
+            paths = [f"{scratch}/{x}" for x in ("settings", "weights", "found")]
+            self.in_clone(str(MECHANISM), str(self.run), *paths)
+            return results.read(paths[-1])
+
+    def in_clone(self, script: str, *words: str) -> None:
+        """Run a script of the clone, whose code no library imports. Raises InputError."""
+        own = {"PYTHONSAFEPATH": "1", "PYTHONPATH": "src:.", "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            [sys.executable, script, *words], cwd=self.top, env=os.environ | own,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise InputError(f"{script}: {(done.stderr.strip().splitlines() or ['failed'])[-1]}")
+
+    def write_weights(self, path: Path) -> None:
+        """The weights as a file of ours, which says that they are imported."""
+        store.write_bytes(path, store.tensors_bytes(self.weights, imported(self.model, self.run)))
+
+    @property
+    def training(self) -> pd.DataFrame:
+        """What is known of the model and its training; what no file states is said to be so."""
+        W = self.weights
+        n_heads, stated = len(self.metrics.heads), self.recorded.get("train") or {}
+        rows: dict[str, Any] = {
+            "modulus": self.n,
+            "kind": self.metrics.architecture,
+            "d_model, heads, neurons": f"{W['W_E'].shape[1]}, {n_heads}, {len(W['W_out'])}",
+            "parameters": sum(x.size for x in W.values()),
+            "seed": self.metrics.seed,
+            "epochs": self.metrics.epochs or stated.get("epochs"),
+            "learning rate": stated.get("lr"),
+            "weight decay": stated.get("weight_decay"),
+        }
+        if (loss := self.metrics.final_loss) is not None:
+            rows["last loss"] = f"{loss:.3g}"
+        for kind, x in self.stated_accuracies().items():
+            rows[f"{kind} accuracy, as recorded"] = f"{x:.4g}"
+        said = [(name, NOT_STATED if x is None else str(x)) for name, x in rows.items()]
+        return pd.DataFrame(said, columns=["of", "stated"])
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """All frames but the mechanism, which takes longer, by name."""
+        names = ("training", "accuracy", "changes", "classes", "spectra", "character_fit")
+        return {name: getattr(self, name) for name in (*names, "heads", "neurons")}
+
+
+def run_of(model: Model) -> Run:
+    """The run, or for a model from elsewhere the name by which the pipeline calls it."""
+    if model.run:
+        return model.run
+    source = model.source or Source("model", "")
+    variant = re.sub(r"[^a-z0-9]", "", Path(source.name).stem.lower()) or "model"
+    seed = source.recorded.get("seed")
+    return Run(model.n, seed if isinstance(seed, int) and seed >= 0 else 0, variant)
+
+
+def imported(model: Model, run: Run) -> dict[str, Any]:
+    """What the metadata of a weights file says of a model that was not trained here."""
+    source = model.source or Source(str(run), "")
+    origin = {"file": source.name, "format": source.format, "sha256": source.sha256}
+    return {"run": str(run), "imported": origin}
+
+
+def history(recorded: Any) -> pd.DataFrame | None:
+    """Loss and accuracies per epoch where a file of the published format records them; None else.
+
+    A validation at epoch 0 comes before the first row and is left out; there is no mirror-free
+    accuracy. Raises InputError where the lists do not fit each other.
+    """
+    losses, train = recorded.get("losses"), recorded.get("train_accs")
+    if not losses or train is None:
+        return None
+    when, known = recorded.get("eval_epochs", []), recorded.get("eval_accs", [])
+    epochs = len(losses)
+    if len(train) != epochs or len(when) != len(known):
+        raise InputError("must have a train_acc for each loss, an eval_acc for each epoch")
+    if [*when] != sorted({*when}) or not {*when} <= {*range(epochs + 1)}:
+        raise InputError(f"eval_epochs must be rising epochs from 0 to {epochs}")
+    validation = np.full(epochs + 1, np.nan)
+    validation[list(when)] = known
+    return pd.DataFrame(
+        {
+            "epoch": np.arange(1, epochs + 1, dtype=np.int32),
+            "loss": np.array(losses, dtype=np.float32),
+            "train_accuracy": np.array(train, dtype=float),
+            "validation_accuracy": validation[1:],
+            "mirror_free_accuracy": np.full(epochs, np.nan),
+        }
+    )

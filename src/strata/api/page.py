@@ -1,0 +1,162 @@
+"""An analysis on paper: its tables, the figures of the paper, and one page titled by the file."""
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import mistune
+import pandas as pd
+
+from strata import notebook, results, store
+from strata.api.analysis import Analysis
+from strata.inputs import InputError
+from strata.measure import stored
+from strata.tables import format
+from strata.tables.table import CLASS, HEAD, Column, Table
+
+DRAW = "stages/figure.py"
+FIGURES = {
+    "fig01-hierarchy": "spectra of the classes",
+    "fig02-pca-dim": "principal components of each class and of as many random residues",
+    "fig03-attn-scores": "attention from = to a",
+    "fig04-cosine-align": "what head 0 reads and writes of each class",
+    "fig05-training": "loss and accuracy over the training, as the file records them",
+    "fig06-model": "the network as the paper explains it",
+    "fig07-token-fft": "the embedding and its plain Fourier transform",
+    "fig08-class-order": "the embedding by class",
+    "fig09-class-spectra": "Fourier transform of each class",
+    "fig10-embed-pca": "first three principal components of the embedding",
+    "fig11-neurons": "neurons over all pairs",
+}
+WORDS = ("does not hold", "undecided", "holds")  # of a verdict of 0, 0.5 or 1
+SHARE = ("right", "all", "fve", "fve_uniform", "r2", "r2_ceiling", "r2_product", "r2_all")
+SHARE += ("self_attention", "block_score", "shuffled", "explained", "share")
+HEADINGS = {
+    "of": "", "right": "right", "fve": "energy at key frequencies", "fve_uniform": "if even",
+    "key_frequencies": "key frequencies", "random": "of random residues", "r2": "R²",
+    "r2_ceiling": "R², every frequency", "r2_product": "R², product and candidate",
+    "r2_all": "R², all prompts", "ov_components": "OV components", "ov_of": "of",
+    "self_attention": "attention to =", "block_score": "class blocks explain",
+    "shuffled": "shuffled classes", "prime_power": "prime power",
+}  # fmt: skip
+CAPTIONS = {
+    "training": "What is known of the model.",
+    "accuracy": "Right answers; chance is 1/n.",
+    "changes": "Right answers after a change: of all pairs, and modulo each prime power.",
+    "classes": "Classes J_d, the residues a with gcd(a, n) = d, and the spectrum of the embedding.",
+    "character_fit": "Share of the centred logits that characters explain, by class of ab.",
+    "heads": "Heads: singular values of W_OV for the share of variance; what patterns follow.",
+    "neurons": "Neurons by the prime power that explains most of each.",
+}
+LEFT = {"of", "stated", "pairs", "change", "group", "key_frequencies", "statement", "verdict"}
+
+
+def column(name: str) -> Column:
+    """How a column of a frame is read."""
+    known = CLASS | HEAD
+    if name in known:
+        return known[name]
+    style = "share" if name in SHARE or name.startswith("modulo") else "text"
+    style = {"regular": "truth", "group": "symbols", "pairs": "symbols"}.get(name, style)
+    style = "count" if name in ("count", "components", "random", "prompts") else style
+    align = "l" if name in LEFT else "r"
+    return Column(HEADINGS.get(name, name.replace("_", " ")), style, align, missing="")
+
+
+def table(name: str, frame: pd.DataFrame, caption: str, model: str) -> Table:
+    """A frame as a table; of a model."""
+    return Table(
+        name.replace("_", "-"), f"{caption} ({model})", frame, {x: column(x) for x in frame}
+    )
+
+
+def tables(found: Analysis) -> Iterator[Table]:
+    """The tables of a page, in its order."""
+    for name, caption in CAPTIONS.items():
+        frame = found.frames[name].drop(columns=["m", "enrichment", "r2_uniform"], errors="ignore")
+        yield table(name, frame, caption, found.name)
+
+
+def verdicts(found: Analysis) -> Table:
+    """What the mechanism's study says of each of its statements."""
+    rows = found.mechanism.query("measure == 'statement' and unit == 'verdict'")
+    words = [WORDS[round(2 * x)] for x in rows["value"]]
+    frame = pd.DataFrame({"statement": rows["of"], "verdict": words})
+    caption = "Statements of studies/mechanism/criteria.md, by their levels."
+    return table("verdicts", frame, caption, found.name)
+
+
+def notes(found: Analysis) -> str:
+    """What has to be known before a number is believed."""
+    source, counts = found.model.source, found.metrics.pairs
+    said = [f"# {found.name}", ""]
+    if source:
+        said += [f"Taken for {source.format}. {f'SHA-256 {source.sha256}.' * bool(source.sha256)}"]
+    if not found.metrics.finite:
+        said += ["It diverged: its logits are not finite, and nothing is measured."]
+    if not counts:
+        said += ["No split was given, so nothing is said of training and validation pairs."]
+    if found.metrics.architecture == "transformer":
+        said += ["It reads a and b alike, so a pair whose mirror trained is no test of it."]
+    return "\n".join(said) + "\n"
+
+
+def text(found: Analysis) -> str:
+    """The page as Markdown, without figures and without the mechanism, which take minutes."""
+    return "\n".join([notes(found), *map(format.markdown, tables(found))])
+
+
+def write(found: Analysis, folder: Path) -> None:
+    """A folder with the tables, the figures, the weights as a file of ours, and index.html; all of
+    it or nothing. Raises InputError where it is there."""
+    if folder.exists():
+        raise InputError(f"{folder}: is there already; name another folder")
+    if not folder.absolute().parent.is_dir():
+        raise InputError(f"{folder}: there is no folder {folder.absolute().parent}")
+    with TemporaryDirectory(dir=folder.absolute().parent, prefix=".analysis-") as scratch:
+        out = Path(scratch, folder.name)
+        found.write_weights(out / "weights.safetensors")
+        store.write_json(out / "metrics.json", found.metrics)
+        every = [*tables(found), table("spectra", found.spectra, "Spectra.", found.name)]
+        every += [verdicts(found)] if len(found.mechanism) else []
+        format.write(every, out / "tables")
+        results.write(out / "mechanism.parquet", found.mechanism.itertuples(index=False))
+        drawn = figures(found, out)
+        parts = [text(found), format.markdown(every[-1])] if len(found.mechanism) else [text(found)]
+        parts += [f"![{FIGURES[x]}](figures/{x}.png)\n\n[{x}](figures/{x}.html): {FIGURES[x]}"
+                  for x in drawn]  # fmt: skip
+        store.write_text(out / "index.html", html("\n\n".join(parts), found.name))
+        out.rename(folder)
+
+
+def figures(found: Analysis, out: Path) -> list[str]:
+    """Draw the paper's figures by the notebooks of the clone; which. None where it has none, and of
+    a model that diverged."""
+    if not found.metrics.finite or not (found.top / DRAW).is_file():
+        return []
+    names = ("weights.safetensors", "metrics.json", "activations", "history.parquet")
+    inputs = {name.partition(".")[0]: out / name for name in names}
+    labels = [x for x in FIGURES if x != "fig05-training"]
+    stored.write_forward(inputs["activations"], found.weights, found.n)
+    if found.history is None:
+        del inputs["history"]
+    else:
+        labels.append("fig05-training")
+        columns = {str(k): x.to_numpy() for k, x in found.history.items()}
+        store.write_history(inputs["history"], columns)
+    given = [f"--input={name}={path}" for name, path in inputs.items()]
+    found.in_clone(DRAW, *labels, *given, f"--run={found.run}", f"--out={out / 'figures'}")
+    inputs["activations"].unlink()
+    return sorted(labels)
+
+
+def html(markdown: str, title: str) -> str:
+    """A page of its own."""
+    body = mistune.create_markdown(plugins=["table"])(markdown)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{notebook.CSS}</style>\n</head>\n"
+        f"<body>\n{body}</body>\n</html>\n"
+    )

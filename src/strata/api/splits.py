@@ -1,0 +1,76 @@
+"""Which pairs trained and which validated, as somebody else has them: arrays, or a file of them."""
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Int
+
+from strata import task
+from strata.inputs import InputError, regular
+from strata.store import Arrays
+
+NAMES: dict[str, str] = dict.fromkeys(("train", "training"), task.TRAIN)
+NAMES |= dict.fromkeys(("validation", "val", "valid", "test"), task.VALIDATION)
+
+
+def table(split: Any, n: int) -> Arrays:
+    """The pair table of modulus n with this split: {"train": …, "validation": …}, each an array
+    (pairs, 2), or a file of it (.npz, .json, .pt), or one with columns a, b, split (.csv,
+    .parquet). A pair in neither is held back. Raises InputError.
+    """
+    origin = str(split) if isinstance(split, str | Path) else "split"
+    found = read(Path(split)) if isinstance(split, str | Path) else split
+    if not isinstance(found, Mapping) or not {*map(str, found)} & {*NAMES}:
+        raise InputError(f"{origin}: must have the pairs of train, of validation, or of both")
+    dealt = np.full(n * n, task.HELD_BACK, dtype=object)
+    for name, pairs in found.items():
+        if (part := NAMES.get(str(name))) is None:
+            continue
+        rows = numbered(pairs, n, f"{origin}: {name}")
+        if (twice := np.flatnonzero(np.bincount(rows) > 1)).size:
+            a, b = divmod(int(twice[0]), n)
+            raise InputError(f"{origin}: {name}: ({a}, {b}) is there more than once")
+        if (both := rows[dealt[rows] != task.HELD_BACK]).size:
+            a, b = divmod(int(both[0]), n)
+            raise InputError(f"{origin}: ({a}, {b}) is in train and in validation")
+        dealt[rows] = part
+    return task.pair_table(n) | {"split": dealt, "mirror_in_train": task.mirrored(dealt, n)}
+
+
+def numbered(pairs: Any, n: int, origin: str) -> Int[np.ndarray, " pairs"]:
+    """Pairs as numbers a·n + b."""
+    try:
+        found: Any = np.asarray(pairs)
+    except (TypeError, ValueError, RuntimeError):
+        found = np.empty((0, 0))
+    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu" or not len(found):
+        raise InputError(f"{origin}: must be integers of shape (pairs, 2), one pair or more")
+    if len(out := found[((found < 0) | (found >= n)).any(axis=1)]):
+        raise InputError(f"{origin}: ({out[0, 0]}, {out[0, 1]}): must be from 0 to {n - 1}")
+    return found[:, 0].astype(np.int64) * n + found[:, 1]
+
+
+def read(path: Path) -> Any:
+    """What a file of a split holds."""
+    content = regular(path).read_bytes()
+    try:
+        if path.suffix == ".json":
+            return json.loads(content)
+        if path.suffix == ".npz":
+            return dict(np.load(io.BytesIO(content)))
+        if path.suffix in (".pt", ".pth"):
+            return torch.load(io.BytesIO(content), weights_only=True)
+        if path.suffix in (".csv", ".parquet"):
+            known = pd.read_csv if path.suffix == ".csv" else pd.read_parquet
+            frame = known(io.BytesIO(content))
+            return {k: x[["a", "b"]].to_numpy() for k, x in frame.groupby("split", observed=True)}
+    except Exception as error:  # what damage makes these readers raise is not a closed list
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path}: cannot be read as {path.suffix}: {reason[:100]}") from None
+    raise InputError(f"{path}: a split is a file .csv, .parquet, .npz, .json or .pt")

@@ -1,0 +1,186 @@
+"""Any model through the analysis: its numbers are the pipeline's, and a split has to fit."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from small import exact_mlp, exact_transformer, split_of, weights_of
+
+import strata
+from strata import params, store, task
+from strata.api import console, page, published
+from strata.api.analysis import Analysis
+from strata.api.model import model_of
+from strata.inputs import InputError
+from strata.measure import all_pairs, metrics
+from strata.measure.metrics import Metrics
+from strata.run import Run
+
+ROOT = Path(__file__).parents[2]
+LEVELS = params.load(ROOT / "params.yaml").metrics
+N = 6
+
+
+def exact(**recorded: object) -> strata.Transformer:
+    """A model that is right on every pair, as from a file that records these."""
+    state = {name: torch.from_numpy(x) for name, x in exact_transformer(N).items()}
+    found = strata.from_weights({"state_dict": state, **recorded})
+    assert isinstance(found, strata.Transformer)
+    return found
+
+
+def halves() -> dict[str, np.ndarray]:
+    pairs = np.stack(np.divmod(np.arange(N * N), N), axis=1)
+    return {"train": pairs[::2], "validation": pairs[1::2]}
+
+
+@pytest.mark.parametrize("run", [Run(12, 1), Run(15, 2), Run(12, 1, "mlp")], ids=str)
+def test_numbers_are_those_of_the_pipeline_but_what_needs_a_split(run):
+    weights, split = weights_of(run), split_of(run.n)
+    forward = all_pairs.over_all_pairs(weights, run.n)
+    history = store.NO_HISTORY.reindex([0]).assign(epoch=1, loss=0.5).astype({"epoch": "int32"})
+    theirs = metrics.run_metrics(run, weights, split, history, forward, LEVELS)
+    model = model_of(run, weights)
+    dealt = {x: np.stack([split["a"], split["b"]], axis=1)[split["split"] == x]
+             for x in (task.TRAIN, task.VALIDATION)}  # fmt: skip
+    alone, with_split = (strata.analyse(model, x, repository=ROOT) for x in (None, dealt))
+    unknown = {"epochs", "final_loss", "first_099", "epoch_099"}
+    assert with_split.metrics.model_dump(exclude=unknown) == theirs.model_dump(exclude=unknown)
+    unknown |= {"accuracy", "pairs", "generalised"}
+    assert alone.metrics.model_dump(exclude=unknown) == theirs.model_dump(exclude=unknown)
+    assert alone.metrics.accuracy.by_target == theirs.accuracy.by_target
+    told = alone.metrics
+    absent = (told.accuracy.train, told.accuracy.validation, told.pairs, told.generalised)
+    assert absent == (None,) * 4 and told.epochs is None
+    assert not alone.accuracy["pairs"].str.contains("training").any()
+    for _, of_class in alone.spectra.groupby("d"):
+        np.testing.assert_allclose(of_class["share"].to_numpy().sum(), 1)
+    assert Metrics.model_validate_json(told.model_dump_json()) == told
+
+
+@pytest.mark.parametrize("made", [exact_transformer, exact_mlp])
+def test_a_model_that_is_right_is_right_everywhere_until_it_is_changed(made):
+    found = strata.analyse(strata.from_weights(
+        {name: torch.from_numpy(x) for name, x in made(N).items()}), repository=ROOT)  # fmt: skip
+    assert {*found.accuracy["right"]} == {1} and found.accuracy["count"].tolist()[0] == N * N
+    changes = found.changes.set_index("change")
+    assert (changes.loc["none"] == 1).all()
+    assert len(found.heads) == (made is exact_transformer)
+    assert ("without head 0" in changes.index) == (made is exact_transformer)
+    assert found.frames["training"].set_index("of").loc["learning rate", "stated"] == "not stated"
+
+
+FILES = {
+    "split.csv": lambda path, frame: frame.to_csv(path, index=False),
+    "split.parquet": lambda path, frame: frame.to_parquet(path),
+    "split.npz": lambda path, frame: np.savez(path, allow_pickle=False, **halves()),
+    "split.json": lambda path, frame: store.write_json(
+        path, {k: x.tolist() for k, x in halves().items()}
+    ),
+    "split.pt": lambda path, frame: torch.save(
+        {k: torch.from_numpy(x) for k, x in halves().items()}, path
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_split_is_the_same_in_every_form(name, tmp_path):
+    frame = pd.concat(
+        [pd.DataFrame(x, columns=["a", "b"]).assign(split=k) for k, x in halves().items()]
+    )
+    FILES[name](tmp_path / name, frame)
+    found = [strata.analyse(exact(), x, repository=ROOT) for x in (halves(), tmp_path / name)]
+    assert found[0].metrics == found[1].metrics and found[0].metrics.pairs
+    assert found[0].metrics.pairs.train == N * N / 2
+
+
+BAD = {
+    r"train: \(0, 0\) is there more than once": {"train": [[0, 0], [1, 1], [0, 0]]},
+    r"\(1, 2\) is in train and in validation": {"train": [[1, 2]], "test": [[1, 2]]},
+    r"train: \(0, 6\): must be from 0 to 5": {"train": [[0, 6]]},
+    r"train: must be integers of shape \(pairs, 2\)": {"train": [[0.5, 1.0]]},
+    r"val: must be integers of shape": {"val": [1, 2]},
+    "must have the pairs of train, of validation": {"other": [[0, 0]]},
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_a_split_that_cannot_be_is_refused_in_one_line(line):
+    with pytest.raises(InputError, match=line):
+        strata.analyse(exact(), BAD[line], repository=ROOT)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.npz", "x.json", "x.pt", "x.parquet", "x.txt"])
+def test_a_file_that_is_no_split_is_refused_by_its_name(name, tmp_path):
+    (tmp_path / name).write_text("nothing")
+    with pytest.raises(InputError, match=name):
+        strata.analyse(exact(), tmp_path / name, repository=ROOT)
+
+
+def test_a_split_is_held_against_what_the_file_records():
+    told = {"losses": [1.0, 0.5], "train_accs": [0.5, 1.0], "eval_epochs": [2]}
+    right, wrong = exact(**told, eval_accs=[1.0]), exact(**told, eval_accs=[0.714])
+    assert strata.analyse(right, halves(), repository=ROOT).metrics.accuracy.validation == 1
+    with pytest.raises(InputError, match=r"100\.0% .+ validation .+ records 71\.4%"):
+        strata.analyse(wrong, halves(), repository=ROOT)
+    stated = dict(strata.analyse(wrong, repository=ROOT).training.to_numpy().tolist())
+    assert stated["validation accuracy, as recorded"] == "0.714" and stated["epochs"] == "2"
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch) -> Path:
+    """Weights in the published format, in a working directory with nothing else."""
+    monkeypatch.chdir(tmp_path)
+    run = Run(N, 1)
+    metadata = {"run": str(run), "train": {"d_model": 12, "n_heads": 3, "d_mlp": 20}}
+    history = store.NO_HISTORY.reindex([0]).assign(epoch=1, loss=0.5, train_accuracy=0.2)
+    Path("mine.pt").write_bytes(published.export(metadata, weights_of(run), history))
+    return Path("mine.pt")
+
+
+def call(monkeypatch, *words: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["strata", "analyse", *words, "--repository", str(ROOT)])
+    console.main()
+
+
+def test_the_command_prints_the_page_of_a_file(file, monkeypatch, capsys):
+    call(monkeypatch, str(file), "--n", "6")
+    said = capsys.readouterr().out
+    assert said.startswith("# mine.pt\n") and "not stated" in said
+    assert "nothing is said of training" in said and list(Path().iterdir()) == [file]
+
+
+def test_the_command_writes_a_folder_whole(file, monkeypatch, capsys):
+    drawn = dict.fromkeys(("fig05-training", "fig07-token-fft", "fig11-neurons"), "a figure")
+    monkeypatch.setattr(page, "FIGURES", drawn)
+    monkeypatch.setattr(Analysis, "mechanism", pd.DataFrame(columns=["run"]))
+    call(monkeypatch, str(file), "--out", "out")
+    assert (
+        "mine.pt, taken for the published format: wrote out/index.html" in capsys.readouterr().out
+    )
+    text = Path("out/index.html").read_text()
+    assert "<title>mine.pt</title>" in text and all(f"figures/{x}.png" in text for x in drawn)
+    assert all(Path(f"out/figures/{x}.png").is_file() for x in drawn)
+    again = strata.from_weights("out/weights.safetensors")
+    np.testing.assert_array_equal(again.weights()["W_in"], weights_of(Run(N, 1))["W_in"])
+    assert store.read_weights("out/weights.safetensors").keys() == again.weights().keys()
+    with pytest.raises(SystemExit, match="out: is there already"):
+        call(monkeypatch, str(file), "--out", "out")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["mine.pt", "--n", "7"], r"must be \(8, 12\)"),
+        (["gone.pt"], r"gone\.pt: No such file"),
+        (["mine.pt", "--split", "gone.csv"], r"gone\.csv: No such file"),
+        (["mine.pt", "--out", "no/where"], "there is no folder"),
+    ],
+)
+def test_the_command_refuses_in_one_line_and_writes_nothing(words, line, file, monkeypatch):
+    with pytest.raises(SystemExit, match=line) as stop:
+        call(monkeypatch, *words)
+    assert "\n" not in str(stop.value.code) and list(Path().iterdir()) == [file]

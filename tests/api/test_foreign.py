@@ -1,0 +1,237 @@
+"""Models from elsewhere: whatever the names of their weights, the network is theirs."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from small import weights_of
+from torch import Tensor, nn
+
+import strata
+from strata import store
+from strata.api import lens
+from strata.api.layers import PATHS
+from strata.api.model import model_of
+from strata.inputs import InputError
+from strata.run import Run
+
+RUN = Run(12, 1)
+State = dict[str, Tensor]
+
+
+class Net(nn.Module):
+    """The network in torch's own layers, which is the oracle of what its weights compute."""
+
+    def __init__(self, n: int, d: int, heads: int, d_mlp: int, bias: bool):
+        super().__init__()
+        self.n = n
+        self.embed = nn.Embedding(n + 1, d)
+        self.attn = nn.MultiheadAttention(d, heads, bias=bias, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(d, d_mlp, bias), nn.ReLU(), nn.Linear(d_mlp, d, bias))
+        self.unembed = nn.Linear(d, n, bias)
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        x = self.embed(torch.stack([a, b, torch.full_like(a, self.n)], dim=1))
+        x = x + self.attn(x, x, x, need_weights=False)[0]
+        return self.unembed(x + self.mlp(x))[:, -1]
+
+
+class SideBySide(nn.Module):
+    """The same of the MLP-only model."""
+
+    def __init__(self, n: int, d: int, d_mlp: int):
+        super().__init__()
+        self.embedding, self.fc1 = nn.Embedding(n, d), nn.Linear(2 * d, d_mlp)
+        self.fc2, self.head = nn.Linear(d_mlp, d), nn.Linear(d, n)
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        x = torch.cat([self.embedding(a), self.embedding(b)], dim=1)
+        return self.head(self.fc2(torch.relu(self.fc1(x))))
+
+
+def renamed(state: State, **names: str) -> State:
+    """The state with parts of its names replaced."""
+    found = {}
+    for name, x in state.items():
+        for old, new in names.items():
+            name = name.replace(old, new)
+        found[name] = x
+    return found
+
+
+def cut(state: State) -> State:
+    """Queries, keys and values in layers of their own, inside a block of a wrapped model."""
+    found = {k: x for k, x in state.items() if "in_proj" not in k}
+    for kind in ("weight", "bias"):
+        if f"attn.in_proj_{kind}" in state:
+            parts = zip("qkv", state[f"attn.in_proj_{kind}"].chunk(3), strict=True)
+            found |= {f"attn.{x}_proj.{kind}": part for x, part in parts}
+    inner = {k: x for k, x in found.items() if k.startswith(("attn", "mlp"))}
+    outer = {k: x for k, x in found.items() if k not in inner}
+    inner = {f"model.blocks.0.{k}": x for k, x in inner.items()}
+    return inner | {f"model.{k}": x for k, x in outer.items()}
+
+
+LAYOUTS: dict[str, Callable[[State], State]] = {
+    "torch": dict,
+    "others": lambda x: renamed(x, unembed="lm_head", attn="self_attn", mlp="ffn", embed="tok_emb"),
+    "cut": cut,
+    "a mask": lambda x: x | {"causal_mask": torch.ones(3, 3, dtype=torch.bool)},
+}
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("n", "d", "heads", "d_mlp"), [(2, 4, 1, 3), (15, 12, 3, 20)])
+def test_plain_modules_compute_here_what_they_compute_there(n, d, heads, d_mlp, layout, bias):
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(0)
+        net = Net(n, d, heads, d_mlp, bias)
+        model = strata.from_weights(LAYOUTS[layout](net.state_dict()), n, n_heads=heads)
+        a, b = torch.cartesian_prod(torch.arange(n), torch.arange(n)).T
+        torch.testing.assert_close(model(a, b), net(a, b), atol=1e-5, rtol=0)
+    assert model.source and model.source.format == "plain torch modules"
+
+
+def test_the_mlp_only_model_is_known_by_its_width():
+    with torch.no_grad():
+        net, a = SideBySide(9, 4, 6), torch.arange(9)
+        model = strata.from_weights(net)
+        torch.testing.assert_close(model(a, a.flip(0)), net(a, a.flip(0)))
+    assert isinstance(model, strata.MLP) and model.n == 9
+
+
+@pytest.fixture
+def kept(tmp_path) -> Path:
+    """A file of ours."""
+    train = {"d_model": 12, "n_heads": 3, "d_mlp": 20}
+    content = store.tensors_bytes(weights_of(RUN), {"run": str(RUN), "train": train})
+    store.write_bytes(tmp_path / "x.safetensors", content)
+    return tmp_path / "x.safetensors"
+
+
+def test_ours_and_those_of_transformerlens_are_known_by_their_names(kept):
+    own = model_of(RUN, weights_of(RUN))
+    bare = {name: torch.from_numpy(x) for name, x in own.weights().items()}
+    paths = own.state_dict() | {"pos_embed.W_pos": torch.zeros(3, 12)}
+    paths |= {"blocks.0.attn.mask": torch.ones(3, 3), "blocks.0.attn.IGNORE": torch.tensor(-1.0)}
+    found = {
+        "strata": [strata.from_weights(kept), strata.from_weights(bare)],
+        "TransformerLens": [strata.from_weights(paths), strata.from_weights(own)],
+    }
+    for kind, models in found.items():
+        for model in models:
+            assert model.source and model.source.format == kind
+            for name, x in own.weights().items():
+                np.testing.assert_array_equal(model.weights()[name], x)
+    assert strata.from_weights(kept).run == RUN
+
+
+def test_weights_that_transformerlens_processed_answer_the_same(kept):
+    own = strata.from_weights(kept)
+    state = dict(own.state_dict())
+    state["unembed.W_U"] = state["unembed.W_U"] - state["unembed.W_U"].mean(dim=1, keepdim=True)
+    state["unembed.b_U"] = state["unembed.b_U"] - state["unembed.b_U"].mean()
+    at = torch.randn(1, 12)
+    state["pos_embed.W_pos"] = torch.cat([at, at, 2 * at])
+    state["embed.W_E"] = state["embed.W_E"] - torch.cat([at.expand(12, -1), 2 * at])
+    moved = strata.from_weights(state)
+    logits, before = moved([1, 2, 3], 5), own([1, 2, 3], 5)
+    before = before - before.mean(dim=1, keepdim=True)
+    torch.testing.assert_close(logits, before, atol=1e-5, rtol=0)
+
+
+def test_a_file_without_metadata_and_one_of_export_are_read(tmp_path, kept):
+    own = strata.from_weights(kept)
+    save_file(dict(own.state_dict()), tmp_path / "plain.safetensors")
+    assert strata.from_weights(tmp_path / "plain.safetensors", 12).n == 12
+    named = {"run": "n12-s1", "cfg": lens.config(own)}
+    tensors = {k: x.numpy() for k, x in own.state_dict().items()}
+    store.write_bytes(tmp_path / "lens.safetensors", store.tensors_bytes(tensors, named))
+    assert strata.from_weights(tmp_path / "lens.safetensors").n == 12
+
+
+def plain(change: Callable[[State], object] = lambda state: None) -> State:
+    state = Net(12, 8, 2, 6, True).state_dict()
+    change(state)
+    return state
+
+
+def lensed(change: Callable[[State], object]) -> State:
+    state = dict(model_of(RUN, weights_of(RUN)).state_dict())
+    change(state)
+    return state
+
+
+def centred(state: State) -> None:
+    for name in ("W_Q", "W_K", "W_V", "W_in"):
+        state[PATHS[name]] = state[PATHS[name]] - state[PATHS[name]].mean(dim=-2, keepdim=True)
+
+
+SIZE = r"unembed.weight is \(12, 8\), must be \(11, 8\)"
+BAD = {
+    "give n_heads": lambda: strata.from_weights(plain()),
+    SIZE: lambda: strata.from_weights(plain(), 11, n_heads=2),
+    "d_model = 8: must be divisible by n_heads = 3": lambda: strata.from_weights(
+        plain(), n_heads=3
+    ),
+    r"missing: mlp\.0\.weight, unembed\.weight; docs/models\.md": lambda: strata.from_weights(
+        plain(lambda x: [x.pop("mlp.0.weight"), x.pop("unembed.weight")]), n_heads=2
+    ),
+    r"missing: embed\.W_E, blocks\.0\.attn\.W_O; docs": lambda: strata.from_weights(
+        lensed(lambda x: [x.pop("embed.W_E"), x.pop("blocks.0.attn.W_O")])
+    ),
+    r"blocks\.1\.mlp\.0\.weight: a second layer": lambda: strata.from_weights(
+        plain(lambda x: x.update({"blocks.1.mlp.0.weight": x["mlp.0.weight"]})), n_heads=2
+    ),
+    r"blocks\.0\.mlp\.b_in and blocks\.1\.mlp\.b_in may both be": lambda: strata.from_weights(
+        lensed(lambda x: x.update({"blocks.1.mlp.b_in": torch.ones(20)}))
+    ),
+    r"ln1\.weight: LayerNorm": lambda: strata.from_weights(
+        plain(lambda x: x.update({"ln1.weight": torch.ones(8)})), n_heads=2
+    ),
+    "as TransformerLens folds LayerNorm in": lambda: strata.from_weights(lensed(centred)),
+    "cfg has n_layers = 2, must be 1": lambda: strata.from_weights(
+        {"state_dict": plain(), "cfg": {"n_layers": 2}}
+    ),
+    r"not finite: mlp\.0\.bias": lambda: strata.from_weights(
+        plain(lambda x: x.update({"mlp.0.bias": torch.full((6,), math.nan)})), n_heads=2
+    ),
+    "positions of a and b differ": lambda: strata.from_weights(
+        lensed(lambda x: x.update({"pos_embed.W_pos": torch.eye(3, 12)}))
+    ),
+    "gate: not a weight of this network": lambda: strata.from_weights(
+        plain(lambda x: x.update({"gate": torch.ones(8)})), n_heads=2
+    ),
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_what_is_no_such_network_is_refused_in_one_line(line):
+    with pytest.raises(InputError, match=line) as refused:
+        BAD[line]()
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x08\0\0\0\0\0\0\0{", b"\x02\0\0\0\0\0\0\0{}", b"x" * 99]
+)
+def test_a_damaged_file_is_refused_by_its_name(content, tmp_path):
+    path = tmp_path / "w.pt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"w\.pt: "):
+        strata.from_weights(path)
+
+
+def test_metadata_of_others_is_no_obstacle(tmp_path, kept):
+    tensors = dict(strata.from_weights(kept).state_dict())
+    save_file(tensors, tmp_path / "y.safetensors", {"strata": json.dumps([1])})
+    with pytest.raises(InputError, match="not a whole file of safetensors"):
+        strata.from_weights(tmp_path / "y.safetensors")
+    save_file(tensors, tmp_path / "z.safetensors", {"format": "pt"})
+    assert strata.from_weights(tmp_path / "z.safetensors").n == 12
