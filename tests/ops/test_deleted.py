@@ -1,0 +1,49 @@
+"""A study is its folder and its runs: without them lint, the paper, the report and all other tests
+stand."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[2]
+STUDY = "fractions"
+
+
+def test_a_study_is_deleted_with_its_folder_and_its_runs(tmp_path):
+    """What is collected of the other tests imports all that they test; what DVC lists is what it
+    can read of a project."""
+    top = tmp_path / "clone"
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z", "--", ".", ":!remote"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split("\0")  # fmt: skip
+    for name in filter(None, tracked):
+        if (ROOT / name).is_file():  # a change may have deleted it
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, top / name)
+    shutil.rmtree(top / "studies" / STUDY)
+    runs = top / "studies" / "runs.yaml"
+    yaml = YAML(typ="safe")
+    listed = yaml.load(runs)
+    own = listed.pop(STUDY)
+    for name in ("more", "all"):
+        listed[name] = {run: at for run, at in listed[name].items() if run not in own}
+    yaml.dump(listed, runs)
+
+    def done(*command: str) -> str:
+        found = subprocess.run(
+            [sys.executable, *command], cwd=top, capture_output=True, text=True, check=False
+        )
+        assert found.returncode == 0, found.stdout + found.stderr
+        return found.stdout
+
+    subprocess.run(["git", "init", "--quiet"], cwd=top, check=True)
+    done("-m", "ruff", "check", "--quiet")
+    assert f"{STUDY}/" not in done(
+        "-m", "pytest", "--quiet", "--collect-only", "-p", "no:cacheprovider"
+    )
+    for project in ("", "studies", "report"):
+        assert f"{STUDY}/" not in done("-m", "dvc", "--cd", project or ".", "stage", "list", "-R")
