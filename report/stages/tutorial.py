@@ -37,8 +37,8 @@ def main(name: str, page: str) -> None:
     template = Path("report", "notebooks", f"{name}.ipynb")
     if not template.is_file():
         raise InputError(f"{template}: no such notebook")
-    [done] = notebook.executed([(template, {})])
-    store.write_text(page, dressed(notebook.page(notebook.clean(done))))
+    [html] = notebook.pages([(template, {})])
+    store.write_text(page, dressed(html))
 
 
 if __name__ == "__main__":
