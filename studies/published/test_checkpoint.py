@@ -196,7 +196,11 @@ TENSORS = [
         lambda _: torch.zeros(1).expand(7, 16),
         "float32 (7, 16) (a view of something",
     ),
-    ("mlp.2.bias", lambda x: x.to(torch.complex64).conj().imag, "float32 (16,) (a view of something else), must be float32"),
+    (
+        "mlp.2.bias",
+        lambda x: x.to(torch.complex64).conj().imag,
+        "float32 (16,) (a view of something else), must be float32",
+    ),
 ]
 OTHERS = [
     ("model_state_dict/mlp.2.weight", lambda x: x * math.nan, f"tensor mlp.2.weight {NAN}"),
