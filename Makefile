@@ -10,15 +10,16 @@ READY := .venv/.ready
 REMOTES := .venv/.remotes
 VALIDATOR := .venv/validator/.ready
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
-# ops, report and studies are imported from the top.
+# ops, report and studies are imported from the top, and nothing from where the user has Python look.
 export PYTHONPATH := $(CURDIR):$(CURDIR)/src
+unexport PYTHONHOME CDPATH
 # Python reads the path of src in the encoding of the locale, and C has none for a path that is not ASCII.
 ifneq ($(filter C POSIX,$(or $(LC_ALL),$(LC_CTYPE),$(LANG),C)),)
 export LC_ALL := C.UTF-8
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help paper studies report plan grid back dynamics published verify deposit test lint bench
+.PHONY: here help paper studies report plan grid back dynamics published verify deposit test lint bench
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -74,12 +75,15 @@ endif
 
 # The commands of .venv name its place: in a clone that was moved it is built again.
 ifneq ($(wildcard .venv/pyvenv.cfg),)
-ifeq ($(shell grep -F -e '$(CURDIR)/.venv' -e '$(realpath .venv)' .venv/pyvenv.cfg),)
+ifeq ($(shell grep -F -e "$$PWD/.venv" -e "$$(realpath .venv)" .venv/pyvenv.cfg),)
 .PHONY: $(READY)
 endif
 endif
 
-$(READY): requirements.lock requirements-cpu.lock requirements-torch.lock requirements-uv.lock
+here:
+	@ops/scripts/here
+
+$(READY): requirements.lock requirements-cpu.lock requirements-torch.lock requirements-uv.lock | here
 	@ops/scripts/environment '$(PYTHON)' '$(TORCH)'
 
 $(REMOTES): requirements-remotes.lock $(READY)

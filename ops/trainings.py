@@ -20,6 +20,7 @@ from strata import store, task
 from strata.measure.activations import answers, blocks
 from strata.params import load
 from strata.run import InputError, Run, SplitParams, TrainParams
+from strata.task import operation
 from strata.train import environment, machine
 from strata.train.environment import Environment
 from strata.train.trainer import Trainer
@@ -89,7 +90,7 @@ def passed(weights: store.Arrays, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The loss of each of the n² pairs, and whether its product comes out right."""
     losses, right = [], []
     for a, b, found in blocks(weights, n):
-        logits, c = found.logits.astype(float), a * b % n
+        logits, c = found.logits.astype(float), operation(a, b, n)
         most = logits.max(axis=1)
         total = most + np.log(np.exp(logits - most[:, None]).sum(axis=1))
         losses.append(total - logits[np.arange(len(c)), c])

@@ -70,12 +70,11 @@ def main() -> None:
     figures, out = work(args), Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out, prefix=".figures-") as folder:
-        made = notebook.executed(
+        made = notebook.pages(
             [(x, given | {"stem": f"{folder}/{label}"}) for label, (x, given) in figures.items()]
         )
-        for label, done in zip(figures, made, strict=True):
-            html = notebook.page(notebook.clean(done)).replace(folder, str(out))
-            store.write_text(f"{folder}/{label}.html", html)
+        for label, html in zip(figures, made, strict=True):
+            store.write_text(f"{folder}/{label}.html", html.replace(folder, str(out)))
         for path in sorted(Path(folder).iterdir()):
             path.replace(out / path.name)
 

@@ -83,7 +83,7 @@ def with_patching(model: Model, hooked: Any) -> None:
     for name in ("out", "q", "k", "v", "pattern"):
         sweep = getattr(patching, f"get_act_patch_attn_head_{name}_all_pos")
         found = sweep(hooked, other, cache, metric)
-        assert found.shape == (1, len(model.W_Q)) and found.isfinite().all()
+        assert found.shape == (1, hooked.cfg.n_heads) and found.isfinite().all()
 
 
 def as_hooked_transformer(model: Model) -> None:

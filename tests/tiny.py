@@ -17,7 +17,7 @@ from strata.run import read_yaml
 ROOT = Path(__file__).parents[1]
 PROJECT = ["params.yaml", "stages", "notebooks", "paper", "ops", "src", "benchmarks", "docs"]
 PROJECT += [".dvcignore", ".gitignore", ".gitattributes", "CITATION.cff", "pyproject.toml"]
-PROJECT += ["requirements.lock"]
+PROJECT += ["Makefile", *(f"requirements{x}.lock" for x in ("", "-cpu", "-torch", "-uv"))]
 RUN, MORE = "n6-s1", "n6-s2"  # the paper's run, and one that the studies train
 TINY = {
     "n": 6, "d_model": 16, "d_mlp": 32, "epochs": 40, "validate_every": 20,

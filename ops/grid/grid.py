@@ -194,6 +194,9 @@ def main() -> None:
     lock = taken(logs.path / "lock")
     if os.environ.get("STATUS"):
         jobs = remembered(logs, lock is None)
+        if not jobs:
+            print("nothing is running")
+            return
         watch.shown(watch.rows(jobs, logs) or [], logs)
         return
     if lock is None:

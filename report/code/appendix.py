@@ -7,7 +7,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from report.code.sections import Section
-from report.code.site import PLAIN, rendered, script
+from report.code.site import PLAIN, environment, rendered, script
 from report.code.words import Target, Text, page, plain
 from strata.run import Run
 
@@ -58,16 +58,20 @@ def written(made: Sequence[Page], run: Run) -> Iterator[tuple[str, str]]:
     yield HERE, rendered("appendix.html", "../", HERE, scripts=PLAIN, **shared)
 
 
-def index(made: Sequence[Page], docs: Mapping[str, Text]) -> str:
-    """What the search looks through: page, name, heading and text of each section, and of the
-    pages of docs/ title and headings."""
-    sections = [
-        [f"appendix/{p.file}", s.name, f"{s.label} {s.title}".strip(), said(s)]
+def index(made: Sequence[Page], docs: Mapping[str, Text], tutorials: Mapping[str, Text]) -> str:
+    """What the search looks through: page, name, heading and text of each section and each term of
+    the glossary; of the pages of docs/ and the tutorials title and words."""
+    found = [
+        [f"appendix/{p.file}", s.id, f"{s.label} {s.title}".strip(), said(s)]
         for p in made
         for s in p.sections
     ]
-    texts = [[f"docs/{n}.html", "", x.title, " · ".join(x.headings)] for n, x in docs.items()]
-    return script("words", sections + texts)
+    terms = vars(environment().get_template("terms.html").module)["GLOSSARY"]
+    found += [["glossary.html", x.replace(" ", "-"), x, text] for x, text in terms.items()]
+    for folder, pages in (("docs", docs), ("tutorials", tutorials)):
+        for name, x in pages.items():
+            found.append([f"{folder}/{name}.html", "", x.title, plain(x.html)])
+    return script("words", found)
 
 
 def said(s: Section) -> str:

@@ -73,10 +73,10 @@ def sections(made: Sequence[Page]) -> dict[str, Json]:
     found = {}
     for own in made:
         for s in own.sections:
-            link: Json = {"href": f"appendix/{own.file}#{s.name}", "said": s.label or s.title}
+            link: Json = {"href": f"appendix/{own.file}#{s.id}", "said": s.label or s.title}
             link |= {"title": s.title, "image": s.notebook and f"{s.path}.png"}
             link |= {"size": s.size if s.notebook else None}
-            found |= {s.name: link} | ({s.label: link} if s.label else {})
+            found |= {s.id: link} | ({s.label: link} if s.label else {})
     return found
 
 

@@ -20,6 +20,7 @@ from strata.measure.character_fit import CharacterFit
 from strata.measure.metrics import ClassMetrics, Metrics
 from strata.monoid import JClass, algebraic_order, jclass, position
 from strata.store import Arrays
+from strata.task import operation
 
 Json = dict[str, Any]
 ZERO = 128  # the byte of a weight that is 0; the largest of its row are 1 and 255
@@ -173,7 +174,9 @@ class Tally:
         n, (d1, d2) = self.J.n, self.fitted.pair
         rows = (np.gcd(a, n) == d1) & (np.gcd(b, n) == d2)
         own = logits[np.ix_(rows, self.J.elements)]
-        y = character_fit.by_quotient(own, position(n)[a[rows] * b[rows] % n], self.J.orders)
+        y = character_fit.by_quotient(
+            own, position(n)[operation(a[rows], b[rows], n)], self.J.orders
+        )
         self.total, self.squares = self.total + y.sum(axis=0), self.squares + (y**2).sum(axis=0)
         self.low = np.minimum(self.low, y.min(axis=0, initial=np.inf))
         self.high = np.maximum(self.high, y.max(axis=0, initial=-np.inf))

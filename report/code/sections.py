@@ -5,8 +5,9 @@ tables/. A figure has title and words from its notebook, a table its caption and
 any, words from tables.yaml of the paper or of its study. What is not there is not shown.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html.parser import HTMLParser
 from pathlib import Path
@@ -23,6 +24,7 @@ from strata import store
 from strata.run import read_yaml
 
 Json = dict[str, Any]
+INSIDE = re.compile(r'src="data:image/png;base64,[^"]+"')
 # The function of site/ that draws a figure for any run.
 VIEWS = {
     "Figure 3": "attention",
@@ -67,10 +69,18 @@ class Section:
     notebook: str = ""
     """Of a figure."""
 
+    twin: bool = False
+    """Whether a figure of its page has the same name."""
+
     @property
     def name(self) -> str:
-        """Its id on a page."""
+        """That of its files."""
         return self.stem.name
+
+    @property
+    def id(self) -> str:
+        """Its place on a page."""
+        return f"{self.name}-table" if self.twin else self.name
 
     @property
     def view(self) -> str:
@@ -80,7 +90,7 @@ class Section:
     @property
     def files(self) -> list[tuple[str, str]]:
         """Its files that a reader takes away, with their md5."""
-        endings = (".png", ".pdf", ".html") if self.notebook else (".csv",)
+        endings = (".png", ".pdf") if self.notebook else (".csv",)
         paths = [self.stem.with_name(self.name + ending) for ending in endings]
         return [(path.as_posix(), md5(path)) for path in paths]
 
@@ -90,10 +100,16 @@ class Section:
         return f"files/{self.stem.as_posix()}"
 
     @cached_property
+    def page(self) -> str:
+        """The page of a figure's notebook, which shows the image that lies beside it."""
+        text = store.read_bytes(self.stem.with_name(f"{self.name}.html")).decode()
+        return INSIDE.sub(f'src="{self.name}.png"', text)
+
+    @cached_property
     def seen(self) -> "Seen":
         """What is in a figure's page."""
         found = Seen()
-        found.feed(store.read_bytes(self.stem.with_name(f"{self.name}.html")).decode())
+        found.feed(self.page)
         return found
 
     @cached_property
@@ -161,7 +177,7 @@ def sections(md5s: Mapping[str, str]) -> dict[str, list[Section]]:
     return {folder: ordered(own, words(Path(folder))) for folder, own in found.items() if own}
 
 
-def ordered(found: Iterable[Section], said: Mapping[str, Any]) -> list[Section]:
+def ordered(found: Sequence[Section], said: Mapping[str, Any]) -> list[Section]:
     """Figures first; the paper's by number, tables as tables.yaml has them."""
     names = [*said]
 
@@ -169,7 +185,9 @@ def ordered(found: Iterable[Section], said: Mapping[str, Any]) -> list[Section]:
         number = int(s.label.split()[1]) if s.label else len(names)
         return not s.notebook, number, names.index(s.name) if s.name in names else len(names)
 
-    return sorted(found, key=order)
+    figures = {x.name for x in found if x.notebook}
+    own = (replace(x, twin=not x.notebook and x.name in figures) for x in found)
+    return sorted(own, key=order)
 
 
 def repeated(stage: Mapping[str, Any]) -> list[Json]:

@@ -50,9 +50,14 @@ class Renderer(mistune.HTMLRenderer):
 
 def page(path: Path, target: Target) -> Text:
     """A file of Markdown; headings have the ids that links name."""
-    html, state = dialect(Renderer(path.parent.as_posix(), target)).parse(path.read_text("utf-8"))
+    return text(path.read_text("utf-8"), path.parent.as_posix(), target)
+
+
+def text(source: str, folder: str, target: Target) -> Text:
+    """Markdown of a folder; its first heading is the title."""
+    html, state = dialect(Renderer(folder, target)).parse(source)
     headings = [plain(text) for _, _, text in state.env["toc_items"]]
-    return Text(headings[0] if headings else path.stem, headings[1:], Markup(html))
+    return Text(headings[0] if headings else "", headings[1:], Markup(html))
 
 
 def prose(text: str) -> Markup:

@@ -14,10 +14,13 @@
   strata.search = (text, run) => {
     const found = typed(text), [a, b] = found ? [found[1], found[2] ?? null] : [null, null];
     say("");
-    if (found && !here) location.href = `${strata.root}appendix/figures.html#fig03-attn-scores?a=${+a}${b === null ? "" : `&b=${+b}`}`;
+    const limit = strata.front?.hero.n ?? run?.n ?? Infinity, beyond = [a, b].some(x => x !== null && +x >= limit);
+    if (found && beyond) say(`A residue from 0 to ${limit - 1}, such as 12, a product such as 12 × 35, or a word`);
+    else if (found && strata.front) {
+      strata.set({ a: +a, ...b !== null && { b: +b } });
+      document.getElementById("top").scrollIntoView();
+    } else if (found && !here) location.href = `${strata.root}appendix/figures.html#fig03-attn-scores?a=${+a}${b === null ? "" : `&b=${+b}`}`;
     else if (!found) strata.set({ find: text.trim() || null });
-    else if (run && [a, b].some(x => x !== null && +x >= run.n))
-      say(`A residue from 0 to ${run.n - 1}, such as 12, a product such as 12 × 35, or a word`);
     else strata.pick(String(+a), b && String(+b));
   };
 
@@ -42,7 +45,7 @@
       item.append(link, document.createElement("br"), excerpt(own, words[0]));
       list.append(item);
     }
-    return [`${found.length || "No"} ${found.length === 1 ? "place" : "places"} with “${text}”`, list];
+    return [found.length ? `${found.length} ${found.length === 1 ? "place" : "places"} with “${text}”` : `Nothing here has “${text}”`, list];
   }
   // The panel shows what was looked for, or else the residue or the product, or goes.
   strata.show = async run => {

@@ -4,6 +4,7 @@ Out: a folder of HTML, a page for each module of the public face, the core, api,
 """
 
 import pkgutil
+import re
 import shutil
 from pathlib import Path
 
@@ -11,11 +12,13 @@ import pdoc
 import pdoc.render
 
 import strata
+from report.code import site
 from strata import store
 from strata.run import command
 
 HIDDEN = ("levels", "params", "plots", "render", "schema", "tables", "train")
 HIDDEN += ("api.console", "api.summary")
+STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 TEMPLATES = Path("report", "site", "api")  # pdoc's, with a link back to the report
 
 
@@ -37,10 +40,19 @@ def main(folder: str) -> None:
         docformat="markdown", show_source=False, math=False, search=False,
         template_directory=TEMPLATES,
     )  # fmt: skip
+    pdoc.render.env.globals["bar"] = site.BAR
     pdoc.pdoc("strata", *(f"!strata.{name}" for name in HIDDEN), output_directory=out)
+    styles: dict[str, None] = {}
     for path in sorted(out.rglob("*.html")):
         text = "".join(f"{line.rstrip()}\n" for line in path.read_text("utf-8").splitlines())
-        store.write_text(path, text)
+        text = text.replace('<a class="headerlink"', '<a class="headerlink" aria-label="Link here"')
+        text = text.replace("<h5>Inherited Members</h5>", "<p><b>Inherited Members</b></p>")
+        # Every page has the same styles: they are kept once.
+        styles |= dict.fromkeys(STYLE.findall(text))
+        root = "../" * (len(path.relative_to(out).parts) - 1)
+        link = f'<link rel="stylesheet" href="{root}pdoc.css">\n</head>'
+        store.write_text(path, STYLE.sub("", text).replace("</head>", link))
+    store.write_text(out / "pdoc.css", "\n".join(styles))
 
 
 if __name__ == "__main__":

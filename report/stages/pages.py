@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from report.code import appendix, front, numbers, training, words
-from report.code.sections import carried, sections
+from report.code.sections import Section, carried, sections
 from report.code.site import PLAIN, rendered, script
 from report.code.words import Text
 from strata import store
@@ -39,7 +39,9 @@ def target(root: str, files: set[str]) -> words.Target:
             return f"{root}docs/{name.stem}.html"
         if name.name == "README.md" and name.parent.parent == Path("studies"):
             return f"{root}appendix/{name.parent.name}.html"
-        return f"{root}files/{path}" if path in files else None
+        # The picture of a README is that of the study's figure of this name.
+        known = (x for x in sorted(files) if x == path or x.endswith(f"/figures/{name.name}"))
+        return next((f"{root}files/{x}" for x in known), None)
 
     return found
 
@@ -56,6 +58,16 @@ def texts(docs: dict[str, Text]) -> Iterator[tuple[str, str]]:
         yield f"docs/{name}.html", page
 
 
+def tutorials() -> dict[str, Text]:
+    """What the notebooks of the tutorials say, by name; nothing links anywhere."""
+    found = {}
+    for path in sorted(Path("report/notebooks").glob("*.ipynb")):
+        cells = store.read_json(path)["cells"]
+        said = ["".join(x["source"]) for x in cells if x["cell_type"] == "markdown"]
+        found[path.stem] = words.text("\n\n".join(said), "", lambda _: None)
+    return found
+
+
 def trainings(names: list[str]) -> Iterator[tuple[str, Json, Json]]:
     """Of each run that has them, its measures and its embedding at checkpoints."""
     for name in names:
@@ -69,12 +81,15 @@ def trainings(names: list[str]) -> Iterator[tuple[str, Json, Json]]:
             )
 
 
-def copied(files: list[str], out: Path) -> None:
+def copied(shown: list[Section], out: Path) -> None:
     """Nothing of an earlier report; files under the names that they have in the repository."""
     for name in ("site", "files", "appendix", "docs"):
         shutil.rmtree(out / name, ignore_errors=True)
-    for path in files:
+    for path in carried(shown):
         store.write_bytes(out / "files" / path, store.read_bytes(path))
+    for s in shown:
+        if s.notebook:
+            store.write_text(out / f"{s.path}.html", s.page)
     for path in sorted(SITE.iterdir()):
         if path.suffix in {".js", ".css"}:
             store.write_bytes(out / "site" / path.name, store.read_bytes(path))
@@ -97,7 +112,7 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
     found = sections(md5s)
     shown = [s for own in found.values() for s in own]
     files = carried(shown)
-    copied(files, out)
+    copied(shown, out)
     checkpoints = known(curves, out / "site")
 
     pages, docs = appendix.pages(found, target("../", {*files})), documents({*files})
@@ -116,7 +131,7 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
     html = front.page(pages, run, results, told, read_yaml("CITATION.cff"))
     store.write_text(out / "index.html", html)
     store.write_text(out / "glossary.html", rendered("glossary.html", "", scripts=PLAIN))
-    store.write_text(out / "site/words.js", appendix.index(pages, docs))
+    store.write_text(out / "site/words.js", appendix.index(pages, docs, tutorials()))
     for path, html in (*appendix.written(pages, run), *texts(docs)):
         store.write_text(out / path, html)
 

@@ -1,37 +1,41 @@
 """Notebooks as figure makers: execute a template, drop what differs between runs, make a page.
 
-A template is a papermill notebook without outputs. It runs in the kernel of this interpreter, on
-one thread and without the user's own IPython settings. The page needs nothing but itself.
+A template is a papermill notebook without outputs. Each runs in a process of its own, in the Python
+that runs this, on one thread and without the user's own settings of IPython and Jupyter. Such a
+process is forked from one that has imported what all of them need: they would spend more time on
+that than on a figure. The page needs nothing but itself.
 """
 
+import ast
+import json
+import multiprocessing
 import os
 import re
 import sys
+import threading
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from html import escape
+from io import TextIOBase
+from multiprocessing.connection import Connection
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 from typing import Any
-
-import papermill
-from jupyter_core.utils import ensure_event_loop
-from nbconvert import HTMLExporter
-from nbformat import NotebookNode
-from papermill.exceptions import PapermillExecutionError
-from pygments.formatters import HtmlFormatter
-from traitlets.config import Config
 
 from strata.run import InputError
 
+Node = Any  # of nbformat
+# What the processes share; where forking is not safe, each imports it.
+IMPORTED = ["strata.measure.metrics", "strata.plots.base", "matplotlib.backends.backend_pdf"]
+IMPORTED += ["IPython", "nbconvert", "papermill"]
 QUIET = {
-    "JUPYTER_PREFER_ENV_PATH": "1",  # the kernel of this environment, not one installed elsewhere
-    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    "JUPYTER_PATH": "",
+    "JUPYTER_PREFER_ENV_PATH": "1",  # templates of this environment, none installed elsewhere
     "PYTHONHASHSEED": "0",
     "SOURCE_DATE_EPOCH": "0",
 }
-TEMP = 80  # bytes of a path that leave room for the name of a socket, on macOS 103 in all
 CSS = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem }
 pre { font-size: 13px; line-height: 1.35; overflow-x: auto }
@@ -46,22 +50,45 @@ th, td { padding: .25rem .7rem .25rem 0; text-align: left }
 
 def parameters(template: Path) -> set[str]:
     """The names that the cell tagged `parameters` assigns."""
-    return set(papermill.inspect_notebook(str(template)))
+    cells = json.loads(template.read_text("utf-8"))["cells"]
+    tagged = ["".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", ())]
+    nodes = [node for source in tagged for node in ast.walk(ast.parse(source))]
+    return {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
 
 
-def executed(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> Iterator[NotebookNode]:
-    """Each template with its parameters, executed; as many at once as there are processors.
+def pages(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> Iterator[str]:
+    """The page of each template, executed with its parameters; as many at once as there are
+    processors. Raises InputError where a cell fails."""
+    context = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+    context.set_forkserver_preload(IMPORTED)
 
-    Raises InputError where a cell fails, or the folder for temporary files has too long a path.
-    """
-    if len(os.fsencode(gettempdir())) > TEMP:
-        said = f"must be at most {TEMP} bytes long, as the sockets of notebooks are there"
-        raise InputError(f"TMPDIR = {gettempdir()!r}: {said}")
+    def apart(template: Path, values: Mapping[str, Any]) -> str:
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=_page, args=(theirs, template, values), daemon=True)
+        process.start()
+        theirs.close()
+        try:
+            made, fault = ours.recv()
+        except EOFError:
+            process.join()
+            made, fault = "", f"its process ended with exit code {process.exitcode}"
+        if fault:
+            raise InputError(f"{template.name}: {fault}")
+        return made
+
     with TemporaryDirectory() as scratch:
-        own = {"IPYTHONDIR": scratch, "JUPYTER_RUNTIME_DIR": scratch}
-        with environment(QUIET | own), ThreadPoolExecutor(os.cpu_count()) as pool:
-            sockets = [f"{scratch}/{i}" for i in range(len(work))]
-            yield from pool.map(_executed, *zip(*work, strict=True), sockets)
+        own = QUIET | {"IPYTHONDIR": scratch}
+        with environment(own), ThreadPoolExecutor(os.cpu_count()) as pool:
+            yield from pool.map(apart, *zip(*work, strict=True))
+
+
+def _page(channel: Connection, template: Path, values: Mapping[str, Any]) -> None:
+    """Send the page and why there is none. Ends with the process that waits for it."""
+    threading.Thread(target=_with_parent, daemon=True).start()
+    try:
+        channel.send((page(clean(executed(template, values))), ""))
+    except InputError as error:
+        channel.send(("", str(error)))
 
 
 @contextmanager
@@ -78,33 +105,84 @@ def environment(values: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _executed(template: Path, values: Mapping[str, Any], sockets: str) -> NotebookNode:
-    # Files, as another process may take a port between its choice and the kernel's start.
-    config = Config(KernelManager={"transport": "ipc", "ip": sockets})
-    try:
-        with closing(ensure_event_loop()):  # this thread's, which papermill leaves open
-            return papermill.execute_notebook(
-                str(template),
-                None,
-                dict(values),
-                kernel_name="python3",
-                progress_bar=False,
-                extra_arguments=["--log-level=CRITICAL"],
-                config=config,
-                shutdown_kernel="immediate",  # half a second sooner; it has nothing to clean up
-            )
-    except RuntimeError as error:  # the kernel did not start, or died
-        raise InputError(f"{template.name}: {error}") from None
-    except PapermillExecutionError as error:
-        reason = (error.evalue or f"in cell {error.exec_count}").strip().splitlines()[0]
-        raise InputError(f"{template.name}: {error.ename}: {reason}") from None
+def _with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
-def clean(notebook: NotebookNode) -> NotebookNode:
+def executed(template: Path, values: Mapping[str, Any]) -> Node:
+    """The template with its parameters, executed in this process. Raises InputError where a cell
+    fails."""
+    import papermill
+    from papermill.engines import papermill_engines
+
+    papermill_engines.register("here", _engine())
+    done = papermill.execute_notebook(
+        str(template), None, dict(values),
+        kernel_name="python3", progress_bar=False, engine_name="here",
+    )  # fmt: skip
+    done.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
+    return done
+
+
+def _engine() -> type:
+    """What papermill has cells run by: IPython, without a kernel beside this process."""
+    from IPython.core.displayhook import DisplayHook
+    from IPython.core.displaypub import DisplayPublisher
+    from IPython.core.interactiveshell import InteractiveShell
+    from nbformat import v4
+    from papermill.engines import Engine
+
+    outputs: list[Node] = []
+
+    def keep(kind: str, data: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> None:
+        texts = {k: b64encode(v).decode() if isinstance(v, bytes) else v for k, v in data.items()}
+        outputs.append(v4.new_output(kind, texts, metadata=metadata or {}))
+
+    class Stream(TextIOBase):
+        def __init__(self, name: str):
+            self.name = name
+
+        def write(self, text: str) -> int:
+            outputs.append(v4.new_output("stream", name=self.name, text=text))
+            return len(text)
+
+    class Hook(DisplayHook):
+        def __call__(self, result: Any = None) -> None:
+            if result is not None:
+                keep("execute_result", *self.compute_format_data(result))
+
+    class Publisher(DisplayPublisher):
+        def publish(self, data: Any, metadata: Any = None, **_: Any) -> None:
+            keep("display_data", data, metadata)
+
+    class Shell(InteractiveShell):
+        displayhook_class, display_pub_class = Hook, Publisher
+
+    class Here(Engine):
+        @classmethod
+        def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **_: Any) -> None:
+            shell = Shell.instance()
+            for cell in (x for x in nb_man.nb.cells if x.cell_type == "code"):
+                with redirect_stdout(Stream("stdout")), redirect_stderr(Stream("stderr")):
+                    done = shell.run_cell(cell.source)
+                if fault := done.error_before_exec or done.error_in_exec:
+                    said = (str(fault) or "no reason given").strip().splitlines()[0]
+                    raise InputError(f"{type(fault).__name__}: {said}")
+                cell.outputs = outputs[:]
+                outputs.clear()
+
+    return Here
+
+
+def clean(notebook: Node) -> Node:
     """Without what differs between runs: ids, addresses, split streams; warnings go to stderr.
 
     The defaults that papermill has overridden are left out too.
     """
+    from nbformat import NotebookNode
+
     cells = [c for c in notebook.cells if "parameters" not in c.metadata.get("tags", ())]
     for i, cell in enumerate(cells):
         cell.id, cell.metadata = str(i), NotebookNode()
@@ -117,23 +195,26 @@ def clean(notebook: NotebookNode) -> NotebookNode:
     return NotebookNode(notebook, cells=cells)
 
 
-def _warned(output: NotebookNode) -> bool:
+def _warned(output: Node) -> bool:
     stderr = output.get("name") == "stderr"
     if stderr:
         sys.stderr.write(output.text)
     return stderr
 
 
-def _plain(output: NotebookNode) -> NotebookNode:
+def _plain(output: Node) -> Node:
     for holder, key in ((output, "text"), (output.get("data", {}), "text/plain")):
         if key in holder:
             holder[key] = re.sub(r" at 0x[0-9a-f]+", "", holder[key])
     return output
 
 
-def page(notebook: NotebookNode) -> str:
+def page(notebook: Node) -> str:
     """The notebook as one HTML page that loads nothing; its first line is the title, and describes
     an image that does not say what is seen."""
+    from nbconvert import HTMLExporter
+    from pygments.formatters import HtmlFormatter
+
     title = notebook.cells[0].source.splitlines()[0].lstrip("# ")
     for output in (x for cell in notebook.cells for x in cell.get("outputs", ())):
         output.get("metadata", {}).setdefault("image/png", {}).setdefault("alt", title)

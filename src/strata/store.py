@@ -24,7 +24,7 @@ from strata.architecture import Shapes, architecture, architecture_of
 from strata.inputs import InputError, few, regular
 from strata.result import parsed
 from strata.run import M, Run, TrainParams, validated
-from strata.task import HELD_BACK, TRAIN, VALIDATION
+from strata.task import HELD_BACK, TRAIN, VALIDATION, operation
 
 Arrays = dict[str, np.ndarray]
 TEXT = 2**28  # bytes of text in a column of a row group; the results of 83 runs have 2**25
@@ -270,7 +270,8 @@ def read_split(path: Path | str, n: int) -> Arrays:
     """The pair table of modulus n with its split; refused where it is of another modulus."""
     table = read_table(path, SPLIT, rows=n * n)
     a, b = np.divmod(np.arange(n * n), n)
-    if not all(np.array_equal(table[k], v) for k, v in {"a": a, "b": b, "c": a * b % n}.items()):
+    known = {"a": a, "b": b, "c": operation(a, b, n)}
+    if not all(np.array_equal(table[k], v) for k, v in known.items()):
         raise InputError(f"{path}: is not the pair table of n = {n}")
     if others := {*table["split"]} - {TRAIN, VALIDATION, HELD_BACK}:
         raise InputError(f"{path}: split = {few(sorted(map(str, others)))}: must be one of a split")

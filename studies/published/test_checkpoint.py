@@ -198,7 +198,7 @@ TENSORS = [
     ),
     (
         "mlp.2.bias",
-        lambda x: x.to(torch.complex64).conj().imag,  # has the negative bit
+        lambda x: x.to(torch.complex64).conj().imag,
         "float32 (16,) (a view of something else), must be float32",
     ),
 ]

@@ -5,8 +5,12 @@ from math import floor, gcd
 import numpy as np
 import pytest
 import torch
+from planted import planted
 
 from strata import task
+from strata.inputs import InputError
+from strata.measure import all_pairs
+from strata.patch import patching
 
 NAMES = [task.TRAIN, task.VALIDATION, task.HELD_BACK]
 
@@ -68,3 +72,33 @@ def test_the_published_run_splits_as_the_paper_counts_it():
     assert len(held_back) == n * n - 2 * 8167
     assert len({(min(i // n, i % n), max(i // n, i % n)) for i in train.tolist()}) == 6931
     assert round(task.mirrored(split, n)[validation].mean(), 3) == 0.296
+
+
+def asked(n: int) -> dict[str, str]:
+    """What each part says of the task as it is; "fine" where it works."""
+    weights = planted(n)
+    parts = {
+        "table": lambda: task.pair_table(n),
+        "measure": lambda: all_pairs.over_all_pairs(weights, n),
+        "change": lambda: patching.rig(weights, n),
+    }
+    found = {}
+    for name, part in parts.items():
+        try:
+            part()
+            found[name] = "fine"
+        except InputError as refused:
+            found[name] = str(refused)
+    return found
+
+
+def test_another_operation_is_refused_where_the_analysis_does_not_hold(monkeypatch):
+    assert {*asked(6).values()} == {"fine"}
+    monkeypatch.setattr(task, "operation", lambda a, b, n: (a + b) % n)
+    found = asked(6)
+    assert found["table"] == "fine" and task.pair_table(6)["c"].tolist()[7:10] == [2, 3, 4]
+    assert all("is not multiplication" in found[x] for x in ("measure", "change"))
+    monkeypatch.setattr(task, "operation", lambda a, b, n: (a * b + a) % n)
+    found = asked(6)
+    assert "do not commute" in found["table"]
+    assert all("is not multiplication" in found[x] for x in ("measure", "change"))

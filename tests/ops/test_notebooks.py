@@ -5,7 +5,6 @@ import re
 import runpy
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import nbformat
@@ -223,26 +222,35 @@ def test_a_figure_of_a_family_compares_the_runs_it_is_given_under_its_own_name(s
     ]
 
 
-@pytest.fixture
-def connected(tmp_path):
-    """A template that prints how its kernel is spoken to."""
-    cell = "from ipykernel.connect import get_connection_info\nprint(get_connection_info())"
+def written(folder: Path, *cells: str) -> Path:
+    """A template of these cells."""
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    cells = [v4.new_code_cell("", metadata={"tags": ["parameters"]}), v4.new_code_cell(cell)]
-    template = tmp_path / "connected.ipynb"
-    nbformat.write(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), template)
-    return template
+    code = [v4.new_code_cell("", metadata={"tags": ["parameters"]}), *map(v4.new_code_cell, cells)]
+    title = v4.new_markdown_cell("# T")
+    made = v4.new_notebook(cells=[title, *code], metadata={"kernelspec": kernel})
+    nbformat.write(made, folder / "written.ipynb")
+    return folder / "written.ipynb"
 
 
-def test_kernels_share_no_port_with_other_processes(connected):
-    for made in notebook.executed([(connected, {})] * 2):
-        assert '"transport": "ipc"' in made.cells[-1].outputs[0].text
+def test_a_page_has_what_a_cell_prints_shows_and_ends_with_in_this_order(tmp_path):
+    cell = "from IPython.display import HTML, display\nprint('1st')\ndisplay(HTML('2nd'))\n'3rd'"
+    [page] = notebook.pages([(written(tmp_path, cell, "print('4th');"), {})])
+    output = re.sub(r'(?s)<div class="input">.*?</pre>', "", page)
+    assert re.findall("[1-4](?:st|nd|rd|th)", output) == ["1st", "2nd", "3rd", "4th"]
 
 
-def test_a_folder_too_deep_for_sockets_is_refused(connected, tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("deep" * 30)))
-    with pytest.raises(InputError, match=r"TMPDIR = .* at most 80 bytes"):
-        next(notebook.executed([(connected, {})]))
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("assert 1 > 2, 'it is not'", "written.ipynb: AssertionError: it is not"),
+        ("1 +", "written.ipynb: SyntaxError: "),
+        ("raise SystemExit(3)", "written.ipynb: SystemExit: 3"),
+        ("import os; os._exit(3)", "written.ipynb: its process ended with exit code 3"),
+    ],
+)
+def test_a_cell_that_fails_ends_it_with_one_line(cell, said, tmp_path):
+    with pytest.raises(InputError, match=re.escape(said)):
+        next(notebook.pages([(written(tmp_path, cell), {})]))
 
 
 def test_cleaning_drops_what_differs_between_runs_and_passes_warnings_on(capsys):

@@ -19,6 +19,7 @@ from strata.measure.activations import blocks
 MAP, PCA, SPECTRA = "fig03-attn-scores", "fig10-embed-pca", "fig09-class-spectra"
 VIEWED = sorted(FIGURES - {"fig14-attn-seeds"})
 WAVES = "appendix/waves.html"
+TERMS = "glossary.html"
 WIDE = """return [...document.querySelectorAll('main *')].filter(
     x => x.offsetHeight && x.getBoundingClientRect().right > innerWidth + 1).length"""
 
@@ -134,6 +135,9 @@ def test_words_are_found_on_every_page(reader):
     reader.until("return document.querySelector('#found a') !== null")
     found = reader.js("return [...document.querySelectorAll('#found a')].map(x => x.href)")
     assert any(x.endswith("waves.html#logits") for x in found)
+    for text, said in (("zero divisor", "glossary.html#zero-divisor"), ("nosuchword", "Nothing")):
+        reader.chrome.get(f"{(reader.site / TERMS).as_uri()}?find={text}")
+        reader.until(f"return document.querySelector('#found')?.innerHTML.includes('{said}')")
     reader.chrome.get(f"{(reader.site / 'docs' / 'one.html').as_uri()}?find=part")
     reader.until("return document.querySelector('#found a') !== null")
 
@@ -186,7 +190,7 @@ def test_spectra_and_components_go_through_the_training(reader):
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_axe_finds_nothing_above_minor(width, dark, reader):
-    for page in ("index.html", f"appendix/figures.html#{MAP}", WAVES, "cards/index.html"):
+    for page in ("index.html", f"appendix/figures.html#{MAP}", WAVES, "cards/index.html", TERMS):
         reader.open(page, width, dark)
         axe = Axe(reader.chrome)
         axe.inject()

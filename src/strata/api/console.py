@@ -15,14 +15,16 @@ from strata.api.model import Model
 from strata.api.repository import of_run
 from strata.inputs import InputError
 from strata.run import Run
+from strata.task import operation
 
-COLUMNS = ["n", "seed", "variant", "architecture", "epochs", "accuracy", "validation", "key"]
-COLUMNS += ["frequencies", "mixed", "spared", "balanced"]
+COLUMNS = ["n", "seed", "variant", "architecture", "epochs", "accuracy", "validation"]
+COLUMNS += ["generalised", "key", "frequencies", "mixed", "spared", "balanced"]
 MEANINGS = (
-    "Accuracy: over all pairs. Key: frequencies that stand out in the embedding. Mixed: those, one "
-    "of ±k, that belong to more than one prime of n. Spared: skill left on pairs that should not "
-    "need a prime whose directions are removed, in the worst case. Balanced gating: 0 where each "
-    "class has coefficients of its own, 1 where classes share those of each prime."
+    "Accuracy: over all pairs. Generalised: whether the validation accuracy ends at 99 % or more. "
+    "Key: frequencies that stand out in the embedding. Mixed: those, one of ±k, that belong to "
+    "more than one prime of n. Spared: skill left on pairs that should not need a prime whose "
+    "directions are removed, in the worst case. Balanced gating: 0 where each class has "
+    "coefficients of its own, 1 where classes share those of each prime."
 )
 FORMATS = {
     "lens": "weights under the names of TransformerLens, its configuration as metadata",
@@ -79,7 +81,7 @@ def ask(args: argparse.Namespace) -> str:
     model = repository.load(args.run, args.repository)
     chances, best = model(args.a, args.b)[0].softmax(dim=0).topk(2)
     (first, second), (p, q) = best.tolist(), chances.tolist()
-    right = args.a * args.b % model.n
+    right = operation(args.a, args.b, model.n)
     verdict = "right" if first == right else "wrong"
     return (
         f"{args.a} · {args.b} = {right} mod {model.n}\n"
@@ -92,7 +94,10 @@ def runs(args: argparse.Namespace) -> str:
     """A line for each run."""
     frame = repository.runs(args.repository).filter(COLUMNS)
     for name in ("accuracy", "validation"):
-        frame[name] = frame[name].map("{:.1%}".format)
+        frame[name] = frame[name].map("{:.1%}".format, na_action="ignore")
+    if "generalised" in frame:
+        said = frame["generalised"]
+        frame["generalised"] = ["" if pd.isna(x) else "yes" if x else "NO" for x in said]
     with pd.option_context("display.precision", 3):
         return frame.to_string(na_rep="", index_names=False)
 

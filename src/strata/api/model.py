@@ -18,6 +18,7 @@ from strata.inputs import InputError
 from strata.measure import activations
 from strata.run import Run
 from strata.store import Arrays
+from strata.task import operation
 
 THRESHOLD = 0.5  # key: at least this times the uniform share
 Hook = Callable[[Tensor, HookPoint], Tensor | None]
@@ -187,7 +188,9 @@ class Model(nn.Module):
         a = np.arange(self.n)
         if q is not None and (q < 1 or self.n % q):
             raise InputError(f"q = {q}: must be a divisor of n = {self.n}")
-        return float(((self.answers() - np.outer(a, a)) % (q or self.n) == 0).mean())
+        return float(
+            ((self.answers() - operation(a[:, None], a, self.n)) % (q or self.n) == 0).mean()
+        )
 
     def spectrum(self, d: int) -> pd.Series:
         """Share of the non-constant Fourier energy of the embedding of J_d at each frequency.

@@ -158,7 +158,8 @@ def missing(path: str, where: str, rev: str | None) -> str:
     if path == SUMMARY:
         return f"{path}: {where}{at} has no list of runs; run dvc pull or dvc repro there"
     name = Path(path).parts[-2]
-    return (
-        f"{name}: {where}{at} has no weights of this run; strata.runs() lists those that it has, "
-        f"dvc pull in it brings them, and dvc exp run -S n={Run.parse(name).n} trains a new one"
-    )
+    run = Run.parse(name)
+    own = f"n={run.n} -S seed={run.seed}" + f" -S variant={run.variant}-" * bool(run.variant)
+    trains = f", and dvc exp run -S {own} trains it" * (run.seed == run.weights_seed)
+    listed = "strata.runs() lists those that it has, dvc pull in it brings them"
+    return f"{name}: {where}{at} has no weights of this run; {listed}{trains}"

@@ -17,6 +17,7 @@ from strata.measure.character_fit import Sums
 from strata.measure.neurons import Explained, Moments
 from strata.monoid import JClass, classes, position
 from strata.store import Arrays
+from strata.task import multiplication, operation
 
 
 class Prompts(NamedTuple):
@@ -50,7 +51,9 @@ class AllPairs:
 
 
 def over_all_pairs(weights: Arrays, n: int) -> AllPairs:
-    """Forward passes over block after block of the pairs."""
+    """Forward passes over block after block of the pairs. Raises InputError where the task is not
+    multiplication."""
+    multiplication(n)
     prediction, finite = [], True
     logit_sums = {J.d: Prompts(*[character_fit.no_sums(len(J))] * 2) for J in large(n)}
     moments = Moments(neurons.labels(n), len(weights["W_out"]))
@@ -84,8 +87,8 @@ def of_class(
 ) -> Prompts:
     """The sums over those of these pairs whose product lies in a class."""
     n, (d1, d2) = J.n, character_fit.default_pair(J.d, J.n)
-    inside = np.flatnonzero(np.gcd(a * b, n) == J.d)
-    own, product = logits[np.ix_(inside, J.elements)], position(n)[a * b % n][inside]
+    inside = np.flatnonzero(np.gcd(operation(a, b, n), n) == J.d)
+    own, product = logits[np.ix_(inside, J.elements)], position(n)[operation(a, b, n)][inside]
     of_pair = (np.gcd(a, n) == d1)[inside] & (np.gcd(b, n) == d2)[inside]
     pair = character_fit.sums(own[of_pair], product[of_pair], J.orders)
     return Prompts(pair, character_fit.sums(own, product, J.orders))

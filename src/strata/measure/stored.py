@@ -13,6 +13,7 @@ from strata.measure.all_pairs import AllPairs, Prompts, large
 from strata.measure.character_fit import Sums
 from strata.measure.neurons import Explained
 from strata.store import Arrays
+from strata.task import operation
 
 
 def forward_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
@@ -39,7 +40,7 @@ def _columns(a: np.ndarray, b: np.ndarray, n: int, found: Activations) -> dict[s
     """One block in the form of ``forward_schema``."""
     flat = found.attention.reshape(len(a), -1)
     lists = {"attention": flat, "mlp": found.mlp, "logits": found.logits}
-    whole = {"a": a, "b": b, "product": a * b % n, "prediction": answers(found.logits)}
+    whole = {"a": a, "b": b, "product": operation(a, b, n), "prediction": answers(found.logits)}
     return {name: pa.array(values, pa.int32()) for name, values in whole.items()} | {
         name: pa.FixedSizeListArray.from_arrays(np.ascontiguousarray(x).ravel(), x.shape[1])
         for name, x in lists.items()

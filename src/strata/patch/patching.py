@@ -26,6 +26,7 @@ from strata.measure.activations import (
 )
 from strata.monoid import classes
 from strata.store import Arrays
+from strata.task import multiplication, operation
 
 
 class Outcome(NamedTuple):
@@ -103,7 +104,7 @@ class Rig:
     @cached_property
     def label(self) -> Int[np.ndarray, " rows"]:
         """ab mod n."""
-        return self.a * self.b % self.n
+        return operation(self.a, self.b, self.n)
 
     @property
     def every(self) -> Bool[np.ndarray, " rows"]:
@@ -176,7 +177,8 @@ class Rig:
 
 
 def rig(weights: Arrays, n: int) -> Rig:
-    """Set a model up and run it once."""
+    """Set a model up and run it once. Raises InputError where the task is not multiplication."""
+    multiplication(n)
     if architecture_of(weights).symmetric:
         a, b = np.triu_indices(n)
         place = np.zeros((n, n), dtype=np.int64)
@@ -184,5 +186,5 @@ def rig(weights: Arrays, n: int) -> Rig:
     else:
         a, b = np.divmod(np.arange(n * n), n)
         place = np.arange(n * n).reshape(n, n)
-    base = outcomes(weights, a, b, a * b % n)
+    base = outcomes(weights, a, b, operation(a, b, n))
     return Rig(n, weights, a, b, place.ravel(), base)

@@ -44,6 +44,7 @@ STYLE: Any = {
     "axes.spines.top": False, "axes.spines.right": False, "lines.linewidth": 1.2,
     "lines.markersize": 3.5, "pdf.fonttype": 42,
 }  # fmt: skip
+matplotlib.rcdefaults()  # nothing of a matplotlibrc that somebody has
 matplotlib.rcParams.update(STYLE)
 
 
@@ -61,8 +62,12 @@ def save(fig: Figure, stem: str) -> Path:
     In the PDF a matrix has a pixel for each entry: exact, and a tenth of the size. In the PNG each
     entry takes a whole number of pixels.
     """
-    fig.draw_without_rendering()
-    fig.set_layout_engine("none")  # found once, the layout serves both
+    layout = fig.get_layout_engine()
+    assert layout
+    layout.execute(fig)
+    fig.set_layout_engine(None)  # found once, the layout serves both; else each save draws twice
+    for ax in fig.axes:
+        ax.apply_aspect()
     for ax in fig.axes:
         _whole_pixels(ax)
     for suffix, undated in ((".pdf", {"CreationDate": None}), (".png", {})):

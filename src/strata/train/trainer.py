@@ -13,7 +13,7 @@ from torch import Tensor
 
 from strata.architecture import architecture
 from strata.run import ArchitectureName, InputError, Run, TrainParams
-from strata.task import TRAIN, VALIDATION, mirrored
+from strata.task import TRAIN, VALIDATION, mirrored, operation
 from strata.train import gradients
 from strata.train.gradients import Batch, Network
 from strata.train.network import Weights, initial
@@ -37,7 +37,9 @@ def batch(
         a, b = np.minimum(a, b), np.maximum(a, b)
     rows, row_of, count = np.unique(a * n + b, return_inverse=True, return_counts=True)
     a, b = np.divmod(rows, n)
-    first, second, label = (torch.from_numpy(x).to(device) for x in (a, b, (a * b % n)[:, None]))
+    first, second, label = (
+        torch.from_numpy(x).to(device) for x in (a, b, operation(a, b, n)[:, None])
+    )
     weight = torch.from_numpy(count[:, None] / len(pairs)).to(device, torch.get_default_dtype())
     return Batch(first, second, label, weight), row_of
 

@@ -16,6 +16,7 @@ from strata.patch.projections import Masks, keys
 from strata.run import Run
 from strata.statistics import folds
 from strata.store import Arrays
+from strata.task import operation
 from studies.mechanism.code import descriptions, gating
 from studies.mechanism.code.descriptions import Description, fit, held_out, weights_of
 from studies.mechanism.code.records import Description as Name
@@ -68,7 +69,7 @@ def profiles(logits: Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]], n: int
     """The sums over blocks of a, b and logits, all pairs together."""
     y, of_pairs = np.zeros((n, n)), np.zeros((3, n))
     for a, b, block in logits:
-        q, z = a * b % n, centred(block)
+        q, z = operation(a, b, n), centred(block)
         one = csr_array((np.ones(len(q)), (q, np.arange(len(q)))), shape=(n, len(q)))
         own = np.zeros(len(q))
         for J in classes(n):
