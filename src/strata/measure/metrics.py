@@ -4,7 +4,7 @@ them.
 No network runs here: what it answers, and how, comes from ``all_pairs``.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -77,6 +77,25 @@ class ClassMetrics(Result):
         default=None, validation_alias="readout", serialization_alias="readout"
     )
     """In JSON `readout`."""
+
+
+class Shown(NamedTuple):
+    """How tables name a measure: above its column, its unit, and in a row over many runs; None
+    where it has no such row."""
+
+    heading: str
+    unit: str
+    row: str | None
+
+
+# What is shown of the spectrum of a class, in the order of its columns: Table 2, and over seeds.
+SPECTRUM = {
+    "fve": Shown("FVE", "share", "FVE"),
+    "fve_uniform": Shown("uniform", "share", "FVE, uniform"),
+    "enrichment": Shown("enrichment", "ratio", None),
+    "atomic_share": Shown("atomic", "share", "atomic share"),
+    "atomic_uniform": Shown("atomic, uniform", "share", "atomic, uniform"),
+}
 
 
 class ShownPca(Result):

@@ -12,7 +12,7 @@ import pandas as pd
 from sympy import factorint
 
 from strata import monoid
-from strata.measure.metrics import Metrics
+from strata.measure.metrics import SPECTRUM, Metrics
 from strata.params import Params
 from strata.run import Run
 from strata.tables.claims import COLUMNS, fractions, of_run, of_text
@@ -68,13 +68,7 @@ def moduli(n: int, theirs: Iterable[int]) -> pd.DataFrame:
 
 
 REGULAR = {"regular": Column("regular", "truth", "l")}
-FVE = {
-    "fve": Column("FVE", "share"),
-    "fve_uniform": Column("uniform", "share"),
-    "enrichment": Column("enrichment", "ratio"),
-    "atomic_share": Column("atomic", "share"),
-    "atomic_uniform": Column("atomic, uniform", "share"),
-}
+FVE = {name: Column(shown.heading, shown.unit) for name, shown in SPECTRUM.items()}
 KEY_FREQS = CLASS | REGULAR | FVE | {
     "key": Column("key", "count"),
     "total": Column("total", "count"),
@@ -87,14 +81,8 @@ KEY_FREQS = CLASS | REGULAR | FVE | {
 
 def key_freqs(metrics: Metrics, printed: Printed) -> pd.DataFrame:
     """Key frequencies and their share of the energy, classes of one element left out (Table 2)."""
-    names = ["d", "regular", "key", "total", "fve", "fve_uniform", "enrichment"]
-    names += ["atomic_share", "atomic_uniform"]
-    rows = [
-        (c.d, c.regular, c.key, c.total, c.fve, c.fve_uniform, c.enrichment, c.atomic_share,
-         c.atomic_uniform)
-        for c in metrics.classes
-        if c.fve is not None
-    ]  # fmt: skip
+    names = ["d", "regular", "key", "total", *FVE]
+    rows = [[getattr(c, x) for x in names] for c in metrics.classes if c.fve is not None]
     frame = _marked(pd.DataFrame(rows, columns=names).astype({"enrichment": float}))
     if paper := of_run(printed, metrics):
         theirs = [paper.table_key_frequencies.get(d) for d in frame["d"]]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from strata.architecture import TABLE
-from strata.measure.metrics import Metrics
+from strata.measure.metrics import SPECTRUM, Metrics
 from strata.params import GridParams, Params
 from strata.tables import claims, headline
 from strata.tables.claims import by_pairs
@@ -46,17 +46,17 @@ def of_classes(run: Metrics) -> Iterator[Measure]:
     """
     for c in (c for c in run.classes if c.size > 1):
         fit = c.character_fit
+        about = {"n": run.n, "d": c.d}
+        for name, shown in SPECTRUM.items():
+            if shown.row:
+                yield about | {"measure": shown.row}, shown.unit, getattr(c, name)
         values = {
-            "FVE": c.fve,
-            "FVE, uniform": c.fve_uniform,
-            "atomic share": c.atomic_share,
-            "atomic, uniform": c.atomic_uniform,
             "R²": fit.r2 if fit else None,
             "R², all prompts": fit.r2_all if fit else None,
             "R², product and candidate": fit.r2_product if fit else None,
         }
         for name, value in values.items():
-            yield {"n": run.n, "d": c.d, "measure": name}, "share", value
+            yield about | {"measure": name}, "share", value
 
 
 def of_heads(run: Metrics) -> Iterator[Measure]:
