@@ -55,8 +55,8 @@ verify: $(READY) ## make again what the locks name, and compare; SAMPLE=83: of w
 deposit: $(READY) ## a folder for an archive that gives DOIs, from which all of it can be made again
 	@python -m ops.deposit
 
-test: $(REMOTES) $(VALIDATOR) ## run the tests
-	@OMP_NUM_THREADS=1 pytest -n $(JOBS) --dist loadfile
+test: $(REMOTES) $(if $(ALL),$(VALIDATOR)) ## run the tests; ALL=1: those too that take long, or need SLURM, a browser, qemu
+	@OMP_NUM_THREADS=1 pytest -n $(JOBS) --dist loadfile $(if $(ALL),,-m 'not slow')
 
 lint: $(REMOTES) ## style, types, notebooks without outputs
 	@ruff check

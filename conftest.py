@@ -11,12 +11,32 @@ import pytest
 # Scripts, which no other module imports.
 collect_ignore_glob = ["ops/scripts/*", "studies/*/stages/*"]
 
+# What make test leaves out without ALL=1: kills, servers, SLURM, other processors, a browser, whole
+# deposits. A test elsewhere that belongs to these has the mark slow.
+SLOW = {
+    *(
+        "test_faults",
+        "test_grid",
+        "test_workers",
+        "test_processors",
+        "test_remotes",
+        "test_deposit",
+    ),
+    *("test_crate", "test_pages", "test_front", "test_kills", "test_deletion", "test_verify"),
+}
+
 STUDIES = [f"studies.{x.parent.name}.code" for x in Path(__file__).parent.glob("studies/*/code")]
 jaxtyping.install_import_hook(["strata", *STUDIES], "beartype.beartype")
 
 # How long an example takes says how busy the machine is, not whether the law holds.
 hypothesis.settings.register_profile("strata", deadline=None)
 hypothesis.settings.load_profile("strata")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.stem in SLOW:
+            item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)
