@@ -1,18 +1,16 @@
 """The paper's own weights through the analysis of every other run: ``make published``.
 
 CHECKPOINT names the published file; without it the one taken last time is used again. What comes
-out is in studies/published/weights/, and in paper/published/ with a receipt where the weights are
-those that the receipt names.
+out is in studies/published/weights/, and in paper/published/ with a new receipt. Weights of anybody
+else are measured by ``strata analyse``.
 """
 
 import hashlib
 import os
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from ops import calls, files, paper
@@ -23,7 +21,6 @@ from strata.run import InputError, command, read_yaml
 LARGEST = 2**28  # bytes; the paper's has 1.4 million
 WEIGHTS, KEPT = Path("studies/published/weights"), Path("paper/published")
 TAKEN = WEIGHTS / "checkpoint.pt"
-CONVERT = "studies/published/stages/convert.py"
 RESULTS = (
     "data/metrics.json",
     "data/logits.json",
@@ -38,15 +35,12 @@ STEPS = (
 
 
 def take(checkpoint: str) -> None:
-    """Keep the published file. Raises InputError, and leaves the one before, where it would never
-    end, would fill the memory, or does not fit."""
-    regular(checkpoint, LARGEST)
-    with TemporaryDirectory() as scratch:
-        asked = [sys.executable, CONVERT, checkpoint, "paper/printed_values.json", scratch]
-        found = subprocess.run(asked, stderr=subprocess.PIPE, text=True, check=False)
-    if found.returncode:
-        raise InputError(found.stderr.strip().removeprefix("convert: "))
-    content = Path(checkpoint).read_bytes()
+    """Keep the published file. Raises InputError for another, and leaves the one before."""
+    content = regular(checkpoint, LARGEST).read_bytes()
+    receipt = store.read_json(KEPT / "receipt.json")
+    if hashlib.sha256(content).hexdigest() != receipt["sha256"]:
+        said = f"not the weights that {KEPT}/receipt.json names"
+        raise InputError(f"{checkpoint}: {said}; strata analyse FILE measures any others")
     if not TAKEN.is_file() or TAKEN.read_bytes() != content:
         store.write_bytes(TAKEN, content)
 
@@ -56,11 +50,8 @@ def sha256(path: Path) -> str:
 
 
 def keep() -> str:
-    """Keep the results in paper/published with a new receipt, if they are of its weights. What is
-    to be said of it."""
+    """Keep the results in paper/published with a new receipt. What is to be said of it."""
     receipt = store.read_json(KEPT / "receipt.json")
-    if sha256(TAKEN) != receipt["sha256"]:
-        return f"{KEPT}: stays as it is, its results are of another file"
     for path in RESULTS:
         shutil.copyfile(WEIGHTS / path, KEPT / Path(path).name)
     locked = read_yaml(WEIGHTS / "dvc.lock")["stages"]

@@ -122,7 +122,8 @@ def loaded(content: bytes, origin: str) -> dict[str, Any]:
         raise InputError(f"{origin}: not a whole file of torch.save, or damaged") from None
     if not isinstance(found, dict):
         raise InputError(f"{origin}: holds a {type(found).__name__}, must be a dict")
-    return found
+    # Plain dicts: those of a file may bring attributes along.
+    return {k: dict(x) if isinstance(x, dict) else x for k, x in found.items()}
 
 
 def parts(source: Any, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]]:
@@ -133,8 +134,11 @@ def parts(source: Any, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]]:
     if not isinstance(source, Mapping):
         raise InputError(f"{origin}: must be a file, a module or a state dict")
     for key in ("model_state_dict", "state_dict", "model"):
-        if isinstance(source.get(key), Mapping):
-            return source[key], {str(k): x for k, x in source.items() if k != key}
+        if isinstance(found := source.get(key), Mapping):
+            for name, x in found.items():
+                if not isinstance(x, Tensor):
+                    raise InputError(f"{origin}: {name} is a {type(x).__name__}, must be a tensor")
+            return found, {str(k): x for k, x in source.items() if k != key}
     return source, {}
 
 
@@ -164,7 +168,7 @@ def translated(
     attends = bool({*roles} & {"W_QKV", "W_Q", "W_K", "W_V", "W_O"})
     if lacking := missing(roles, kind, attends):
         raise InputError(f"missing: {', '.join(lacking)}; {WHERE}")
-    values = {role: named[name].float().numpy() for role, name in roles.items()}
+    values = {role: dense(named[name], name) for role, name in roles.items()}
     if infinite := [roles[x] for x in values if not np.isfinite(values[x]).all()]:
         raise InputError(f"not finite: {', '.join(infinite)}")
     plain = kind in (PLAIN, PUBLISHED)
@@ -180,6 +184,16 @@ def translated(
     if attends and all(centred(weights[x]) for x in ("W_Q", "W_K", "W_V", "W_in")):
         raise InputError("its weights are as TransformerLens folds LayerNorm in: it has none here")
     return kind, {k: np.ascontiguousarray(x, np.float32) for k, x in weights.items()}
+
+
+def dense(x: Tensor, name: str) -> np.ndarray:
+    """A tensor as float32. Raises InputError for what is no plain one, such as a small one shown as
+    large."""
+    if x.layout != torch.strided or not x.dtype.is_floating_point:
+        raise InputError(f"{name} is {x.dtype}, {x.layout}: must be of floating point, and dense")
+    if x.numel() * x.element_size() > x.untyped_storage().nbytes():
+        raise InputError(f"{name} is a view of something smaller")
+    return x.float().resolve_neg().numpy()
 
 
 def by_paths(named: Mapping[str, Tensor]) -> dict[str, str]:
@@ -268,7 +282,7 @@ def checked(
     if d % n_heads:
         raise InputError(f"d_model = {d}: must be divisible by n_heads = {n_heads}")
     kind = "transformer" if {*roles} & {"W_O"} else "mlp"
-    shapes = TABLE[kind].sizes(modulus, d, n_heads, values["W_in"].shape[side])
+    shapes = TABLE[kind].sizes(modulus, d, n_heads, values["W_out"].shape[1 - side])
     must = dict(shapes)
     if plain:
         square = {f"W_{x}": (d, d) for x in "QKVO"} | {f"b_{x}": (d,) for x in "QKV"}
