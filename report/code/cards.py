@@ -22,8 +22,9 @@ KINDS = {
 }
 
 
-def card(line: RunSummary, metrics: Metrics, folder: Path) -> str:
-    """The page of one run; ``folder`` has its weights, history and environment."""
+def card(line: RunSummary, metrics: Metrics, folder: Path, gating: float | None) -> str:
+    """The page of one run; ``folder`` has its weights, history and environment, ``gating`` is that
+    of the study of the mechanism."""
     paths = [folder / name for name in ("weights.safetensors", "history.parquet")]
     weights, metadata = store.read_tensors(paths[0])
     return rendered(
@@ -34,6 +35,7 @@ def card(line: RunSummary, metrics: Metrics, folder: Path) -> str:
         line=line,
         kind=KINDS[line.architecture],
         metrics=metrics,
+        gating=gating,
         settings=metadata,
         parameters=sum(x.size for x in weights.values()),
         environment=store.read_json(folder / "environment.json"),

@@ -18,6 +18,7 @@ from strata.run import command
 
 HIDDEN = ("levels", "params", "plots", "render", "schema", "tables", "train")
 HIDDEN += ("api.console", "api.summary")
+LINK = re.compile(r'<a href="#([^"]+)">(.*?)</a>')
 STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 TEMPLATES = Path("report", "site", "api")  # pdoc's, with a link back to the report
 
@@ -47,6 +48,9 @@ def main(folder: str) -> None:
         text = "".join(f"{line.rstrip()}\n" for line in path.read_text("utf-8").splitlines())
         text = text.replace('<a class="headerlink"', '<a class="headerlink" aria-label="Link here"')
         text = text.replace("<h5>Inherited Members</h5>", "<p><b>Inherited Members</b></p>")
+        # A name that a docstring of another library has is no place here.
+        places = {*re.findall(r'id="([^"]+)"', text)}
+        text = LINK.sub(lambda m, here=places: m[0] if m[1] in here else m[2], text)
         # Every page has the same styles: they are kept once.
         styles |= dict.fromkeys(STYLE.findall(text))
         root = "../" * (len(path.relative_to(out).parts) - 1)

@@ -11,6 +11,8 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from report.code import cards, run_data, summary
 from report.code.site import script
 from strata import store
@@ -20,6 +22,7 @@ from strata.run import Run, command
 Json = dict[str, Any]
 # What every page knows of every run.
 LISTED = ("run", "n", "seed", "architecture", "first_099", "epoch_099", "curve")
+GATING = Path("studies/mechanism/tables/accounts/accounts-runs.csv")
 STUDIES = ("studies/interventions/data/runs", "studies/mechanism/data/logits")
 
 
@@ -29,6 +32,15 @@ class Source(NamedTuple):
     run: Run
     folder: Path
     metrics: Path
+    gating: float | None = None
+
+
+def gatings() -> dict[str, float]:
+    """The gating of each run that has one, as the study of the mechanism measures it."""
+    if not GATING.is_file():
+        return {}
+    table = pd.read_csv(GATING).dropna(subset="gating")
+    return dict(zip(table["run"].astype(str), table["gating"].astype(float), strict=True))
 
 
 def sources(inputs: list[str]) -> list[Source]:
@@ -37,7 +49,11 @@ def sources(inputs: list[str]) -> list[Source]:
     measured = {path.stem: path for path in map(Path, inputs) if path.parent.name == "metrics"}
     weights = [Path(x) for x in inputs if Path(x).name == "weights.safetensors"]
     trained = {x.parent.name: x.parent for x in weights if x.parent.parent.name == "train"}
-    found = [Source(Run.parse(x), trained[x], measured[x]) for x in {*measured} & {*trained}]
+    gating = gatings()
+    found = [
+        Source(Run.parse(x), trained[x], measured[x], gating.get(x))
+        for x in {*measured} & {*trained}
+    ]
     return sorted(found, key=lambda x: (x.run.variant, x.run.weights_seed != x.run.seed, x.run))
 
 
@@ -49,7 +65,11 @@ def made(source: Source) -> tuple[summary.RunSummary, Json, str]:
     weights = store.read_weights(source.folder / "weights.safetensors", source.run)
     history = store.read_history(source.folder / "history.parquet")
     line = summary.summary(metrics, interventions, logits)
-    return line, run_data.page(weights, history, metrics), cards.card(line, metrics, source.folder)
+    return (
+        line,
+        run_data.page(weights, history, metrics),
+        cards.card(line, metrics, source.folder, source.gating),
+    )
 
 
 def main(inputs: str, lines: str, curves: str, pages: str, folder: str) -> None:
