@@ -23,7 +23,7 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
     const drawing = svg("svg", { viewBox: "0 0 280 280", width: size, height: size, class: "dial", role: drag ? "group" : "img" },
       svg("circle", { cx: M, cy: M, r: (INNER + OUTER) / 2, class: "even" }), ...scores ? petals : [], ...names, arcs.a, arcs.b);
     for (const key of ["a", "b"]) {
-      const mark = marks[key] = svg("g", { class: `handle handle-${key}` }, svg("circle", { r: 16, class: "reach" }),
+      const mark = marks[key] = svg("g", { class: `handle handle-${key}` }, svg("circle", { r: 20, class: "reach" }),
         key === "a" ? svg("circle", { r: 10 }) : svg("rect", { x: -9, y: -9, width: 18, height: 18, rx: 3 }), svg("text", { y: 4.5 }, key));
       drawing.append(mark);
       if (drag) turned(mark, key);
