@@ -105,7 +105,7 @@ def test_every_stage_that_computes_with_numpy_has_the_switches():
     """Those of others compute nothing, integers alone, or a training in torch."""
     without = {"split", "train", "checkpoints", "check", "code", "api", "inputs"}
     without |= {"collect", "mechanism-collect"}
-    torch = {"controls", "first-look", "new-modulus"}
+    torch = {"controls", "first-look", "new-modulus", "your-own"}
     for name, described in files.stages(ROOT).items():
         kind = files.kind(name)
         own = "${run}" if kind in without else "${exact_torch}" if kind in torch else "${exact}"
