@@ -11,7 +11,7 @@ import pytest
 from IPython import display
 from matplotlib.figure import Figure
 
-from strata import params, store, task
+from strata import notebook, params, store, task
 from strata.architecture import architecture
 from strata.measure import all_pairs, metrics, stored
 from strata.measure.metrics import Metrics
@@ -34,7 +34,7 @@ def declared(template: Path) -> dict[str, object]:
     exec(
         next(c.source for c in code(template) if "parameters" in c.metadata.get("tags", ())), scope
     )
-    return {name: value for name, value in scope.items() if name != "__builtins__"}
+    return {name: scope[name] for name in notebook.parameters(template)}
 
 
 def paths(template: Path) -> set[str]:

@@ -48,6 +48,14 @@ th, td { padding: .25rem .7rem .25rem 0; text-align: left }
 """
 
 
+def at_top() -> None:
+    """Be at the top of the repository, from which paths are, where a notebook was opened in its own
+    folder."""
+    here = Path.cwd()
+    tops = (x for x in (here, *here.parents) if (x / "params.yaml").is_file())
+    os.chdir(next((x for x in tops if (x / "notebooks").is_dir()), here))
+
+
 def parameters(template: Path) -> set[str]:
     """The names that the cell tagged `parameters` assigns."""
     cells = json.loads(template.read_text("utf-8"))["cells"]

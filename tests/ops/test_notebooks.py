@@ -253,6 +253,14 @@ def test_a_cell_that_fails_ends_it_with_one_line(cell, said, tmp_path):
         next(notebook.pages([(written(tmp_path, cell), {})]))
 
 
+@pytest.mark.parametrize("template", [PAPER[0], TEMPLATES[-1]], ids=lambda path: path.stem)
+def test_a_notebook_that_is_opened_in_its_folder_finds_the_top(template, monkeypatch):
+    monkeypatch.chdir(template.parent)
+    scope: dict[str, object] = {}
+    exec(code(template)[0].source, scope)
+    assert Path.cwd() == ROOT and "stem" in scope
+
+
 def test_cleaning_drops_what_differs_between_runs_and_passes_warnings_on(capsys):
     streams = [v4.new_output("stream", name="stdout", text=text) for text in ("one\n", "two\n")]
     streams.insert(1, v4.new_output("stream", name="stderr", text="careful\n"))
