@@ -174,7 +174,7 @@ def density(ax: Axes, counts: Float[np.ndarray, "actual predicted"], reach: Numb
     span = (-reach, reach)
     filled = np.where(counts > 0, counts / max(counts.max(), 1), np.nan)
     extent, norm = (*span, *span), LogNorm(1e-4, 1)
-    drawn = ax.imshow(filled, "viridis_r", norm, origin="lower", extent=extent, aspect="equal")
+    drawn = ax.imshow(filled, "viridis", norm, origin="lower", extent=extent, aspect="equal")
     ax.axline((0, 0), slope=1, color="black", linestyle="--", linewidth=0.7)
     return drawn
 
