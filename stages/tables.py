@@ -33,6 +33,8 @@ def main(metrics_path: str, printed_path: str, folder: str, summary: str, *other
         made = headline.tables(metrics, printed, params)
     format.write(made, folder)
     store.write_json(summary, headline.summary(metrics))
+    if metrics.generalised is False:
+        print(headline.memorised(metrics))
 
 
 if __name__ == "__main__":

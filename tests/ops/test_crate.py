@@ -134,7 +134,9 @@ def test_who_made_what_with_what_is_linked(entities):
     assert [x["name"] for x in linked(workflow, "softwareRequirements", entities)] == ["numpy"]
 
 
-@pytest.mark.skipif(not VALIDATOR.exists(), reason="make test ALL=1 builds the validator's environment")
+@pytest.mark.skipif(
+    not VALIDATOR.exists(), reason="make test ALL=1 builds the validator's environment"
+)
 @pytest.mark.parametrize("profile", ["ro-crate-1.3", "provenance-run-crate-0.5"])
 def test_the_validator_accepts_it(project, profile):
     """As RO-Crate 1.3; and as Provenance Run Crate 0.5, with the versions that belong to it in the

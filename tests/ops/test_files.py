@@ -94,9 +94,11 @@ def test_a_stage_takes_what_was_recorded_for_the_modulus_of_the_record(times):
 
 def test_a_training_takes_its_epochs_and_its_products_shared_by_the_threads(times):
     run, settings = Run(165, 1), times.params.settings(Run(165, 1))
-    share = times.params.settings(Run(165, 1, "quick")).train.epochs / settings.train.epochs
-    assert times.stage("train@quick-n165-s1") == pytest.approx(share * times.training(run))
     products = settings.train.epochs * gflop(165, settings) / times.rate
     assert times.training(run, 1) - times.training(run, 2) == pytest.approx(products / 2)
+    assert times.stage(f"train@{run}") == (whole := times.training(run))
+    half = settings.train.model_copy(update={"epochs": settings.train.epochs // 2})
+    times.params = times.params.model_copy(update={"train": half})
+    assert 2 * times.training(run) == pytest.approx(whole)
     # benchmarks/training.md: 7.04 Gflop over 6931 distinct pairs, drawn at random
     assert gflop(165, settings) == pytest.approx(7.04, rel=5e-3)

@@ -322,3 +322,10 @@ def test_markdown_has_a_line_for_each_row(n: int):
 def test_every_column_but_the_hidden_ones_has_a_heading():
     for table in all_tables(run_metrics()).values():
         assert set(table.frame) - set(format.read(table)) <= {"unit", "relation"}
+
+
+def test_a_run_that_memorised_is_named_in_one_line():
+    accuracy = {"all": 0.6, "train": 1, "validation": 0.36, "mirror_free": 0.12}
+    metrics = run_metrics(accuracy=accuracy | {"by_target": {}, "by_operands": {}})
+    said = headline.memorised(metrics)
+    assert said.startswith(f"{metrics.run} has not generalised: 0.36 of ") and "0.12 of" in said

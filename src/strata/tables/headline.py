@@ -190,6 +190,13 @@ def summary(metrics: Metrics) -> dict[str, Any]:
     return numbers
 
 
+def memorised(metrics: Metrics) -> str:
+    """That a run has not generalised, in a line."""
+    validation, free = metrics.accuracy.validation, metrics.accuracy.mirror_free
+    alone = "" if free is None else f", {free:.2f} of those without their mirror in training"
+    return f"{metrics.run} has not generalised: {validation:.2f} of the validation pairs{alone}"
+
+
 def _marked(frame: pd.DataFrame) -> pd.DataFrame:
     """Regular classes are marked where not all of them are."""
     return frame.drop(columns="regular") if np.all(frame["regular"]) else frame
