@@ -16,6 +16,7 @@ from dvc.config import Config
 from dvc.repo import Repo
 
 from ops import files, provenance
+from ops.git import PLAIN
 from strata.run import InputError
 
 MD5 = re.compile(r"[0-9a-f]{32}(\.dir)?")
@@ -79,7 +80,7 @@ def lock_files(project: str = "") -> Iterator[str]:
             raise InputError(f"{path}: has the markers of a merge, {must}")
         if files.cut_off(path):
             path.unlink()
-            git = ["git", "checkout", "--quiet", "HEAD", "--", str(path)]
+            git = ["git", *PLAIN, "checkout", "--quiet", "HEAD", "--", str(path)]
             known = subprocess.run(git, capture_output=True, check=False).returncode == 0
             what = "that of git's last commit is used" if known else "deleted"
             yield f"{path} was cut off: {what}"

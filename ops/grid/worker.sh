@@ -17,6 +17,7 @@ exec >>"$head/.grid/logs/${task%%+*}.log" 2>&1
 [ -x "$bin/python" ] || { echo "$node: $bin/python is not here: build it with make, or share it" >&2; exit 69; }
 clone=$(mktemp -d "${TMPDIR:-/tmp}/strata-worker-XXXXXX")
 trap 'rm -rf "$clone"' EXIT
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null  # no hooks of the user's
 git clone --quiet --shared --no-checkout "$head" "$clone"
 cd "$clone"
 # remote/ holds what the cache has already.
