@@ -163,8 +163,8 @@ def variables(clone: Project, folder: Path) -> Project:
 
 
 def closed(clone: Project, folder: Path) -> Project:
-    """umask 077, LC_ALL=C, a home folder that cannot be written, no terminal"""
-    clone.environment |= {"LC_ALL": "C", "LANG": "C", "HOME": "/nowhere", "UMASK": "077"}
+    """LC_ALL=C, a home folder that cannot be written, no terminal"""
+    clone.environment |= {"LC_ALL": "C", "LANG": "C", "HOME": "/dev/null"}
     return clone
 
 

@@ -164,3 +164,8 @@ def test_another_tree_runs_its_own_code(way, made, tmp_path):
     project.do(*DVC, "pull", "--quiet", "train")
     project.do(*DVC, "repro", "--single-item", "code", "fig01-hierarchy")
     assert width(project) == PAGE * 100
+
+
+def test_the_table_of_the_docs_has_what_is_tried_here():
+    made = runpy.run_path(str(ROOT / "benchmarks/machines.py"))["text"]()
+    assert (ROOT / "benchmarks/machines.md").read_text("utf-8") == made
