@@ -35,7 +35,8 @@ STUDIES = {
     "studies/mechanism/dvc.yaml": {"code", "logits", "embedding"},
 }
 STUDIES = {file: stages for file, stages in STUDIES.items() if (ROOT / file).is_file()}
-LISTED = {"paper": {RUN: "data"}, "moduli": {MORE: "studies/data"}}
+LISTED: dict[str, dict[str, str]] = {"paper": {RUN: "data"}, "moduli": {MORE: "studies/data"}}
+LISTED |= {"imported": {}, "import": {}}
 LISTED |= {"more": LISTED["moduli"], "all": LISTED["paper"] | LISTED["moduli"]}
 
 

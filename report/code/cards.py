@@ -55,7 +55,7 @@ def oddities(line: RunSummary, metrics: Metrics) -> Iterator[str]:
     """What a reader should know before resting something on this run."""
     if not metrics.finite:
         yield "It diverged: weights, logits or loss are not finite."
-    if not line.generalised:
+    if line.generalised is False:
         yield "It did not generalise: its validation accuracy does not end at 99 % or more."
     if line.mixed:
         yield (

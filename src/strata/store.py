@@ -284,7 +284,10 @@ def write_history(path: Path | str, history: Mapping[str, np.ndarray]) -> None:
 
 
 def read_history(path: Path | str) -> pd.DataFrame:
-    """Loss and accuracies per epoch, in order from epoch 1."""
+    """Loss and accuracies per epoch, in order from epoch 1; none of a model trained elsewhere."""
+    with parquet(path) as file:
+        if not file.metadata.num_rows:
+            return NO_HISTORY
     history = pd.DataFrame(read_table(path, HISTORY))
     if not np.array_equal(history["epoch"], np.arange(1, len(history) + 1)):
         raise InputError(f"{path}: epochs must be 1, 2, 3, …")

@@ -10,10 +10,10 @@ from typing import Any
 
 from ops import files
 from strata import store
-from strata.run import Run, command, read_yaml
+from strata.run import InputError, Run, command, read_yaml
 from studies.params import StudyParams, load
 
-TOGETHER = {"more", "all"}  # what runs.yaml says again, for pipelines
+TOGETHER = {"more", "all", "import"}  # what runs.yaml says again, for pipelines
 
 
 def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
@@ -33,6 +33,8 @@ def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
 def main(folder: str, listed: str) -> None:
     files.refuse_cut_off("studies/dvc.lock")
     params, runs = load(), read_yaml(listed)
+    for name in sorted({*runs["imported"]} ^ {*runs["import"]}):
+        raise InputError(f"{listed}: {name}: must stand under imported and under import")
     for name in runs["more"]:
         settings = params.settings(Run.parse(name))
         store.write_json(f"{folder}/split/{name}.json", settings.split.model_dump())
