@@ -5,8 +5,9 @@ A table begins with ``<!-- tables/axes.md -->``, or with ``<!-- tables/axes.md: 
 for some of its columns and a link to its CSV. A number in a sentence begins with
 ``<!-- tables/axes.md[J₁ | 3 | no axis] -->``, the cell below the last of these headings in the one
 row that has the other cells, or ``<!-- params.yaml[train.lr] -->``. Both end with ``<!-- end -->``.
-With --check nothing is written: exit code 1 where a page differs from its files. With --words each
-page is printed with its words, outside of tables, code and markers.
+With --check nothing is written: exit code 1 where a page differs from its files, or a picture of a
+page from the figure that a stage drew. With --words each page is printed with its words, outside of
+tables, code and markers.
 
 Pages are README, CONTRIBUTING, docs/ and the READMEs of folders. No page are criteria, which stay
 as they were written on their day, CHANGELOG, which has its numbers from then, and what benchmarks/
@@ -15,15 +16,18 @@ writes.
 
 import re
 import sys
+from collections.abc import Iterator
 from functools import cache
 from os.path import relpath
 from pathlib import Path
 
-from ops import files, shipped
-from strata.run import read_yaml
+from ops import files, provenance, shipped
+from strata import store
+from strata.run import InputError, command, read_yaml
 
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "data/README.md", "figures/README.md")
 PAGES += ("paper/README.md", "studies/*/README.md", "studies/*/*/README.md")
+PICTURES = ("docs/*.png", "studies/*/*.png")  # copies of figures, by their names
 BLOCK = re.compile(
     r"(<!-- (\S+\.md)(?:: ([^\n]+))? -->\n)(?:(?!<!-- \S+\.md).)*?(<!-- end -->)", re.DOTALL
 )
@@ -65,15 +69,15 @@ def rows(text: str) -> list[list[str]]:
 
 
 def place(headings: list[str], heading: str) -> int:
-    """Where a table has a column. Exit code 1 where it has none."""
+    """Where a table has a column. Raises InputError where it has none."""
     if heading not in headings:
-        sys.exit(f"no column {heading!r}: there are {', '.join(headings)}")
+        raise InputError(f"no column {heading!r}: there are {', '.join(headings)}")
     return headings.index(heading)
 
 
 def chosen(text: str, headings: list[str]) -> str:
     """A Markdown table with only the columns that have these headings, in this order; what is no
-    row of it stays. Exit code 1 where the table lacks one of them."""
+    row of it stays. Raises InputError where it lacks one of them."""
     lines = text.splitlines()
     places = [place(rows(text)[0], heading) for heading in headings]
     split = [line.strip("|").split("|") for line in lines]
@@ -83,11 +87,11 @@ def chosen(text: str, headings: list[str]) -> str:
 
 
 def cell(text: str, keys: list[str], heading: str) -> str:
-    """A cell of the one row that has all these cells. Exit code 1 where there is none, or two."""
+    """A cell of the one row that has all these cells. Raises InputError unless there is one."""
     headings, *below = rows(text)
     found = [row for row in below if {*keys} <= {*row}]
     if len(found) != 1:
-        sys.exit(f"{len(found)} rows have {' | '.join(keys)}")
+        raise InputError(f"{len(found)} rows have {' | '.join(keys)}")
     return found[0][place(headings, heading)]
 
 
@@ -129,6 +133,21 @@ def filled(text: str, page: Path) -> str:
     return CELL.sub(lambda x: x[0] if gone(x[2]) else f"{x[1]}{number(x[2], x[3])}{x[4]}", text)
 
 
+def faults() -> Iterator[tuple[Path, str]]:
+    """Each page and picture, and in what it is not as its files have it; empty for nothing."""
+    for page in pages():
+        old = page.read_text(encoding="utf-8")
+        try:
+            yield page, "" if filled(old, page) == old else "it is not as its files have it"
+        except (InputError, OSError) as fault:
+            yield page, str(fault)
+    drawn = [out for out in outs() if "figures" in Path(out.path).parts]
+    made = {Path(x.path).name: x.md5 for out in drawn for x in shipped.parts(out)}
+    for path in (path for name in PICTURES for path in sorted(Path().glob(name))):
+        same = provenance.md5(path) == made.get(path.name)
+        yield path, "" if same else "it is not the figure that a stage drew"
+
+
 def words(text: str) -> int:
     """Those of a page outside of tables, code and markers."""
     for pattern in (CODE, TABLE, COMMENT):
@@ -145,14 +164,14 @@ def main() -> None:
         dated = [x.read_text(encoding="utf-8") for x in Path().glob("studies/*/criteria*.md")]
         print(f"{sum(map(words, dated)):6,}  in criteria, as they were written on their day")
         return
+    if "--check" in sys.argv:
+        for path, fault in faults():
+            if fault:
+                raise InputError(f"{path}: {fault}: run `python -m ops.readme`")
+        return
     for page in pages():
-        old = page.read_text(encoding="utf-8")
-        new = filled(old, page)
-        if "--check" not in sys.argv:
-            page.write_text(new, encoding="utf-8")
-        elif new != old:
-            sys.exit(f"{page}: it is not as its files have it: run `python -m ops.readme`")
+        store.write_text(page, filled(page.read_text(encoding="utf-8"), page))
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

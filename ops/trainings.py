@@ -25,6 +25,7 @@ from strata.train import environment, machine
 from strata.train.environment import Environment
 from strata.train.trainer import Trainer
 
+FIRST = 5  # epochs that show whose training it is: the seed, its split, its settings
 EPOCHS = 40  # from some fifty on, rounding alone may set two trainings a tenth of an epoch apart
 # How many epochs apart two histories may be, up to an epoch: six to ten times what was measured.
 LIMITS = ((20, 0.02), (EPOCHS, 0.1))
@@ -111,20 +112,22 @@ def _thinned(history: pd.DataFrame) -> bytes:
         return path.read_bytes()
 
 
-def begun(folder: Path, run: Run, project: Path) -> tuple[str, str]:
+def begun(folder: Path, run: Run, project: Path, epochs: int) -> tuple[str, str]:
     """The first epochs of a run, trained again: what is wrong with those of its history, and how
     near they are. Call it in a process of its own, as it sets how torch works."""
     settings = load(project / "params.yaml").settings(run)
     made = environment.read(folder / "environment.json")
-    shipped = store.read_history(folder / "history.parquet").iloc[:EPOCHS]
+    shipped = store.read_history(folder / "history.parquet").iloc[:epochs]
     device = as_recorded(made)
-    again = repeat(run, settings.split, settings.train, EPOCHS + AROUND, device)
+    exact = made.repeats(machine.describe(device))
+    trained = epochs if exact else epochs + AROUND
+    again = repeat(run, settings.split, settings.train, trained, device)
     first = again.iloc[: len(shipped)]
     if shipped.equals(first):
-        return "", f"first {EPOCHS} epochs the same bytes"
-    if made.repeats(machine.describe(device)):
+        return "", f"first {epochs} epochs the same bytes"
+    if exact:
         return f"its history has other bytes from epoch {differs(shipped, first)} on", ""
-    return parting(shipped, again), f"first {EPOCHS} epochs as near as rounding allows"
+    return parting(shipped, again), f"first {epochs} epochs as near as rounding allows"
 
 
 def as_recorded(made: Environment) -> torch.device:

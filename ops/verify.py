@@ -3,9 +3,9 @@
 ``make verify``; SAMPLE says how many runs are drawn of what is sampled. What git has, as staged or
 committed, is copied to a scratch folder, with the outputs that the locks of the paper and the
 studies name. Each stage's command is then run there as its pipeline file has it, on the inputs that
-its lock names, and its outputs are compared with the lock. A line for each stage as it ends,
-failures once more at the end; exit code 1 where one failed. docs/verification.md says what each
-outcome shows.
+its lock names, and its outputs are compared with the lock; then pages with the tables and figures
+that they show. A line for each as it ends, failures once more at the end; exit code 1 where one
+failed. docs/verification.md says what each outcome shows.
 """
 
 import hashlib
@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import chdir
 from datetime import date
 from functools import partial
 from graphlib import TopologicalSorter
@@ -28,36 +29,36 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ops import compare, contents, files, shipped, trainings
+from ops import compare, contents, files, readme, shipped, trainings
 from ops.copied import Copy
 from ops.git import git
 from ops.shipped import Out
 from strata import store
-from strata.inputs import few
+from strata.inputs import few, printable
 from strata.run import InputError, Run, command
 from strata.train import machine
 
 MADE, PART, UNSEEN, FAILED = "made again", "tried in part", "not checked", "FAIL"
-# What trains the runs: weights are held to the history of every run, the first epochs of a sample
-# are trained again.
+# What trains the runs: of every run weights are held to its history, and the first epochs are
+# trained again, more of them of a sample.
 TRAINED = {"train", "studies/dvc.yaml:train"}
-# What takes long for each run, and is made again for a sample of them.
-SAMPLED = {
-    "studies/interventions/dvc.yaml:interventions",
-    "studies/mechanism/dvc.yaml:logits",
-    "studies/mechanism/dvc.yaml:embedding",
-    "studies/mechanism/dvc.yaml:measure",
-}
-SAMPLE = 2  # runs of each of these: interventions take two minutes a run
+# What takes long for each run, and is made again for a sample of them: of each of these sets.
+INTERVENED, MEASURES = "studies/interventions/dvc.yaml:", "studies/mechanism/dvc.yaml:"
+SAMPLED = (
+    {f"{INTERVENED}{x}" for x in ("interventions", "controls", "on-controls")},
+    *({f"{MEASURES}{x}", f"{MEASURES}{x}-controls"} for x in ("measure", "logits", "embedding")),
+)
+SAMPLE = 1  # stages of each of these sets, and trainings: interventions take two minutes a run
 # All that is never made again, and why.
 UNCHECKED = {
     "studies/dynamics/dvc.yaml:checkpoints": "it trains a run to its end, for hours",
     "studies/dynamics/dvc.yaml:dynamics": "it measures weights on the way, which nothing ships",
     "studies/dynamics/dvc.yaml:grokking": "it measures weights on the way, which nothing ships",
 }
-# What comes from outside, and what can be held to it.
-PRINTED, PUBLISHED = Path("paper/printed_values.json"), Path("paper/published")
-VERIFIED = Path(".dvc/tmp/verified.json")  # what was drawn here before, by stage
+# Of these runs the study's tables, made again, hold 120 epochs of the history to what was measured
+# of weights on the way.
+MEASURED = "studies/dynamics/dvc.yaml:dynamics"
+OUTSIDE = ("paper", "paper/published")  # folders of what no stage makes, each with a receipt
 MOST = 8  # processes at once
 OWN = {"strata", "ops", "studies", "report", "tests", "benchmarks"}  # what the project imports
 
@@ -70,8 +71,7 @@ class Outcome(NamedTuple):
     note: str
 
     def __str__(self) -> str:
-        text = f"{self.kind:13}  {self.what}: {self.note}"
-        return "".join(x if x.isprintable() else "?" for x in text)
+        return printable(f"{self.kind:13}  {self.what}: {self.note}")
 
 
 def base(name: str) -> str:
@@ -90,24 +90,33 @@ def tried(copy: Copy, name: str, exact: bool, chosen: bool, before: str) -> Outc
         return Outcome(UNSEEN, name, UNCHECKED[base(name)])
     if base(name) in TRAINED:
         return train(copy, name, chosen, before)
-    if base(name) in SAMPLED and not chosen:
+    if any(base(name) in kinds for kinds in SAMPLED) and not chosen:
         drawn = f"the same bytes on {before}"
         return Outcome(MADE, name, drawn) if before else Outcome(UNSEEN, name, "it was not drawn")
     return made(copy, name, exact)
 
 
 def train(copy: Copy, name: str, chosen: bool, before: str) -> Outcome:
-    """A run's training: its split, weights and history, and its first epochs where it is drawn."""
+    """A run's training: its split, weights and history, and its first epochs."""
     run, stage = Run.parse(name.partition("@")[2]), copy.stages[name]
     table = copy.top / next(x for x in stage.deps if x.endswith(".parquet"))
     weights = copy.top / next(x for x in stage.outs if x.endswith("weights.safetensors"))
-    fault = trainings.faults(weights.parent, table, run, copy.top)
-    near = f"first epochs trained again on {before}" if before else "no epoch trained again"
-    if chosen and not fault:
-        fault, near = trainings.begun(weights.parent, run, copy.top)
+    fault, near = trainings.faults(weights.parent, table, run, copy.top), ""
+    if not fault:
+        epochs = trainings.EPOCHS if chosen else trainings.FIRST
+        fault, near = trainings.begun(weights.parent, run, copy.top, epochs)
     if fault:
-        return Outcome(FAILED, name, fault)
-    return Outcome(PART, name, f"its weights are those of its history's end; {near}")
+        return Outcome(FAILED, name, fault.removeprefix(f"{copy.top}/"))
+    known = f", {trainings.EPOCHS} on {before}" if before else ""
+    return Outcome(PART, name, f"its weights are those of its history's end; {near}{known}")
+
+
+def middles(copy: Copy) -> Iterator[Outcome]:
+    """What no weights show of the trainings."""
+    for name in (x for x in copy.names if base(x) in TRAINED):
+        if f"{MEASURED}@{name.partition('@')[2]}" not in copy.names:
+            said = f"epochs {trainings.EPOCHS + 1} to the last but one: nothing shipped shows them"
+            yield Outcome(UNSEEN, f"middle of {name}", said)
 
 
 def ran(copy: Copy, name: str) -> str:
@@ -115,6 +124,7 @@ def ran(copy: Copy, name: str) -> str:
     for out in copy.outs.of[name]:
         shipped.make_room(copy.top / out.path)
     own = os.environ | {"PYTHONPYCACHEPREFIX": str(copy.top.parent / "pycache")}
+    own |= {"PYTHONSAFEPATH": "1"}  # no module that lies beside a script is taken for another
     done = subprocess.run(
         copy.stages[name].cmd, cwd=copy.top / copy.stages[name].at, env=own, shell=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
@@ -154,14 +164,22 @@ def difference(copy: Copy, out: Out, exact: bool) -> str:
 
 def outside(copy: Copy) -> Iterator[Outcome]:
     """What stages read and none of them makes: it can be held to its receipt, and no further."""
-    sha256 = hashlib.sha256((copy.top / PRINTED).read_bytes()).hexdigest()
-    yield Outcome(UNSEEN, str(PRINTED), f"typed from the paper; its SHA-256 is {sha256}")
-    receipt = json.loads((copy.top / PUBLISHED / "receipt.json").read_bytes())
-    for name, sha256 in receipt["results"].items():
-        if hashlib.sha256((copy.top / PUBLISHED / name).read_bytes()).hexdigest() != sha256:
-            yield Outcome(FAILED, str(PUBLISHED / name), "it is not what receipt.json names")
-    said = f"made from weights with the SHA-256 {receipt['sha256']}: make published CHECKPOINT=…"
-    yield Outcome(UNSEEN, str(PUBLISHED), said)
+    for folder in OUTSIDE:
+        receipt = json.loads((copy.top / folder / "receipt.json").read_bytes())
+        for name, sha256 in receipt["results"].items():
+            if hashlib.sha256((copy.top / folder / name).read_bytes()).hexdigest() != sha256:
+                yield Outcome(FAILED, f"{folder}/{name}", "it is not what receipt.json names")
+        said = f"{receipt['source']}, SHA-256 {receipt['sha256']}: nothing here shows more of it"
+        yield Outcome(UNSEEN, folder, said)
+
+
+def shown(copy: Copy) -> Iterator[Outcome]:
+    """Pages, with the tables, numbers and pictures that they show."""
+    (copy.top / shipped.REMOTE).symlink_to(copy.remote)
+    with chdir(copy.top):
+        for path, fault in readme.faults():
+            said = fault or "what it shows is that of its files"
+            yield Outcome(FAILED if fault else MADE, str(path), said)
 
 
 def posing(paths: Iterable[Path]) -> list[Path]:
@@ -182,7 +200,7 @@ def drawn(copy: Copy, size: int, before: Mapping[str, str]) -> set[str]:
     """The stages that are drawn today: so many trainings, and so many of each kind that is sampled,
     first those that were not drawn before."""
     chosen: set[str] = set()
-    for kinds in [TRAINED, *({x} for x in sorted(SAMPLED))]:
+    for kinds in (TRAINED, *SAMPLED):
         pool = [x for x in copy.names if base(x) in kinds]
         random.shuffle(pool)
         chosen |= {*sorted(pool, key=lambda x: x in before)[:size]}
@@ -206,22 +224,47 @@ def done(tasks: Mapping[str, Any], before: Mapping[str, set[str]], jobs: int) ->
                 yield future.result()
 
 
-def verified(copy: Copy, size: int, exact: bool) -> Iterator[Outcome]:
-    """An outcome for each stage, as they end, and for what comes from outside. What was drawn is
-    kept in a file, so that further calls add up."""
-    kept = store.read_json(VERIFIED) if VERIFIED.is_file() else {}
-    locked = {x: copy.key(x) for x in copy.locked}
-    before = {x: said for x, (key, said) in kept.items() if locked.get(x) == key}
-    chosen = drawn(copy, size, before)
+class Sample:
+    """What is drawn of what is sampled, today and in earlier calls here, which add up."""
+
+    def __init__(self, copy: Copy, size: int):
+        # Beside git's own files, which no clone brings along.
+        self.path, self.copy = Path(git("rev-parse", "--git-path", "verified.json")).resolve(), copy
+        self.kept = store.read_json(self.path) if self.path.is_file() else {}
+        keys = {x: copy.key(x) for x in copy.locked}
+        self.before = {x: said for x, (key, said) in self.kept.items() if keys.get(x) == key}
+        self.chosen = drawn(copy, size, self.before)
+        self.today = f"{date.today()}, {machine.describe(torch.device('cpu')).processor}"
+
+    def add(self, found: Outcome) -> None:
+        if found.what in self.chosen and found.kind in {MADE, PART}:
+            self.kept[found.what] = [self.copy.key(found.what), self.today]
+            store.write_json(self.path, self.kept)
+
+    def odds(self) -> Iterator[str]:
+        """For each kind that is sampled, how probably a forged one was found."""
+        for kinds in (TRAINED, *SAMPLED):
+            pool = {x for x in self.copy.names if base(x) in kinds}
+            known = len(pool & (self.chosen | self.before.keys()))
+            names = ", ".join(sorted({*map(files.kind, kinds)}))
+            epochs = f"epochs {trainings.FIRST + 1} to {trainings.EPOCHS} of " * (kinds == TRAINED)
+            if pool:
+                share = f"{len(pool & self.chosen)} of {len(pool)} today, {known} in all"
+                found = f"a forged one is found with {known / len(pool):.0%}"
+                yield f"drawn: {epochs}{names}: {share}: {found}"
+
+
+def verified(copy: Copy, sample: Sample, exact: bool) -> Iterator[Outcome]:
+    """An outcome for each stage, as they end, and for what no stage makes."""
+    chosen, before = sample.chosen, sample.before
     tasks = {x: partial(tried, copy, x, exact, x in chosen, before.get(x, "")) for x in copy.names}
-    today = f"{date.today()}, {machine.describe(torch.device('cpu')).processor}"
     jobs = min(machine.threads(), MOST)
     for found in done(tasks, {x: copy.before(x) for x in copy.names}, jobs):
-        if found.what in chosen and found.kind in {MADE, PART}:
-            kept[found.what] = [copy.key(found.what), today]
-            store.write_json(VERIFIED, kept)
+        sample.add(found)
         yield found
+    yield from middles(copy)
     yield from outside(copy)
+    yield from shown(copy)
     tracked = (Path(x) for x in git("ls-files", "-z").split("\0") if x)
     for path in posing(tracked):
         yield Outcome(FAILED, str(path), "Python would run it in the place of other code")
@@ -229,9 +272,9 @@ def verified(copy: Copy, size: int, exact: bool) -> Iterator[Outcome]:
 
 def main() -> None:
     files.at_top()
-    sample = os.environ.get("SAMPLE") or str(SAMPLE)
-    if not sample.isdecimal():
-        raise InputError(f"SAMPLE = {sample}: must be how many runs to draw")
+    size = os.environ.get("SAMPLE") or str(SAMPLE)
+    if not size.isdecimal():
+        raise InputError(f"SAMPLE = {size}: must be how many runs to draw")
     here = machine.describe(torch.device("cpu"))
     reasons = compare.reasons(here)
     must = f"alike within a tolerance ({'; '.join(reasons)})" if reasons else "the same bytes"
@@ -240,11 +283,12 @@ def main() -> None:
     report = [Outcome(FAILED, "packages", x) for x in compare.packages()]
     with TemporaryDirectory(prefix="strata-verify-") as scratch:
         copy = Copy(Path(scratch).resolve() / "copy")
-        for found in verified(copy, int(sample), exact=not reasons):
+        sample = Sample(copy, int(size))
+        for found in verified(copy, sample, exact=not reasons):
             report.append(found)
             print(found, flush=True)
     counts = Counter(x.kind for x in report)
-    print("", *(x for x in report if x.kind == FAILED), sep="\n")
+    print("", *sample.odds(), *(x for x in report if x.kind == FAILED), sep="\n")
     said = f"{counts[FAILED]} failed" if counts[FAILED] else "none failed"
     words = ", ".join(f"{counts[kind]} {kind}" for kind in (MADE, PART, UNSEEN))
     print(f"verify: {words}, {said}", flush=True)

@@ -51,16 +51,16 @@ dvc.yaml:
       deps: [data/metrics, sum.py]
       outs: [data/collected.json]
     tables:
-      cmd: python sum.py tables/sums.csv data/collected.json
+      cmd: python sum.py tables/sums.md data/collected.json
       deps: [data/collected.json]
       outs: [tables]
 studies/dvc.yaml:
   vars: [../stages/exact.yaml]
   stages:
     figure:
-      cmd: cd .. && python sum.py studies/figure.json data/collected.json
+      cmd: cd .. && python sum.py studies/figures/figure.png data/collected.json
       deps: [../data/collected.json]
-      outs: [figure.json]
+      outs: [figures]
 studies/interventions/dvc.yaml:
   stages:
     interventions:
@@ -86,6 +86,7 @@ out, *paths = map(pathlib.Path, sys.argv[1:])
 out.parent.mkdir(parents=True, exist_ok=True)
 out.write_text(" ".join(hashlib.md5(x.read_bytes()).hexdigest() for x in sorted(paths)) + "\\n")
 """
+PAGE, PICTURE, FIGURE = "docs/page.md", "docs/figure.png", "studies/figures/figure.png"
 COPIED = ("src", "ops", "stages", "paper", "requirements.lock", "requirements-cpu.lock")
 
 
@@ -122,7 +123,7 @@ class Project:
         (self.folder / "sum.py").write_text(SUM)
         (self.folder / ".dvcignore").write_text("__pycache__/\n")
         (self.folder / ".gitignore").write_text(
-            "/data/\n/tables/\n*.json\n!/config/*\n!/paper/**\n"
+            "/data/\n/tables/\n*.json\n!/config/*\n!/paper/**\n/studies/figures/\n"
         )
         for file, content in YAML(typ="safe").load(PIPELINES).items():
             (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -137,6 +138,10 @@ class Project:
             )
             assert done.returncode == 0
         self.lock()
+        store.write_text(self.folder / PAGE, "<!-- tables/sums.md -->\n<!-- end -->\n")
+        self.run(sys.executable, "-m", "ops.readme")
+        store.write_bytes(self.folder / PICTURE, (self.folder / FIGURE).read_bytes())
+        self.run("git", "add", "--all")
 
     def stages(self) -> dict[str, copied.Stage]:
         return copied.resolved(self.folder)

@@ -11,7 +11,7 @@ import pytest
 from ops import files
 from ops.readme import BLOCK, CELL, cell, chosen
 from strata import params, store, task
-from strata.run import Run
+from strata.run import InputError, Run
 from strata.train import snapshots
 
 ROOT = Path(__file__).parents[2]
@@ -75,11 +75,6 @@ def test_the_pages_show_the_tables_and_figures_that_stages_wrote():
         [sys.executable, "-m", "ops.readme", "--check"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    listings = [shipped(x).read_bytes() for x in SHIPPED.values() if x.endswith(".dir")]
-    made = {x["relpath"]: x["md5"] for listing in listings for x in json.loads(listing)}
-    made |= {Path(path).name: md5 for path, md5 in SHIPPED.items()}
-    for copy in (*ROOT.glob("docs/*.png"), *ROOT.glob("studies/*/*.png")):
-        assert copy.read_bytes() == shipped(made[copy.name]).read_bytes()
 
 
 def test_a_table_without_an_end_takes_no_prose_with_it():
@@ -95,14 +90,14 @@ def test_a_number_ends_where_its_marker_does():
 def test_a_page_takes_columns_of_a_table_by_their_headings():
     table = "All.\n\n| n | a, b | c |\n|--:|:--|:--|\n| 4 | x y | 1.0 |"
     assert chosen(table, ["c", "a, b"]) == "All.\n\n| c | a, b |\n|:--|:--|\n| 1.0 | x y |"
-    with pytest.raises(SystemExit, match="no column 'a': there are n, a, b, c"):
+    with pytest.raises(InputError, match="no column 'a': there are n, a, b, c"):
         chosen(table, ["a"])
 
 
 def test_a_sentence_takes_the_cell_of_the_one_row_that_has_the_others():
     table = "All.\n\n| n | of | share |\n|--:|:--|--:|\n| 4 | x | 1 % |\n| 4 | y | 2 % |"
     assert cell(table, ["4", "y"], "share") == "2 %"
-    with pytest.raises(SystemExit, match="2 rows have 4"):
+    with pytest.raises(InputError, match="2 rows have 4"):
         cell(table, ["4"], "share")
 
 

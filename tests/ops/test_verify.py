@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from locked import EPOCHS, RUNS, Project
+from locked import EPOCHS, FIGURE, PAGE, PICTURE, RUNS, Project
 from PIL import Image
 from ruamel.yaml import YAML
 from safetensors.numpy import save
@@ -28,7 +28,7 @@ from strata.run import InputError, Run
 from strata.train import machine
 from strata.train.trainer import Trainer
 
-FIRST = trainings.EPOCHS
+EPOCHS_AGAIN = trainings.EPOCHS
 TRAINED = f"data/train/{RUNS[0]}"
 
 
@@ -53,6 +53,10 @@ def verified(project: Project, sample: int) -> tuple[int, list[str]]:
     return done.returncode, done.stdout.splitlines()
 
 
+def said(lines: list[str]) -> str:
+    return "\n".join(lines)
+
+
 def test_what_was_made_passes_and_each_outcome_is_counted(project):
     def contents() -> dict[Path, bytes]:
         files = (x for x in project.folder.rglob("*") if x.is_file())
@@ -61,21 +65,24 @@ def test_what_was_made_passes_and_each_outcome_is_counted(project):
     before = contents()
     code, lines = verified(project, 2)
     assert code == 0, lines
-    # 3 splits, 3 metrics, collected, table, figure and 2 interventions; 3 trainings; an
-    # intervention that is not drawn, dynamics, and two sources outside.
-    assert lines[-1] == "verify: 11 made again, 3 tried in part, 4 not checked, none failed"
-    assert sum(f"first {FIRST} epochs the same bytes" in line for line in lines) == 2
+    # 3 splits, 3 metrics, collected, table, figure, 2 interventions, two pages, two pictures; 3
+    # trainings; an intervention that is not drawn, dynamics, two middles, two sources outside.
+    assert lines[-1] == "verify: 15 made again, 3 tried in part, 6 not checked, none failed"
+    assert sum(f"first {EPOCHS_AGAIN} epochs the same bytes" in line for line in lines) == 2
     assert any(line.startswith("not checked") and "dynamics@n6-s1" in line for line in lines)
     after = contents()
-    assert {x.name for x in after if before.get(x) != after[x]} <= {"verified.json"}
-    assert verified(project, 1)[1][-1].startswith("verify: 12 made again")  # further calls add up
+    assert after == before
+    assert "on-controls: 2 of 3 today, 2 in all: a forged one is found with 67%" in said(lines)
+    lines = verified(project, 1)[1]  # further calls add up
+    assert lines[-1].startswith("verify: 16 made again")
+    assert "on-controls: 1 of 3 today, 3 in all: a forged one is found with 100%" in said(lines)
 
 
 def test_each_forgery_is_named_though_every_md5_fits(project):
     """And so is what git, locks or remote have that no stage accounts for."""
     folder = project.folder
-    for path in ("data/metrics/n6-s1.json", "data/collected.json", "tables/sums.csv",
-                 "studies/figure.json", "studies/interventions/n6-s3.json",
+    for path in ("data/metrics/n6-s1.json", "data/collected.json", "tables/sums.md",
+                 FIGURE, "studies/interventions/n6-s3.json",
                  "data/split/n6-s3.parquet"):  # fmt: skip
         (folder / path).write_text("forged\n")
     record = store.read_json(folder / TRAINED / "environment.json")
@@ -83,6 +90,9 @@ def test_each_forgery_is_named_though_every_md5_fits(project):
     text = (folder / "dvc.yaml").read_text()
     (folder / "dvc.yaml").write_text(text.replace("  collect:\n", "  collect:\n    frozen: true\n"))
     (folder / "paper/published/logits.json").write_text("{}")
+    printed = folder / "paper/printed_values.json"
+    printed.write_text(printed.read_text().replace("95", "96"))
+    (folder / PICTURE).write_text("another\n")
     for path in ("sitecustomize.py", "src/antigravity.py", "ops/times/__init__.py", "ops/a.pyc"):
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).touch()
@@ -101,13 +111,13 @@ def test_each_forgery_is_named_though_every_md5_fits(project):
     damaged.write_text("damaged")
     project.run("git", "add", "--all")
     code, lines = verified(project, 3)
-    said = lines[lines.index("") :]
+    failed = lines[lines.index("") :]
     assert code == 1
     for what, named in (
         ("metrics@n6-s1", "other bytes: data/metrics/n6-s1.json"),
         ("collect", "other bytes: data/collected.json"),
-        ("tables", "other bytes: tables/sums.csv"),
-        ("studies/dvc.yaml:figure", "other bytes: studies/figure.json"),
+        ("tables", "other bytes: tables/sums.md"),
+        ("studies/dvc.yaml:figure", f"other bytes: {FIGURE}"),
         ("studies/interventions/dvc.yaml:interventions@n6-s3", "other bytes: "),
         ("split@n6-s3", "other bytes: data/split/n6-s3.parquet"),
         ("train@n6-s3", "n6-s3.parquet"),
@@ -117,13 +127,16 @@ def test_each_forgery_is_named_though_every_md5_fits(project):
         ("metrics@n6-s3", "is damaged"),
         ("studies/interventions/dvc.yaml:interventions@n6-s1", "other command"),
         ("paper/published/logits.json", "receipt.json"),
+        ("paper/printed_values.json", "receipt.json"),
+        (PAGE, "not as its files have it"),
+        (PICTURE, "not the figure that a stage drew"),
         ("sitecustomize.py", "in the place of other code"),
         ("src/antigravity.py", "in the place of other code"),
         ("ops/times/__init__.py", "in the place of other code"),
         ("ops/a.pyc", "in the place of other code"),
     ):
-        assert any(f"  {what}: " in line and named in line for line in said), (what, lines)
-    assert lines[-1].endswith(f"{len(said) - 2} failed")
+        assert any(f"  {what}: " in line and named in line for line in failed), (what, lines)
+    assert lines[-1].endswith(f"{sum(x.startswith('FAIL') for x in failed)} failed")
 
 
 def test_what_nothing_makes_or_locks_fails(project):
@@ -152,7 +165,7 @@ def faults(honest: Project, trained: Path, run: str = RUNS[0]) -> str:
 
 
 def begun(honest: Project, trained: Path) -> tuple[str, str]:
-    return trainings.begun(trained, Run.parse(RUNS[0]), honest.folder)
+    return trainings.begun(trained, Run.parse(RUNS[0]), honest.folder, trainings.EPOCHS)
 
 
 def rewritten(trained: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
@@ -226,7 +239,7 @@ def moved(history: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_the_first_epochs_are_trained_again(honest, trained, known):
-    assert begun(honest, trained) == ("", f"first {FIRST} epochs the same bytes")
+    assert begun(honest, trained) == ("", f"first {EPOCHS_AGAIN} epochs the same bytes")
     if not known:
         strange(trained)
     rewritten(trained, moved)
@@ -263,8 +276,8 @@ def history(*losses: float) -> pd.DataFrame:
 )  # fmt: skip
 def test_histories_of_two_machines_may_be_apart_by_a_share_of_an_epoch(epoch, by, allowed):
     rate = 0.01
-    losses = 5 - rate * np.arange(FIRST + trainings.AROUND)
-    other = losses[:FIRST].copy()
+    losses = 5 - rate * np.arange(EPOCHS_AGAIN + trainings.AROUND)
+    other = losses[:EPOCHS_AGAIN].copy()
     other[epoch - 1] += by * rate
     said = trainings.parting(history(*other), history(*losses))
     assert (said == "") == allowed
