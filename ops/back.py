@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ops import files, recover
+from ops.calls import checked_out
 from ops.calls import command as called
 from ops.git import ANYBODY, git
 from strata.inputs import few
@@ -51,13 +52,16 @@ def tracked() -> str:
     """What git tracks of ours as it was, and nothing staged of it, nor of what DVC stages; how to
     see what was in its place, where that was kept."""
     ours = [*PARAMS, "summary.json", *map(files.lock, files.pipelines())]
-    changed = git("diff", "--name-only", "HEAD", "--", *ours, ".dvc/tmp").splitlines()
-    recorded = git("for-each-ref", "--format=%(refname)", "refs/exps/*/*/*").splitlines()
+    asked = ("status", "--porcelain", "--no-renames", "--untracked-files=no")
+    said = git(*asked, "--", *ours, ".dvc/tmp").splitlines()  # on disk or staged
+    changed = [line.split(maxsplit=1)[1] for line in said]
+    refs = git("for-each-ref", "--format=%(refname)", "refs/exps/*/*/*").splitlines()
+    known = ["HEAD", *(ref for ref in refs if EXECUTED not in ref)]
     kept = [
         name
         for name in set(PARAMS) & set(changed)
-        if git("hash-object", name)
-        not in {git("rev-parse", f"{ref}:{name}") for ref in recorded if EXECUTED not in ref}
+        if {git("hash-object", name), *git("ls-files", "--stage", name).split()[1:2]}
+        - {git("rev-parse", f"{ref}:{name}") for ref in known}
     ]
     if kept:
         git(*ANYBODY, "stash", "push", "--message", "before make back", "--", *kept)
@@ -71,13 +75,9 @@ def restored(project: str) -> list[str]:
     outs = [path for x in files.locked().values() for path in files.outs(x)]
     derived = [x for x in outs if x.endswith(DERIVED) and files.project(x) == project]
     own = [files.inside(x) for x in derived]
-    words = ("checkout", "--allow-missing")
-    subprocess.run(called(*words, "--force", "--quiet", *own, project=project), check=False)
-    done = subprocess.run(
-        called(*words, project=project), capture_output=True, text=True, check=False
-    )
-    here = f"{Path.cwd()}/"
-    return [x.removeprefix(here) for x in done.stderr.splitlines() if x.startswith(here)]
+    forced = ("checkout", "--allow-missing", "--force", "--quiet")
+    subprocess.run(called(*forced, *own, project=project), check=False)
+    return checked_out(project)
 
 
 def main() -> None:

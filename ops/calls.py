@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from strata.run import InputError
 
@@ -40,12 +41,17 @@ def pulled(project: str) -> str:
         return ""
     if shutil.disk_usage(".dvc").free < ROOM or "No space left" in done.stderr:
         raise InputError("not all of it was pulled: the disk is full: make room, then repeat")
-    # What the remote lacks, or holds damaged, must not keep the rest from coming.
-    subprocess.run(
-        command("checkout", "--allow-missing", project=project), capture_output=True, check=False
-    )
     said = [x for x in done.stderr.splitlines() if x and not x.startswith(UNSAID)]
     return " ".join(said).removeprefix("ERROR: ")[:200] or "dvc pull did not run to its end"
+
+
+def checked_out(project: str) -> list[str]:
+    """Restore what the cache holds, whatever it lacks. The outputs that stay as they are, because
+    what they hold is recorded nowhere."""
+    words = command("checkout", "--allow-missing", project=project)
+    said = subprocess.run(words, capture_output=True, text=True, check=False).stderr
+    here = f"{Path.cwd()}/"
+    return [x.removeprefix(here) for x in said.splitlines() if x.startswith(here)]
 
 
 def last_line(text: str) -> str:

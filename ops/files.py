@@ -60,10 +60,11 @@ def cut_off(path: Path) -> bool:
     return not text.endswith("\n") or inside or any(x.partition("@")[0] in stages for x in lost)
 
 
-def refuse_cut_off(lock: str) -> None:
+def refuse_cut_off() -> None:
     """Raises InputError where a lock was cut off: models that it no longer names would train."""
-    if Path(lock).is_file() and cut_off(Path(lock)):
-        raise InputError(f"{lock}: lacks what git's last commit has in it: make back, then repeat")
+    for path in map(Path, map(lock, pipelines())):
+        if path.is_file() and cut_off(path):
+            raise InputError(f"{path}: lacks what git's last commit has in it: make back, repeat")
 
 
 def project(name: str) -> str:

@@ -2,6 +2,7 @@
 ``make paper``, and ``python -m ops.paper studies`` for the studies after it. One line a step."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,14 +11,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TextIO
 
-from ops import dynamics, files, plan, recover
+from ops import dynamics, files, plan, recover, shipped
+from ops.calls import checked_out, pulled
 from ops.calls import command as called
-from ops.calls import pulled
 from ops.times import Times, counted, words
 from strata.params import load
 from strata.run import InputError, command
 
 LONG = 600  # seconds that nobody is surprised with
+KEPT = Path(".dvc", "tmp", "replaced")
 TIMED = Path("ops", "scripts", "timed")
 
 
@@ -50,8 +52,11 @@ class Paper:
         print(f"{name}pull … ", end="", flush=True)
         at = time.monotonic()
         lacks = pulled(project)
+        unrecorded = checked_out(project) if lacks else []
         self._goes_on()
         print(since(at) + (f", not all of it: {lacks}" if lacks else ""), flush=True)
+        for path in unrecorded:
+            print(f"{path} is not as recorded: it was copied to {kept(path)}", flush=True)
         print(f"{name}plan … {self._planned(project)}", flush=True)
         began = time.monotonic()
         self._reproduced(project)
@@ -108,6 +113,14 @@ class Paper:
         self._goes_on()
         if process.returncode:
             raise InputError("dvc repro did not run to its end")
+
+
+def kept(path: str) -> Path:
+    """Where a copy of an output is kept that a stage is about to replace."""
+    copy = KEPT / path
+    shipped.make_room(copy)
+    shutil.copytree(path, copy) if Path(path).is_dir() else shutil.copy(path, copy)
+    return copy
 
 
 def told(lines: Iterable[str]) -> int:

@@ -144,6 +144,7 @@ def lines(run: Sequence[str], restored: int, times: Times) -> list[str]:
 
 def main() -> None:
     files.at_top()
+    files.refuse_cut_off()
     # The name of a variant alone will do: pipeline files need it with its dash.
     given = [re.sub(r"^(variant=[a-z0-9]+)$", r"\1-", x) for x in os.environ.get("SET", "").split()]
     outs = {name: files.outs(stage) for name, stage in files.locked().items()}

@@ -37,34 +37,33 @@ def taken(path: Path) -> TextIO | None:
 
 
 def busy(project: str = "") -> str:
-    """Which DVC is at work in a project; empty where none is.
-
-    It holds its lock, but for the time in which a stage runs, and then its list names the process.
-    What killed ones left is deleted: DVC refuses a list that was cut off, waits where another
-    process has the number of the one that ended, and git's locks stop every later experiment.
-    """
+    """Which DVC or git is at work in the repository, or DVC in this project, where another host is;
+    empty where none is. What killed ones left is deleted: DVC refuses a list that was cut off,
+    waits where another process has the number of one that ended, and git's locks stop every later
+    experiment."""
     tmp = Path(project, ".dvc", "tmp")
     lock = taken(tmp / "lock")
     if lock is None:
         return "DVC is at work here"
     with lock:
-        listed = tmp / "rwlock"
-        text = listed.read_text("utf-8", "replace") if listed.is_file() else ""
-        for pid in filter(_lives, map(int, re.findall(r'"pid": (\d{1,9})\b', text))):
-            return f"process {pid} of DVC runs stages here"
-        listed.unlink(missing_ok=True)
-        for path in Path(".git", "objects").glob("??/*.lock"):
+        for process in psutil.process_iter():
+            if _works(process):
+                return f"process {process.pid} of DVC or git is at work here"
+        (tmp / "rwlock").unlink(missing_ok=True)
+        for path in Path(".git").rglob("*.lock"):  # git itself allows no branch of such a name
             path.unlink(missing_ok=True)
     return ""
 
 
-def _lives(pid: int) -> bool:
-    """Whether it is a process of DVC. One that may not be looked at might be."""
+def _works(process: psutil.Process) -> bool:
+    """Whether a process is a DVC, or git, that was called in this repository. DVC has its lock, or
+    names itself in its list, at times alone: not between two stages."""
     try:
-        return "dvc" in " ".join(psutil.Process(pid).cmdline())
-    except psutil.AccessDenied:
-        return True
-    except psutil.NoSuchProcess:
+        words = process.cmdline()
+        named = {Path(x).name for x in words[:2]} & {"dvc", "git"}
+        called = named or words[1:3] == ["-m", "dvc"]
+        return bool(called) and Path(process.cwd()).is_relative_to(Path.cwd())
+    except psutil.Error:  # it has ended, or is another user's
         return False
 
 

@@ -29,7 +29,7 @@ def others(folder: str, names: Iterable[str]) -> list[str]:
 
 
 def main(folder: str, flag: str, *names: str) -> None:
-    files.refuse_cut_off("dvc.lock")
+    files.refuse_cut_off()
     params, listed = load("params.yaml"), names[:-1]
     for name in listed:
         if listed.count(name) > 1:

@@ -10,6 +10,7 @@ import hashlib
 import time
 from pathlib import Path
 
+from ops import files
 from strata import store
 from strata.run import InputError, Run, Settings, command
 from strata.train import loop, machine, snapshots, trainer
@@ -40,6 +41,7 @@ def train(training: trainer.Trainer, snapshot: snapshots.Snapshot, seconds: floa
 
 
 def main(name: str, config: str, split_path: str, folder: str) -> None:
+    files.refuse_cut_off()
     out = Path(folder)
     run, settings = Run.parse(name), store.read_model(config, Settings)
     split, device = store.read_split(split_path, run.n)["split"], machine.prepare()

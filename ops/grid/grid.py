@@ -18,7 +18,7 @@ from typing import NamedTuple
 from dvc.repo import Repo
 
 from ops import files, plan, recover
-from ops.calls import pulled
+from ops.calls import checked_out, pulled
 from ops.grid import pin, pool, tasks, watch
 from ops.grid.logs import Logs
 from ops.grid.tasks import Task, Todo
@@ -211,10 +211,12 @@ def main() -> None:
     if lock is None:
         raise InputError("another make grid is at work here: make grid STATUS=1 shows it")
     with lock:
+        files.refuse_cut_off()
         for project in projects():
             if at_work := recover.busy(project):
                 raise InputError(f"{at_work}: wait for its end, then repeat")
-            pulled(project)
+            if pulled(project):
+                checked_out(project)
         make(asked, logs)
 
 

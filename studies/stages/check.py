@@ -31,7 +31,7 @@ def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
 
 
 def main(folder: str, listed: str) -> None:
-    files.refuse_cut_off("studies/dvc.lock")
+    files.refuse_cut_off()
     params, runs = load(), read_yaml(listed)
     for name in sorted({*runs["imported"]} ^ {*runs["import"]}):
         raise InputError(f"{listed}: {name}: must stand under imported and under import")

@@ -64,6 +64,9 @@ def test_an_experiment_killed_in_its_training_is_taken_back(project):
     stale = project.folder / ".git" / "objects" / "ab" / f"{'0' * 38}.lock"
     stale.parent.mkdir(exist_ok=True)
     stale.touch()
+    (project.folder / ".dvc" / "tmp" / "repro.dat").touch()  # as DVC stages it
+    project.do("git", "add", "--force", ".dvc/tmp/repro.dat")
+    (project.folder / ".dvc" / "tmp" / "repro.dat").unlink()
     config = project.folder / "data" / "config" / "train" / "n6-s1.json"
     config.unlink()  # the cache has it; a link there must not be written to
     config.write_text("{}")  # as where DVC had not recorded it yet

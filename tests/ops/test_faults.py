@@ -201,10 +201,13 @@ def test_a_lock_that_lacks_trainings_is_refused_before_they_are_made_again(proje
     path = project.folder / "dvc.lock"
     text = path.read_text()
     path.write_text(text[: text.index(f"  train@{RUN}:")])  # whole YAML
+    refused = "dvc.lock: lacks what git's last commit has in it: make back, repeat"
     project.set("star", 0.3)
-    done = project.run(*DVC, "repro")
-    assert "check: dvc.lock: lacks what git's last commit has in it: make back" in done.stdout
+    assert f"check: {refused}" in project.run(*DVC, "repro").stdout
     project.do("git", "checkout", "--quiet", "params.yaml")
+    for name in ("plan", "grid.grid"):
+        said = project.run(sys.executable, "-m", f"ops.{name}").stdout
+        assert said == f"{name.partition('.')[0]}: {refused}\n"
     said = project.do(*PAPER)
     assert "dvc.lock was cut off: that of git's last commit is used" in said
     assert path.read_text() == text and "train@" not in said
@@ -408,6 +411,15 @@ def test_what_dvc_copied_from_a_damaged_object_of_its_cache_is_made_anew(project
     assert "was damaged: deleted" in project.do(*PAPER)
     assert results(project) == expected
     assert "up to date" in project.do(*PAPER)
+
+
+def test_a_table_edited_by_hand_is_kept_before_it_is_made_again(project):
+    before, table = results(project), project.folder / "tables" / "moduli.md"
+    table.unlink()
+    table.write_text("mine")
+    assert "tables/moduli.md is not as recorded: it was copied to " in project.do(*PAPER)
+    assert results(project) == before
+    assert (project.folder / ".dvc/tmp/replaced/tables/moduli.md").read_text() == "mine"
 
 
 def test_a_dvc_lock_edited_by_hand_is_seen_and_git_or_repro_puts_it_right(project):

@@ -28,13 +28,16 @@ def here(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture(params=["dvc", "another program"])
-def process(request) -> Iterator[tuple[str, int]]:
-    """What a living process looks like, and its number."""
-    command = [sys.executable, "-c", WAIT, request.param]
-    with subprocess.Popen(command, stdin=-1, stdout=-1) as running:
+@pytest.fixture(params=["here", "elsewhere"])
+def process(request, here, tmp_path_factory) -> Iterator[tuple[bool, int]]:
+    """A process of DVC, between two stages: whether it is at work here, and its number."""
+    folder = tmp_path_factory.mktemp("other")
+    (folder / "dvc").write_text(WAIT)
+    at = here if request.param == "here" else folder
+    command = [sys.executable, str(folder / "dvc")]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, cwd=at) as running:
         assert running.stdout and running.stdout.readline()
-        yield request.param, running.pid
+        yield at == here, running.pid
         running.kill()
 
 
@@ -43,12 +46,12 @@ def listed(pid: int) -> str:
     return json.dumps({"write": {"/data": one}, "read": {"/src": [one]}})
 
 
-def test_dvc_is_at_work_where_it_has_its_lock_or_a_living_process_of_it_is_listed(here, process):
-    """Not where another program has the number of one that has ended."""
-    name, pid = process
+def test_dvc_is_at_work_where_it_has_its_lock_or_a_living_process_of_it_is_here(here, process):
+    """Whatever its list says: another program may have the number of one that has ended."""
+    works, pid = process
     path = here / ".dvc" / "tmp" / "rwlock"
     path.write_text(listed(pid))
-    assert bool(recover.busy()) == path.exists() == (name == "dvc")
+    assert bool(recover.busy()) == path.exists() == works
     lock = recover.taken(here / ".dvc" / "tmp" / "lock")
     assert lock and recover.busy()
     lock.close()
@@ -71,9 +74,9 @@ def test_a_lock_is_held_by_one_and_comes_back_when_its_owner_is_killed(tmp_path)
 def test_what_a_killed_dvc_leaves_of_its_locks_and_gits_is_deleted_while_none_is_at_work(
     here, text
 ):
-    stale = here / ".git" / "objects" / "ab" / "0.lock"
-    stale.parent.mkdir()
-    paths = [here / ".dvc" / "tmp" / "rwlock", stale]
+    (here / ".git" / "objects" / "ab").mkdir()
+    stale = [here / ".git" / x for x in ("objects/ab/0.lock", "index.lock", "refs/exps.lock")]
+    paths = [here / ".dvc" / "tmp" / "rwlock", *stale]
     for path in paths:
         path.write_text(text)
     lock = recover.taken(here / ".dvc" / "tmp" / "lock")
