@@ -60,8 +60,7 @@ def tracked() -> str:
     kept = [
         name
         for name in set(PARAMS) & set(changed)
-        if {git("hash-object", name), *git("ls-files", "--stage", name).split()[1:2]}
-        - {git("rev-parse", f"{ref}:{name}") for ref in known}
+        if git("hash-object", name) not in {git("rev-parse", f"{ref}:{name}") for ref in known}
     ]
     if kept:
         git(*ANYBODY, "stash", "push", "--message", "before make back", "--", *kept)
