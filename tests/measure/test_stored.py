@@ -3,13 +3,16 @@
 import dataclasses
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from small import weights_of
 
-from strata.measure import all_pairs, stored
+from strata import store
+from strata.measure import activations, all_pairs, stored
 from strata.run import InputError, Run
 
 RUNS = [Run(2, 1), Run(12, 1), Run(13, 2), Run(15, 1), Run(15, 1, "mlp")]
@@ -104,3 +107,23 @@ def test_activations_of_a_model_made_by_hand_are_written_as_they_are(tmp_path):
     (part,) = stored.read_forward(tmp_path / "x", n, ["mlp", "logits"])
     assert (part["mlp"] == 4).all()
     assert (part["logits"] == 16 + np.arange(n)).all()
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_a_wide_table_has_a_column_with_unit_and_meaning_for_each_number(run, tmp_path):
+    weights, (a, b) = weights_of(run), np.divmod(np.arange(run.n**2), run.n)
+    stored.write_wide(tmp_path / "x", weights, run.n)
+    frame, found = pd.read_parquet(tmp_path / "x"), activations.forward(weights, a, b)
+    np.testing.assert_array_equal(frame["product"], a * b % run.n)
+    wide = (frame.filter(regex=f"^{x}_").to_numpy() for x in ("attention", "neuron", "logit"))
+    for numbers, own in zip(wide, (found.attention, found.mlp, found.logits), strict=True):
+        np.testing.assert_array_equal(numbers, own.reshape(len(a), -1))
+    schema = pq.read_schema(tmp_path / "x")
+    assert all({*field.metadata} == {b"unit", b"meaning"} for field in schema)
+
+
+def test_every_column_that_a_stage_writes_is_explained():
+    text = (Path(__file__).parents[2] / "data" / "README.md").read_text("utf-8")
+    forms = (store.SPLIT, store.HISTORY, stored.all_pairs_schema(12, 3, 5))
+    names = {x for form in (*forms, stored.forward_schema(12, 3, 5)) for x in form.names}
+    assert [x for x in sorted(names) if f"`{x}`" not in text] == []

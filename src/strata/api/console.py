@@ -30,6 +30,8 @@ FORMATS = {
     "lens": "weights under the names of TransformerLens, its configuration as metadata",
     "safetensors": "weights as the repository keeps them",
     "published": "the format of the paper's weights, a file of torch.save",
+    "activations": "Parquet with a row for each pair: attention, neurons and logits, each with its "
+    "unit and meaning as metadata",
 }
 
 
@@ -119,10 +121,15 @@ def analyse(args: argparse.Namespace) -> str:
 def export(args: argparse.Namespace) -> str:
     """Write the file, and say which."""
     run = Run.parse(args.run)
-    suffix = {"lens": "-lens.safetensors", "published": ".pt"}.get(args.to, ".safetensors")
-    out = args.out or Path(f"{run}{suffix}")
+    own = {"lens": "-lens.safetensors", "published": ".pt", "activations": "-activations.parquet"}
+    out = args.out or Path(f"{run}{own.get(args.to, '.safetensors')}")
     with of_run(run, "weights.safetensors", args.repository) as path:
         content, (weights, metadata) = store.read_bytes(path), store.read_tensors(path)
+    if args.to == "activations":
+        from strata.measure import stored  # it needs sympy and scipy, whose import takes a second
+
+        stored.write_wide(out, weights, run.n)
+        return f"wrote {out}"
     if args.to == "lens":
         model = repository.load(args.run, args.repository)
         content = store.tensors_bytes(tensors(model), {"run": str(run), "cfg": lens.config(model)})

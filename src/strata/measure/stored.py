@@ -48,6 +48,39 @@ def _columns(a: np.ndarray, b: np.ndarray, n: int, found: Activations) -> dict[s
     }
 
 
+def wide_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
+    """The same with a column for each number, whose metadata has its unit and meaning."""
+    fields = [
+        ("a", pa.int32(), "residue", "first operand"),
+        ("b", pa.int32(), "residue", "second operand"),
+        ("product", pa.int32(), "residue", "right answer"),
+        ("prediction", pa.int32(), "residue", "answer of the network"),
+    ]
+    for h in range(n_heads):
+        for to in ("a", "b", "equals"):
+            said = f"attention of head {h} from = to {to.replace('equals', '=')}"
+            fields.append((f"attention_{h}_{to}", pa.float32(), "share", said))
+    for i in range(d_mlp):
+        fields.append((f"neuron_{i}", pa.float32(), "activation", f"neuron {i} at =, after ReLU"))
+    for c in range(n):
+        fields.append((f"logit_{c}", pa.float32(), "nat", f"logit of the answer {c}"))
+    return pa.schema(
+        pa.field(name, kind, metadata={"unit": unit, "meaning": said})
+        for name, kind, unit, said in fields
+    )
+
+
+def write_wide(path: Path | str, weights: Arrays, n: int) -> None:
+    """Run the network over all pairs and write a row for each, in the form of ``wide_schema``."""
+    schema = wide_schema(n, n_heads(weights), len(weights["W_out"]))
+    with store.replacing(path) as temporary, store.table_writer(temporary, schema) as writer:
+        for a, b, found in blocks(weights, n):
+            whole = [x.astype(np.int32) for x in (a, b, operation(a, b, n), answers(found.logits))]
+            parts = (found.attention.reshape(len(a), -1), found.mlp, found.logits)
+            numbers = [pa.array(x) for part in parts for x in part.T]
+            writer.write_table(pa.table([*map(pa.array, whole), *numbers], schema=schema))
+
+
 def read_forward(path: Path | str, n: int, columns: Iterable[str]) -> Iterator[Arrays]:
     """Columns of the activations of modulus n, block after block of the pairs, a-major; attention,
     mlp and logits are (pairs, width)."""
