@@ -1,7 +1,10 @@
 """What a clone brings: the objects that the locks name and no other, and pages that show them."""
 
+import csv
 import hashlib
+import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -135,3 +138,13 @@ def test_a_clone_that_has_pulled_is_up_to_date(tmp_path):
         changed = [line for line in said.splitlines() if line.endswith(":") and line[0] != "\t"]
         # What no cache keeps, and what is drawn from it.
         assert {*changed} <= {"forward:", "metrics-figures:", "interventions/dvc.yaml:logits:"}
+
+
+@pytest.mark.parametrize("path", [path for path in SHIPPED if path.endswith(".csv")])
+def test_a_csv_is_read_alike_by_every_program(path):
+    """UTF-8 without a mark, and no cell that a spreadsheet program takes for a formula."""
+    md5 = SHIPPED[path]
+    text = (REMOTE / md5[:2] / md5[2:]).read_bytes().decode("utf-8")
+    assert not re.search("[\r\ufeff]", text)
+    cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+    assert [x for x in cells if re.match(r"[=+@\t].|-(?![\d.]|inf$|$)", x)] == []
