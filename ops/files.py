@@ -11,7 +11,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import Any
 
-from strata.run import InputError, Run, read_yaml
+from strata.run import InputError, Run, command, read_yaml
 
 PROJECTS = ("studies", "report")  # beside the paper's, in the order in which they build on it
 PATHS = ("deps", "outs", "metrics")
@@ -61,7 +61,8 @@ def cut_off(path: Path) -> bool:
 
 
 def refuse_cut_off() -> None:
-    """Raises InputError where a lock was cut off: models that it no longer names would train."""
+    """Raises InputError where a lock was cut off: models that it no longer names would train. Each
+    training calls this module to ask."""
     for path in map(Path, map(lock, pipelines())):
         if path.is_file() and cut_off(path):
             raise InputError(f"{path}: lacks what git's last commit has in it: make back, repeat")
@@ -172,3 +173,7 @@ def outs(locked: Mapping[str, Any]) -> list[str]:
 def paths(outs: Iterable[str | Mapping[str, Any]]) -> list[str]:
     """The paths of outputs as a pipeline file writes them."""
     return [next(iter(out)) if isinstance(out, Mapping) else out for out in outs]
+
+
+if __name__ == "__main__":
+    command(refuse_cut_off)

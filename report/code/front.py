@@ -25,6 +25,7 @@ SCRIPTS = (
     "dials",
     "front",
     "screens",
+    "inside",
 )
 SIGNS = {
     claims.HOLDS: "is-holds",

@@ -33,8 +33,8 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
 
     // ---- what the hand does
     function turned(mark, key) {
-      for (const [name, value] of [["tabindex", 0], ["role", "slider"], ["aria-label", `${key} modulo ${q}`], ["aria-valuemin", 0], ["aria-valuemax", q - 1]])
-        mark.setAttribute(name, value);
+      const known = { tabindex: 0, role: "slider", "aria-label": `${key} modulo ${q}`, "aria-valuemin": 0, "aria-valuemax": q - 1 };
+      for (const [name, value] of Object.entries(known)) mark.setAttribute(name, value);
       let frame = null;
       mark.onpointerdown = event => {
         mark.setPointerCapture(event.pointerId);
@@ -69,7 +69,9 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
 
     // ---- what is seen: turns of a and of ab, a length for each petal
     function shape({ a, b, means }) {
-      const [ra, rb] = [a % q, b % q], from = unit(ra) ? turn(ra) : 0, steps = unit(rb) ? (unit(ra) ? turn(ra * rb % q) - from + 1 : turn(rb)) % 1 : 0;
+      const [ra, rb] = [a % q, b % q], from = unit(ra) ? turn(ra) : 0;
+      // By b from where a is; where a is in the middle, to b's own place.
+      const to = unit(ra) ? turn(ra * rb % q) : turn(rb), steps = unit(rb) ? (to - from + 1) % 1 : 0;
       const mean = means ? means.reduce((x, y) => x + y) / q : 0, [most, zero] = hero.scales[q];
       const lengths = places.map((_, r) => means ? Math.max(0, Math.min(1, 0.5 + 0.5 * (means[r] - mean) / (unit(r) ? most : zero))) : 0.5);
       return [from, steps, +unit(ra), +unit(rb), ...lengths];
@@ -83,12 +85,14 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
       };
       stand("a", ua, from, -1);
       stand("b", ub, from + steps, 1);
-      if (scores) lengths.forEach((s, r) => unit(r) ? petals[r].setAttribute("d", petal(M, INNER + 2, INNER + 2 + (OUTER - INNER - 2) * s, turn(r), half))
+      const long = s => INNER + 2 + (OUTER - INNER - 2) * s;
+      if (scores) lengths.forEach((s, r) => unit(r) ? petals[r].setAttribute("d", petal(M, INNER + 2, long(s), turn(r), half))
         : petals[r].setAttribute("r", ((rings > 1 ? 5 : 22) * Math.sqrt(s)).toFixed(1)));
     }
     own.show = (state, smooth) => {
       own.state = state;
-      const goal = shape(state), start = own.now ?? goal, right = state.a * state.b % q, got = state.answer === null ? null : state.answer % q;
+      const goal = shape(state), start = own.now ?? goal;
+      const right = state.a * state.b % q, got = state.answer === null ? null : state.answer % q;
       cancelAnimationFrame(own.frame);
       const began = performance.now(), step = time => {
         const x = Math.min(1, Math.max(0, time - began) / 260), ease = x * x * (3 - 2 * x);
@@ -98,7 +102,8 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
       };
       if (smooth && own.now && !still.matches) own.frame = requestAnimationFrame(step);
       else put(own.now = goal);
-      petals.forEach((p, r) => p.setAttribute("class", `petal${r === got ? r === right ? " got" : " wrong" : ""}${r === right ? " right" : ""}`));
+      const kind = r => (r === got ? right === got ? " got" : " wrong" : "") + (r === right ? " right" : "");
+      petals.forEach((p, r) => p.setAttribute("class", `petal${kind(r)}`));
       const named = [state.a % q, state.b % q, right, got];
       names.forEach((name, r) => {
         name.setAttribute("class", `residue${r === right ? " right" : ""}${r === got && r !== right ? " wrong" : ""}`);
@@ -111,12 +116,14 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
       drawing.setAttribute("aria-label", `Dial modulo ${q}: ${state.a % q} times ${state.b % q} is ${right}`
         + (got === null ? "" : `; the network says ${got}`));
       const said = got === null ? "" : got === right ? " ✓" : ` ✗ says ${got}`;
-      caption.replaceChildren(html("b", {}, `modulo ${q}`), ` ${state.a % q} · ${state.b % q} = ${right}`, html("em", { class: got === right ? "ok" : "off" }, said));
+      caption.replaceChildren(html("b", {}, `modulo ${q}`), ` ${state.a % q} · ${state.b % q} = ${right}`,
+        html("em", { class: got === right ? "ok" : "off" }, said));
     };
     return own;
   }
   const dials = hero.powers.map(dial);
   box.replaceChildren(...dials.map(x => x.figure));
   // state: a, b, answer or null, means by prime power or null.
-  return { figures: dials.map(x => x.figure), show: (state, smooth) => dials.forEach((x, i) => x.show({ ...state, means: state.means?.[i] ?? null }, smooth)) };
+  const show = (state, smooth) => dials.forEach((x, i) => x.show({ ...state, means: state.means?.[i] ?? null }, smooth));
+  return { figures: dials.map(x => x.figure), show };
 };

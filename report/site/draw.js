@@ -25,6 +25,13 @@ strata.draw = (() => {
     }
     return field;
   }
+  const say = (box, text) => { box.querySelector(".readout").textContent = text; };
+  // A drawing takes the place of the one before; what has the focus keeps it.
+  function put(box, image, place = ".drawing") {
+    const where = box.querySelector(place), focused = where.contains(document.activeElement);
+    where.replaceChildren(image);
+    if (focused) (image.matches("[tabindex]") ? image : image.querySelector("[tabindex]"))?.focus({ preventScroll: true });
+  }
   // A place on a circle: `turn` of a full turn clockwise from the top.
   const at = (middle, radius, turn) => {
     const angle = 2 * Math.PI * turn - Math.PI / 2;
@@ -42,5 +49,5 @@ strata.draw = (() => {
     return `M${text(at(middle, inner, t0))}L${text(at(middle, outer, t0))}A${outer} ${outer} 0 ${big} 1 ${text(at(middle, outer, t1))}`
       + `L${text(at(middle, inner, t1))}A${inner} ${inner} 0 ${big} 0 ${text(at(middle, inner, t0))}Z`;
   }
-  return { svg, html, percent, picture, choice, at, arc, petal };
+  return { svg, html, percent, picture, choice, say, put, at, arc, petal };
 })();

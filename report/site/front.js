@@ -150,7 +150,10 @@ addEventListener("DOMContentLoaded", () => {
     if (run) return;
     run = found;
     document.documentElement.dataset.run = run.run;
-    if (run.fidelity) $("kept").textContent = `Computed in this page from weights of 8 bits, which change ${run.fidelity.pairs - run.fidelity.answers} of ${many(run.fidelity.pairs)} answers.`;
+    if (run.fidelity) {
+      const { pairs, answers } = run.fidelity;
+      $("kept").textContent = `Computed in this page from weights of 8 bits, which change ${pairs - answers} of ${many(pairs)} answers.`;
+    }
     draw();
   }, error => { $("kept").textContent = error.message; });
   for (const kind of ["pointermove", "pointerdown", "keydown", "scroll", "focusin"]) addEventListener(kind, load, { once: true, passive: true });

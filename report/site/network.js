@@ -86,5 +86,10 @@ strata.network = (() => {
     if (W.heads) strata.model.written(found);
     return found;
   }
+  // A change in words.
+  strata.changed = x => ({
+    none: "as trained", axis: `directions of ${x.prime} cut`, class: `directions of ${strata.theme.J(x.d)} cut`,
+    head: `head ${x.head} averaged`, keep: "key characters only", remove: "key characters removed",
+  })[x.kind];
   return { changed };
 })();

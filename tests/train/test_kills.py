@@ -112,7 +112,9 @@ def prepared(folder: Path, **changes: object) -> Path:
 
 @pytest.fixture(scope="module")
 def environment() -> dict[str, str]:
-    return os.environ | {"STRATA_THREADS": "1", "STRATA_DEVICE": "cpu", "OMP_NUM_THREADS": "1"}
+    path = os.pathsep.join(map(str, (STAGES.parent, STAGES.parent / "src")))
+    own = {"STRATA_THREADS": "1", "STRATA_DEVICE": "cpu", "OMP_NUM_THREADS": "1"}
+    return os.environ | own | {"PYTHONPATH": path}
 
 
 @pytest.fixture(scope="module")
