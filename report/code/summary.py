@@ -60,9 +60,9 @@ def summary(metrics: Metrics, interventions: Json, logits: Json) -> RunSummary:
         epoch_099=metrics.epoch_099.validation,
         key=sum(c.key or 0 for c in metrics.classes),
         frequencies=sum(c.total or 0 for c in metrics.classes),
-        mixed=at[0]["mixed"] if at else None,
+        mixed=at["mixed"] if at else None,
         spared=spared(interventions),
-        balanced=at[0]["balance"]["median"] if at else None,
+        balanced=at["balance"]["median"] if at else None,
     )
 
 
