@@ -62,7 +62,8 @@ def test_the_remote_has_the_objects_that_the_locks_name_whole_and_no_other():
 
 
 def test_the_locks_are_those_of_the_pipelines():
-    assert {name.split("@")[0] for name in LOCK} == set(STAGES)
+    given = {"studies/dvc.yaml:import"}  # locked where a run from elsewhere is listed
+    assert {name.split("@")[0] for name in LOCK} | given == set(STAGES)
 
 
 def test_snapshots_go_by_the_locks_that_record_trainings():
