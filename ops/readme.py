@@ -133,6 +133,14 @@ def filled(text: str, page: Path) -> str:
     return CELL.sub(lambda x: x[0] if gone(x[2]) else f"{x[1]}{number(x[2], x[3])}{x[4]}", text)
 
 
+def pictures() -> Iterator[tuple[Path, str]]:
+    """Each picture, and the md5 of the figure that it is a copy of; empty where no stage draws it."""
+    drawn = [out for out in outs() if "figures" in Path(out.path).parts]
+    made = {Path(x.path).name: x.md5 for out in drawn for x in shipped.parts(out)}
+    for path in (path for name in PICTURES for path in sorted(Path().glob(name))):
+        yield path, made.get(path.name, "")
+
+
 def faults() -> Iterator[tuple[Path, str]]:
     """Each page and picture, and in what it is not as its files have it; empty for nothing."""
     for page in pages():
@@ -141,10 +149,8 @@ def faults() -> Iterator[tuple[Path, str]]:
             yield page, "" if filled(old, page) == old else "it is not as its files have it"
         except (InputError, OSError) as fault:
             yield page, str(fault)
-    drawn = [out for out in outs() if "figures" in Path(out.path).parts]
-    made = {Path(x.path).name: x.md5 for out in drawn for x in shipped.parts(out)}
-    for path in (path for name in PICTURES for path in sorted(Path().glob(name))):
-        same = provenance.md5(path) == made.get(path.name)
+    for path, md5 in pictures():
+        same = provenance.md5(path) == md5
         yield path, "" if same else "it is not the figure that a stage drew"
 
 
@@ -171,6 +177,9 @@ def main() -> None:
         return
     for page in pages():
         store.write_text(page, filled(page.read_text(encoding="utf-8"), page))
+    for path, md5 in pictures():
+        if md5:
+            store.write_bytes(path, shipped.content(md5))
 
 
 if __name__ == "__main__":
