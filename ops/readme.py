@@ -134,7 +134,7 @@ def filled(text: str, page: Path) -> str:
 
 
 def pictures() -> Iterator[tuple[Path, str]]:
-    """Each picture, and the md5 of the figure that it is a copy of; empty where no stage draws it."""
+    """Each picture, and the md5 of the figure of its name; empty where no stage draws it."""
     drawn = [out for out in outs() if "figures" in Path(out.path).parts]
     made = {Path(x.path).name: x.md5 for out in drawn for x in shipped.parts(out)}
     for path in (path for name in PICTURES for path in sorted(Path().glob(name))):
