@@ -41,7 +41,10 @@ def branch() -> None:
     """Back to the branch that DVC left for an experiment which did not come to its end."""
     left = git("for-each-ref", "--format=%(refname)", EXECUTED).splitlines()
     if left and not git("branch", "--show-current"):
-        before = git("rev-parse", "--symbolic-full-name", "@{-1}")
+        try:
+            before = git("rev-parse", "--symbolic-full-name", "@{-1}")
+        except InputError:  # a clone of a tag was on no branch before
+            before = ""
         if before and git("rev-parse", before) == git("rev-parse", "HEAD"):
             git("symbolic-ref", "HEAD", before)
     for name in left:

@@ -164,7 +164,7 @@ def variables(clone: Project, folder: Path) -> Project:
 
 def closed(clone: Project, folder: Path) -> Project:
     """LC_ALL=C, a home folder that cannot be written, no terminal"""
-    clone.environment |= {"LC_ALL": "C", "LANG": "C", "HOME": "/dev/null"}
+    clone.environment |= {"LC_ALL": "C", "LANG": "C", "HOME": "/proc/nowhere"}
     return clone
 
 

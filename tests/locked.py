@@ -111,8 +111,11 @@ class Project:
     def begin(self) -> None:
         """Copy what it is made of, and run every stage."""
         for name in COPIED:
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-            copy(ROOT / name, self.folder / name)
+            if (ROOT / name).is_dir():
+                compiled = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(ROOT / name, self.folder / name, ignore=compiled)
+            else:
+                shutil.copy(ROOT / name, self.folder / name)
         params = read_yaml(ROOT / "params.yaml")
         params["train"] |= {"d_model": 16, "d_mlp": 32, "epochs": EPOCHS, "validate_every": 20}
         YAML().dump(params | {"n": 6}, self.folder / "params.yaml")
@@ -123,7 +126,7 @@ class Project:
         (self.folder / "sum.py").write_text(SUM)
         (self.folder / ".dvcignore").write_text("__pycache__/\n")
         (self.folder / ".gitignore").write_text(
-            "/data/\n/tables/\n*.json\n!/config/*\n!/paper/**\n/studies/figures/\n"
+            "__pycache__/\n/data/\n/tables/\n*.json\n!/config/*\n!/paper/**\n/studies/figures/\n"
         )
         for file, content in YAML(typ="safe").load(PIPELINES).items():
             (self.folder / file).parent.mkdir(parents=True, exist_ok=True)

@@ -40,12 +40,17 @@ LISTED |= {"imported": {}, "import": {}}
 LISTED |= {"more": LISTED["moduli"], "all": LISTED["paper"] | LISTED["moduli"]}
 
 
+def outside_make() -> dict[str, str]:
+    """The environment without what tells a make that another make has called it."""
+    return {k: v for k, v in os.environ.items() if k not in {"MAKELEVEL", "MAKEFLAGS", "MFLAGS"}}
+
+
 class Project:
     """A copy of this project with tiny numbers, in a folder and a git repository of its own."""
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.environment = os.environ | {
+        self.environment = outside_make() | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'src'}",
             "DVC_SITE_CACHE_DIR": str(folder.parent / "site"),

@@ -40,10 +40,6 @@ def analyse(model: Model, split: Any = None, *, repository: str | Path | None = 
     the accuracies that the file of the weights records, if any. repository: a clone, as ``load``
     takes it. Raises InputError for a split that cannot be that of the model, and where the task is
     not multiplication.
-
-    >>> found = analyse(strata.load("n113-s1"))
-    >>> found.metrics.accuracy.all, found.metrics.accuracy.validation
-    (1.0, None)
     """
     return Analysis(model, split, repository)
 

@@ -35,7 +35,7 @@ def skills(
                 linestyle="none", linewidth=0.8, label=label,
             )  # fmt: skip
     ax.plot(x + places[0], key, "o", color=COLORS[0], label="key characters", zorder=3)
-    ax.set(xlim=(-0.5, len(key) - 0.5), ylim=(min(-0.2, min(key, default=0) - 0.05), 1.08))
+    ax.set(xlim=(-0.5, max(len(key), 1) - 0.5), ylim=(min(-0.2, min(key, default=0) - 0.05), 1.08))
 
 
 def ticks(ax: Axes, names: Sequence[str], **options: Any) -> None:
