@@ -234,7 +234,7 @@ class Analysis:
         said = [(name, NOT_STATED if x is None else str(x)) for name, x in rows.items()]
         return pd.DataFrame(said, columns=["of", "stated"])
 
-    @property
+    @cached_property
     def frames(self) -> dict[str, pd.DataFrame]:
         """All frames but the mechanism, which takes longer, by name."""
         names = ("training", "accuracy", "changes", "classes", "spectra", "character_fit")

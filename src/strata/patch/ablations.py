@@ -3,7 +3,7 @@
 Definitions and criteria: studies/interventions/criteria.md, section 1.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -114,16 +114,12 @@ def reached(site: Site, rig: Rig, spans: Iterable[int], rows: np.ndarray) -> np.
 
 
 def at_site(
-    site: Site,
-    subject: Subject,
-    spans: Spans,
-    rows: Bool[np.ndarray, " rows"],
-    actions: Sequence[Action] = ACTIONS,
+    site: Site, subject: Subject, spans: Spans, rows: Bool[np.ndarray, " rows"]
 ) -> Outcomes:
     """What keep and remove give at a site; only these rows are run again."""
     rows = reached(site, subject.rig, spans, rows)
     tables = projections.split(table_at(site, subject), spans, subject.rig.n)._asdict()
-    return {x: with_table(site, subject, x, tables[x], rows) for x in actions}
+    return {x: with_table(site, subject, x, tables[x], rows) for x in ACTIONS}
 
 
 def restricted(subject: Subject, site: Site = "logits") -> Outcome:

@@ -132,11 +132,11 @@ def gini(x: Float[np.ndarray, " count"]) -> float:
 
 def of_heads(weights: Arrays, forward: AllPairs, n: int, params: DynamicsParams) -> Iterator[Row]:
     """Rank of W_OV and block score of each head; none of the MLP-only model."""
-    labels = np.gcd(np.arange(n), n)
-    for h in range(forward.attention.shape[1]):
+    labels, attention = np.gcd(np.arange(n), n), forward.attention
+    for h in range(attention.shape[1]):
         shares = np.cumsum(subspaces.ov_shares(weights["W_V"][h], weights["W_O"][h]))
         yield Row("ov_components", f"head {h}", subspaces.count_for(shares, params.variance))
-        to_a = forward.attention[:, h, 0].reshape(n, n)
+        to_a = attention[:, h, 0].reshape(n, n)
         yield Row("block_score", f"head {h}", variance.block_eta_squared(to_a, labels))
 
 

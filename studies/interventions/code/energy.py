@@ -42,16 +42,14 @@ class Spaces(NamedTuple):
     ratio: Sequence[Factors]
 
 
-def equal_energy(
-    subject: Subject, controls: Controls, sites: Sequence[Site] = SITES
-) -> list[EqualEnergy]:
+def equal_energy(subject: Subject, controls: Controls) -> list[EqualEnergy]:
     """At each site, for all classes that have as many other characters as key ones, with energy in
     them, and for each alone. The draws are those of *other* in
     the controls."""
     key, other = key_spans(subject.rig.n, subject.masks), [x["other"] for x in controls]
     enough = [d for d in key if 0 < _dimension(key, d) == _dimension(other[0], d)]
     records = []
-    for site in sites:
+    for site in SITES:
         spaces = _spaces(_shown(site, subject), enough, key, other, subject.rig.n)
         for scope in scopes(subject.masks):
             if spaces.key and (scope is None or scope in spaces.key):

@@ -3,7 +3,7 @@
 Definitions and criteria: criteria.md, section 1.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from jaxtyping import Bool
@@ -30,14 +30,12 @@ def scopes(masks: Masks) -> list[int | None]:
     return [None, *masks] if masks else []
 
 
-def keep_remove(
-    subject: Subject, controls: Controls, sites: Sequence[Site] = SITES
-) -> list[KeepRemove]:
+def keep_remove(subject: Subject, controls: Controls) -> list[KeepRemove]:
     """Keep and remove, for all classes at once and for each alone, with controls."""
     key = key_spans(subject.rig.n, subject.masks)
     return [
         record
-        for site in sites
+        for site in SITES
         for d in scopes(subject.masks)
         for record in _records(site, d, subject, key, controls)
     ]
