@@ -11,6 +11,7 @@ for line in sys.stdin:
     elif pid := os.fork():
         print(pid, flush=True)
     else:
+        os.dup2(2, 1)  # what a stage prints is no answer
         child(words)
 """
 
