@@ -11,7 +11,6 @@ from strata.results import Row, verdict
 from strata.run import Run
 
 Key = tuple[int, int, str]  # n, seed, kind
-LEVEL = 0.99
 WORDS = ("primes", "strata", "between")
 
 
@@ -40,7 +39,7 @@ def studied(
     assert made.pca
     metrics = changed(
         made, run=name, n=n, seed=seed, architecture=kind,
-        pca=changed(made.pca, components=components),
+        generalised=validation >= 0.99, pca=changed(made.pca, components=components),
         epoch_099=changed(made.epoch_099, validation=epoch),
         accuracy=changed(made.accuracy, all=accuracy, validation=validation),
         classes=tuple(changed(c, fve=c.fve + fve) if c.fve else c for c in made.classes),

@@ -15,7 +15,8 @@ from jaxtyping import Float
 from strata import store
 from strata.architecture import architecture_of
 from strata.measure import character_fit, fourier, subspaces
-from strata.measure.activations import answers, attended, blocks
+from strata.measure.activations import answers, blocks
+from strata.measure.all_pairs import scores_of
 from strata.measure.character_fit import CharacterFit
 from strata.measure.metrics import ClassMetrics, Metrics
 from strata.monoid import JClass, algebraic_order, jclass, position
@@ -94,7 +95,7 @@ def rounded_model(weights: Arrays) -> Json:
     """The weights as the page holds them: matrices packed by rows, vectors with six digits.
 
     A row of W_in and W_V is what one neuron, or one direction of a head, reads; a row of W_U is a
-    candidate. Attention from `=` depends on one score for each head and token: ``scores``.
+    candidate. Attention from `=` depends on one score for each head and token.
     """
     rows = {"W_E": weights["W_E"], "W_out": weights["W_out"]}
     rows |= {"W_in": weights["W_in"].T, "W_U": weights["W_U"].T}
@@ -104,14 +105,7 @@ def rounded_model(weights: Arrays) -> Json:
     kept: Json = {name: pack(matrix) for name, matrix in rows.items()}
     for name in ("b_V", "b_O", "b_in", "b_out", "b_U"):
         kept[name] = digits(weights[name].ravel(), 6) if name in weights else None
-    return kept | {"scores": [digits(x, 6) for x in scores(restored(kept, weights))]}
-
-
-def scores(weights: Arrays) -> Float[np.ndarray, "n_heads tokens"]:
-    """Attention scores of every token at `=`; none for the MLP-only model."""
-    if not architecture_of(weights).attends:
-        return np.zeros((0, 0), np.float32)
-    return attended(weights).scores.T
+    return kept | {"scores": [digits(x, 6) for x in scores_of(restored(kept, weights)).T]}
 
 
 def pack(x: Float[np.ndarray, "rows columns"]) -> Json:

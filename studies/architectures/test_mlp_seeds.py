@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from planted_runs import LEVEL, Key, Studied, found, studied
+from planted_runs import Key, Studied, found, studied
 from scipy import stats
 
 from strata.statistics import holm
@@ -30,7 +30,7 @@ def runs(moduli: Sequence[int], planted: Planted, seeds: Sequence[int] = FIVE) -
 
 def of_pairs(own: Sequence[Studied], rows: pd.DataFrame | None = None) -> paired.Paired:
     rows = found(own) if rows is None else rows
-    return paired.paired([x.metrics for x in own], rows, MODULI, FIVE, LEVEL)
+    return paired.paired([x.metrics for x in own], rows, MODULI, FIVE)
 
 
 def tables(own: Sequence[Studied]) -> list[list[dict[Any, Any]]]:

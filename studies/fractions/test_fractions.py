@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from planted_runs import LEVEL, Studied, found, studied
+from planted_runs import Studied, found, studied
 
 from strata.run import Run
 from strata.tables import format
@@ -28,7 +28,7 @@ def runs(planted: Planted) -> list[Studied]:
 
 
 def tables(own: Sequence[Studied]) -> tuple[Table, Table]:
-    return fractions.tables(ASKED, [x.metrics for x in own], found(own), LEVEL)
+    return fractions.tables(ASKED, [x.metrics for x in own], found(own))
 
 
 def said(own: Sequence[Studied]) -> list[tuple[int, int, int, str]]:
@@ -78,6 +78,6 @@ def test_while_a_run_is_missing_nothing_is_said_and_its_row_says_so(tmp_path):
 
 def test_without_the_study_of_the_mechanism_there_is_no_mixing():
     own = runs(lambda x, s: {})
-    made = fractions.tables(ASKED, [x.metrics for x in own], found([]), LEVEL)
+    made = fractions.tables(ASKED, [x.metrics for x in own], found([]))
     assert made[1].frame["about"].tolist() == [fractions.EPOCH]
     assert not {"mixes", "L", "E"} & {*made[0].frame}

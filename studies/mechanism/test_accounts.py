@@ -12,8 +12,9 @@ from strata import results
 from strata.run import Run
 from strata.statistics import t_interval
 from studies.mechanism.code import tables_accounts as accounts
+from studies.mechanism.code.decision import votes
 from studies.mechanism.code.records import Embedding
-from studies.mechanism.code.study import Case, Choice
+from studies.mechanism.code.study import Case
 from studies.mechanism.planted_logits import (
     ACCOUNTS,
     prime_table,
@@ -24,7 +25,7 @@ from studies.mechanism.planted_logits import (
     shared_keys,
 )
 
-CHOICE = Choice(ACCOUNTS.levels, 0.99)
+LEVELS = ACCOUNTS.levels
 
 
 @cache
@@ -38,9 +39,11 @@ def case(seed, cross=1.0, E: Any = "primes", validation=1.0):
     rng, run = np.random.default_rng(seed), f"n35-s{seed}"
     y = scaled(prime_table(35, rng), prime_waves(35, rng, cross))
     right = metrics().accuracy.model_copy(update={"validation": validation})
+    known = {"accuracy": right, "generalised": validation >= 0.99, "finite": True}
+    found = metrics().model_copy(update=known)
     embedding = Embedding(run=run, n=35, seed=seed, architecture="transformer", finite=True, E=E)
     record = recorded(profiles(y), shared_keys(35), run)
-    return Case(record, embedding, metrics().model_copy(update={"accuracy": right, "finite": True}))
+    return Case(record, embedding, found)
 
 
 @pytest.fixture(scope="module")
@@ -49,42 +52,42 @@ def ten():
 
 
 def test_a_modulus_is_called_from_its_runs_that_generalise(ten):
-    (row,) = accounts.moduli(ten, CHOICE).to_dict("records")
+    (row,) = accounts.moduli(ten, LEVELS).to_dict("records")
     assert (row["runs"], row["generalising"], row["L"]) == (10, 10, "primes")
     assert row["E"] == row["both"] == "primes" and row["L_runs"] == "10 primes"
     failed = case(10, cross=0.0, validation=0.98)
-    (row,) = accounts.moduli([*ten, failed], CHOICE).to_dict("records")
+    (row,) = accounts.moduli([*ten, failed], LEVELS).to_dict("records")
     assert (row["runs"], row["generalising"], row["L"]) == (11, 10, "primes")
-    (row,) = accounts.moduli([*ten, case(11, cross=0.0)], CHOICE).to_dict("records")
+    (row,) = accounts.moduli([*ten, case(11, cross=0.0)], LEVELS).to_dict("records")
     assert (row["L"], row["L_runs"]) == ("not decided", "10 primes, 1 strata")
-    (row,) = accounts.moduli(ten[:4], CHOICE).to_dict("records")
+    (row,) = accounts.moduli(ten[:4], LEVELS).to_dict("records")
     assert row["L"] == "too few runs"
 
 
 def test_verdicts_that_differ_are_written_out(ten):
-    (row,) = accounts.moduli([case(1, E="strata, own coordinates")], CHOICE).to_dict("records")
+    (row,) = accounts.moduli([case(1, E="strata, own coordinates")], LEVELS).to_dict("records")
     assert row["both_runs"] == "1 primes in the logits, strata in the embedding"
 
 
 def test_intervals_are_students_and_wider_where_they_hold_together(ten):
-    frame = accounts.intervals(ten, CHOICE, 0.95).set_index("measure")
-    values = [CHOICE.votes(x).delta for x in ten]
+    frame = accounts.intervals(ten, LEVELS, 0.95).set_index("measure")
+    values = [votes(x.logits, LEVELS).delta for x in ten]
     row: Any = frame.loc[accounts.WORDS["delta"]]
     assert np.allclose([row["low"], row["high"]], t_interval(values, 0.95) or ())
     nested = [row[x] for x in ("low_all", "low", "mean", "high", "high_all")]
     assert nested == sorted(set(nested))
     assert len(frame["high_all"].dropna()) == 2  # γ and Δ; these runs have no changes made
-    assert not len(accounts.intervals(ten[:1], CHOICE, 0.95))
+    assert not len(accounts.intervals(ten[:1], LEVELS, 0.95))
 
 
 def test_what_others_read_of_a_run_is_its_verdicts_and_its_numbers(ten):
-    rows = pd.DataFrame([*accounts.results("mine", ten[3], CHOICE)])
+    rows = pd.DataFrame([*accounts.results("mine", ten[3], LEVELS)])
     assert results.verdicts(rows, "verdict on the logits") == {"mine": "primes"}
     assert results.verdicts(rows, "verdict on the embedding") == {"mine": "primes"}
-    assert results.numbers(rows, "gating γ")["mine"] == CHOICE.votes(ten[3]).gating.median
+    assert results.numbers(rows, "gating γ")["mine"] == votes(ten[3].logits, LEVELS).gating.median
     assert results.truths(rows, "mixing") == {"mine": False}
     strata = case(1, E="strata, own coordinates")
-    rows = pd.DataFrame([*accounts.results("x", strata, CHOICE)])
+    rows = pd.DataFrame([*accounts.results("x", strata, LEVELS)])
     assert results.verdicts(rows, "verdict on the embedding") == {"x": "strata"}
 
 
@@ -93,7 +96,7 @@ def test_tables_run_by_run_hold_what_was_measured(ten):
     at = ten[3].logits.found
     assert frame.loc["n35-s3", "C+ bias rank"] == at.fits_bias["C+"].rank
     assert frame.loc["n35-s3", "S held out"] == at.products.r2["S"]
-    rows = accounts.runs(ten, CHOICE)
+    rows = accounts.runs(ten, LEVELS)
     assert np.allclose(rows["gating"].tolist(), 1) and all(rows["differ"].tolist())
     classes = accounts.classes(ten)
     assert len(classes) == 10 * 3 and np.allclose(classes["tau_d"].tolist(), 1)
@@ -102,7 +105,7 @@ def test_tables_run_by_run_hold_what_was_measured(ten):
 def test_a_control_that_agrees_with_an_account_is_named(ten):
     lookup = recorded(profiles(np.eye(35)), shared_keys(35))
     models = {"trained": ten[0].logits, "lookup": lookup}
-    table = accounts.beside_controls(models, ACCOUNTS.levels)
+    table = accounts.beside_controls(models, LEVELS)
     rows = table.frame.set_index("model")
     assert rows.loc["trained", "L"] == "primes"
     assert "gating γ" in rows.loc["lookup", "agrees"]

@@ -13,12 +13,11 @@ from strata.tables.table import Table
 from studies.mechanism.code import tables_embedding as embedding
 from studies.mechanism.code.embedding import measure
 from studies.mechanism.code.records import Embedding, Logits, MainEffects
-from studies.mechanism.code.study import Case, Choice
+from studies.mechanism.code.study import Case
 from studies.params import load
 
 ACCOUNTS = load().accounts
 PARAMS = ACCOUNTS.embedding.model_copy(update={"draws": 1})
-CHOICE = Choice(ACCOUNTS.levels, 0.99)
 RUNS = [Run(6, 1), Run(6, 2), Run(6, 3), Run(6, 1, "mlp"), Run(9, 1)]
 
 
@@ -45,7 +44,7 @@ def runs():
 
 def made(runs: list[Embedding], generalised: set[str]) -> dict[str, Table]:
     both = [with_accuracy(x, 1.0 if x.run in generalised else 0.5) for x in runs]
-    tables = embedding.tables(both, {"untrained": runs[0]}, CHOICE, 0.95)
+    tables = embedding.tables(both, {"untrained": runs[0]}, 0.95)
     for table in tables:
         assert format.markdown(table) and format.latex(table) and format.csv(table)
     return {table.name: table for table in tables}

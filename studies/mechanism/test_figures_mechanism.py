@@ -8,7 +8,7 @@ from strata import results, store
 from strata.measure.metrics import Metrics
 from studies.mechanism.code import logits, measures, pairs, tables_accounts
 from studies.mechanism.code.records import Embedding
-from studies.mechanism.code.study import Case, Choice
+from studies.mechanism.code.study import Case
 from studies.mechanism.stages import picture
 from studies.params import MechanismSettings, load
 
@@ -20,7 +20,7 @@ def test_the_two_accounts_are_drawn_for_any_run_even_untrained(run, tmp_path, mo
     about = {"run": str(run), "n": run.n, "seed": run.seed, "architecture": found.architecture}
     metrics = store.read_model(made["metrics"], Metrics)
     case = Case(found, Embedding(**about, finite=True), metrics)
-    rows = tables_accounts.runs([case], Choice(accounts.levels, 0.0))
+    rows = tables_accounts.runs([case], accounts.levels)
     store.write_text(tmp_path / "decisions.csv", rows.to_csv(index=False))
     template = ROOT / "studies/mechanism/notebooks/two-accounts.ipynb"
     check(template, {"decisions": str(tmp_path / "decisions.csv")}, tmp_path, monkeypatch)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from planted_runs import LEVEL, Studied, found, studied
+from planted_runs import Studied, found, studied
 from scipy.stats import binom
 
 from strata.results import Row
@@ -33,7 +33,7 @@ def with_heads(run: Studied, of: Sequence[int], divided: bool) -> Studied:
 
 
 def tables(own: Sequence[Studied]) -> tuple[Table, Table]:
-    return four_primes.tables(ASKED, [x.metrics for x in own], found(own), LEVEL)
+    return four_primes.tables(ASKED, [x.metrics for x in own], found(own))
 
 
 def said(own: Sequence[Studied]) -> list[dict[Any, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from drawing import check
-from planted_runs import LEVEL, found, studied
+from planted_runs import found, studied
 
 from ops import files
 from strata import params, store
@@ -38,7 +38,7 @@ def frame():
     failed = studied((35, 4, "transformer"), validation=0.98)
     every = [*runs, failed, studied((15, 5, "transformer")), studied((35, 1, "mlp"))]
     theirs = studied((35, 9, "transformer"))
-    own = beside.seeds(theirs.metrics, [x.metrics for x in every], LEVEL)
+    own = beside.seeds(theirs.metrics, [x.metrics for x in every])
     rows = [x._replace(run="published") for x in theirs.rows]
     mechanism = found([*every, theirs._replace(rows=rows)])
     routes = [Row(x, "head 0", "skill lost", "share", 0.5) for x in GATING]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from planted_runs import LEVEL, Studied, found, studied
+from planted_runs import Studied, found, studied
 
 from strata.run import Run
 from strata.statistics import holm
@@ -32,7 +32,7 @@ def runs(planted: Planted, missing: tuple[int, int] = (0, 0)) -> list[Studied]:
 
 
 def tables(own: list[Studied]) -> tuple[Table, Table]:
-    return crossed.tables(PLANNED, [x.metrics for x in own], found(own), LEVEL, 0.95)
+    return crossed.tables(PLANNED, [x.metrics for x in own], found(own), 0.95)
 
 
 def components(own: list[Studied]) -> dict[str, dict[Any, Any]]:

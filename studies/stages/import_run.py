@@ -32,8 +32,7 @@ def main(name: str, path: str, heads: str, train: str, activations: str, metrics
     model = foreign.from_weights(weights, run.n, n_heads=int(heads) or None)
     model.run = run
     measured = analysis.Analysis(model, split, ".")
-    history = store.NO_HISTORY if measured.history is None else measured.history
-    folder, known = Path(train), {str(k): x.to_numpy() for k, x in history.items()}
+    folder, known = Path(train), {str(k): x.to_numpy() for k, x in measured.history.items()}
     measured.write_weights(folder / "weights.safetensors")
     store.write_history(folder / "history.parquet", known)
     store.write_json(folder / "environment.json", analysis.imported(model, run)["imported"])

@@ -83,7 +83,7 @@ class Analysis:
 
     def stated_accuracies(self) -> dict[str, float]:
         """The last accuracies that the file of the weights records."""
-        if self.history is None:
+        if not len(self.history):
             return {}
         last = self.history.iloc[-1]
         named = {x: float(last[f"{x}_accuracy"]) for x in ("train", "validation")}
@@ -258,15 +258,15 @@ def imported(model: Model, run: Run) -> dict[str, Any]:
     return {"run": str(run), "imported": origin}
 
 
-def history(recorded: Any) -> pd.DataFrame | None:
-    """Loss and accuracies per epoch where a file of the published format records them; None else.
+def history(recorded: Any) -> pd.DataFrame:
+    """Loss and accuracies per epoch where a file of the published format records them; else none.
 
     A validation at epoch 0 comes before the first row and is left out; there is no mirror-free
     accuracy. Raises InputError where the lists do not fit each other.
     """
     losses, train = recorded.get("losses"), recorded.get("train_accs")
     if not losses or train is None:
-        return None
+        return store.NO_HISTORY
     when, known = recorded.get("eval_epochs", []), recorded.get("eval_accs", [])
     epochs = len(losses)
     if len(train) != epochs or len(when) != len(known):

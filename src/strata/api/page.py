@@ -139,7 +139,7 @@ def figures(found: Analysis, out: Path) -> list[str]:
     inputs = {name.partition(".")[0]: out / name for name in names}
     labels = [x for x in FIGURES if x != "fig05-training"]
     stored.write_forward(inputs["activations"], found.weights, found.n)
-    if found.history is None:
+    if not len(found.history):
         del inputs["history"]
     else:
         labels.append("fig05-training")

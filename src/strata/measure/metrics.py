@@ -11,7 +11,7 @@ import pandas as pd
 from jaxtyping import Bool, Float
 from pydantic import Field
 
-from strata import monoid, store
+from strata import monoid
 from strata.architecture import architecture_of
 from strata.measure import (
     accuracy,
@@ -133,7 +133,8 @@ class Metrics(Result):
     finite: bool
     """Whether weights, logits and loss are finite."""
     generalised: bool | None
-    """Whether the validation accuracy ends at the level metrics.accuracy."""
+    """Whether a finite model's validation accuracy ends at metrics.accuracy or above; None where
+    nothing says which pairs are validation."""
     accuracy: Accuracy
     first_099: Epochs
     epoch_099: StayingEpochs
@@ -157,16 +158,16 @@ def run_metrics(
     run: Run,
     weights: Arrays,
     pairs: Arrays,
-    history: pd.DataFrame | None,
+    history: pd.DataFrame,
     forward: AllPairs,
     params: MetricsParams,
 ) -> Metrics:
     """The metrics of a run from its weights, pair table, history and forward pass.
 
     A run that diverged has no structure to measure; it is recorded, and answers nothing. Of a model
-    trained elsewhere the pair table may have no split, and there may be no history.
+    trained elsewhere the pair table may have no split, and the history no rows.
     """
-    n, history = run.n, store.NO_HISTORY if history is None else history
+    n = run.n
     loss = float(history["loss"].iloc[-1]) if len(history) else None
     finite = forward.finite and bool(np.isfinite(weights["W_E"]).all() and np.isfinite(loss or 0))
     right = accuracy.accuracy((forward.prediction == pairs["c"]) & forward.finite, pairs, n)
@@ -177,7 +178,7 @@ def run_metrics(
         run=str(run),
         n=n, seed=run.seed, architecture=kind.name,
         finite=finite,
-        generalised=None if at is None else at >= params.accuracy,
+        generalised=None if at is None else finite and at >= params.accuracy,
         accuracy=right,
         **learned(history, params.accuracy),
         final_loss=loss if finite else None,

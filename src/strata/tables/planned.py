@@ -22,9 +22,7 @@ PLANNED = RUN | SEED | {
 }  # fmt: skip
 
 
-def planned(
-    asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame, level: float
-) -> pd.DataFrame:
+def planned(asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame) -> pd.DataFrame:
     """A row for each run that is asked for, in that order; ``found`` is what studies measured of
     all runs. A verdict that no study has given is no column."""
     known = {x.run: x for x in runs}
@@ -32,7 +30,7 @@ def planned(
     for run in asked:
         row = {"run": str(run), "seed": run.seed}
         if x := known.get(str(run)):
-            row |= {"generalises": x.finite and (x.accuracy.validation or 0) >= level}
+            row |= {"generalises": x.generalised}
             row |= {"epoch_validation": x.epoch_099.validation, "accuracy_all": x.accuracy.all}
         rows.append(row)
     frame = pd.DataFrame(rows, columns=["run", "seed", *list(PLANNED)[2:5]])

@@ -64,18 +64,16 @@ class Paired(NamedTuple):
 
 
 def paired(
-    runs: Sequence[Metrics], found: pd.DataFrame, moduli: Sequence[int], seeds: Sequence[int],
-    level: float,
-) -> Paired:  # fmt: skip
+    runs: Sequence[Metrics], found: pd.DataFrame, moduli: Sequence[int], seeds: Sequence[int]
+) -> Paired:
     """The pairs of each of these moduli of which there is one, in the order of the moduli."""
     mixes = results.truths(found, "mixing")
     directions = results.truths(found, "directions go with primes")
 
     def subject(run: Metrics) -> Subject:
-        generalises = run.finite and (run.accuracy.validation or 0) >= level
         two = len(run.neurons.modulo) > 1 if run.neurons else False
         return Subject(
-            run, generalises, mixes.get(run.run), directions.get(run.run) if two else None
+            run, bool(run.generalised), mixes.get(run.run), directions.get(run.run) if two else None
         )
 
     by = {(x.n, x.seed, x.architecture): x for x in runs}

@@ -25,7 +25,7 @@ def main(folder: str, listed: str, metrics: str, mechanism: str, interventions: 
     seeds = sorted({run.seed for run in planned if run.variant == "mlp"})
     usual = [x for x in read_collected(metrics, Metrics) if params.grid.usual(x.run)]
     found = results.read(Path(mechanism, "results.parquet"), interventions)
-    pairs = paired(usual, found, params.grid.moduli, seeds, params.metrics.accuracy)
+    pairs = paired(usual, found, params.grid.moduli, seeds)
     called = pd.read_csv(said) if said.is_file() else None
     equal, confidence = params.architectures.equal, params.grid.confidence
     format.write(mlp_seeds.tables(pairs, called, equal, confidence), folder)

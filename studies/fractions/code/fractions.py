@@ -14,13 +14,13 @@ FRACTIONS = {"fraction": Column("fraction")} | PLANNED
 
 
 def tables(
-    asked: Mapping[Run, float], runs: Sequence[Metrics], found: pd.DataFrame, level: float
+    asked: Mapping[Run, float], runs: Sequence[Metrics], found: pd.DataFrame
 ) -> tuple[Table, Table]:
     """The runs, each with its fraction, and what is said of them."""
     [n] = {run.n for run in asked}
     about = f"Fraction of pairs trained on, n = {n}"
     order = sorted(asked, key=lambda run: (asked[run], run.seed))
-    own = planned(order, runs, found, level)
+    own = planned(order, runs, found)
     own.insert(0, "fraction", [asked[run] for run in order])
     return (
         Table("fractions", f"{about}: the runs.", own, FRACTIONS),

@@ -20,7 +20,7 @@ def main(folder: str, listed: str, metrics: str, *found: str) -> None:
     own += [Run(n, seed) for n, seed in dict.fromkeys((run.n, run.seed) for run in own)]
     asked = {run: params.settings(run).split.train_fraction for run in own}
     measured, more = read_collected(metrics, Metrics), results.read(*found)
-    format.write(fractions.tables(asked, measured, more, params.metrics.accuracy), folder)
+    format.write(fractions.tables(asked, measured, more), folder)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 from strata.measure.metrics import Metrics
 from studies.mechanism.code import decision
-from studies.mechanism.code.decision import Votes, called, votes
+from studies.mechanism.code.decision import called
 from studies.mechanism.code.embedding import ACCOUNTS
 from studies.mechanism.code.records import Embedding, Logits
-from studies.params import LevelsParams
 
 
 class Case(NamedTuple):
@@ -22,6 +21,11 @@ class Case(NamedTuple):
     def kind(self) -> tuple[str, int]:
         """Runs of one architecture and modulus are summarised together."""
         return self.logits.architecture, self.logits.n
+
+    @property
+    def done(self) -> bool:
+        """Whether the run generalises, and so counts in summaries."""
+        return bool(self.metrics.generalised)
 
     @property
     def decides(self) -> bool:
@@ -39,22 +43,6 @@ class Case(NamedTuple):
         With the embedding's verdict missing, that on the logits.
         """
         return L if self.E in (L, None) else f"{L} in the logits, {self.E} in the embedding"
-
-
-class Choice(NamedTuple):
-    """The levels that verdicts are made with."""
-
-    levels: LevelsParams
-    generalised: float
-
-    def votes(self, case: Case) -> Votes:
-        """All of a run."""
-        return votes(case.logits, self.levels)
-
-    def done(self, case: Case) -> bool:
-        """Whether the run generalises, and so counts in summaries."""
-        found = case.metrics
-        return found.finite and (found.accuracy.validation or 0) >= self.generalised
 
 
 def by_kind(cases: Sequence[Case]) -> dict[tuple[str, int], list[Case]]:

@@ -29,7 +29,7 @@ from studies.mechanism.code import tables_embedding as embedding
 from studies.mechanism.code.decision import Verdict, Votes, sides_differ, votes
 from studies.mechanism.code.embedding import ACCOUNTS, Account
 from studies.mechanism.code.records import Description, Logits
-from studies.mechanism.code.study import Case, Choice, by_kind, conclusion, counted
+from studies.mechanism.code.study import Case, by_kind, conclusion, counted
 from studies.params import LevelsParams
 
 Json = dict[str, Any]
@@ -38,18 +38,18 @@ PRIMARY = {"gating", "delta", "crossing", "kept"}
 MODULI = 3  # that decide: simultaneous intervals are over the primary measures of each of them
 
 
-def tables(cases: Sequence[Case], choice: Choice, confidence: float) -> tuple[Table, ...]:
+def tables(cases: Sequence[Case], levels: LevelsParams, confidence: float) -> tuple[Table, ...]:
     """The tables over all runs."""
     means = "Means over the runs of a modulus that generalise, with intervals."
     both = "Both descriptions of the logits, run by run."
     return (
-        Table("accounts-runs", "Strata or primes, run by run.", runs(cases, choice), RUNS_COLUMNS),
+        Table("accounts-runs", "Strata or primes, run by run.", runs(cases, levels), RUNS_COLUMNS),
         Table("accounts-fits", both, fits(cases), FITS),
         Table("accounts-classes", "Classes held out, and inside classes.", classes(cases), CLASSES),
         Table(
-            "accounts-moduli", "Strata or primes, by modulus.", moduli(cases, choice), BY_MODULUS
+            "accounts-moduli", "Strata or primes, by modulus.", moduli(cases, levels), BY_MODULUS
         ),
-        Table("accounts-intervals", means, intervals(cases, choice, confidence), INTERVALS),
+        Table("accounts-intervals", means, intervals(cases, levels, confidence), INTERVALS),
     )
 
 
@@ -79,26 +79,26 @@ RUNS_COLUMNS = RUN | KIND | N | GENERALISED | MEASURED | {
 }  # fmt: skip
 
 
-def runs(cases: Iterable[Case], choice: Choice) -> pd.DataFrame:
+def runs(cases: Iterable[Case], levels: LevelsParams) -> pd.DataFrame:
     """The decision on every run, and all that decides it or stands beside it."""
-    return pd.DataFrame([run(case, choice) for case in cases if case.logits.finite])
+    return pd.DataFrame([run(case, levels) for case in cases if case.logits.finite])
 
 
-def run(case: Case, choice: Choice) -> Json:
+def run(case: Case, levels: LevelsParams) -> Json:
     """One row of ``runs``."""
-    found, at, logits = choice.votes(case), case.logits.found, case.logits
+    found, at, logits = votes(case.logits, levels), case.logits.found, case.logits
     row: Json = {"run": logits.run, "architecture": logits.architecture, "n": logits.n}
-    row |= {"generalised": choice.done(case), "L": found.L if case.decides else ""}
+    row |= {"generalised": case.done, "L": found.L if case.decides else ""}
     E = ACCOUNTS[case.embedding.E] if case.embedding.E else Account("")
     row |= {"E": E.account, "coordinates": E.coordinates}
     row |= measures(found) | of_embedding(case)
     row |= {f"r2_{name}": at.fits[name].r2 for name in ("S", "C")} | {"differ": case.decides}
     row |= {"counted": found.gating.counted, "left_out": found.gating.left_out}
-    row |= gated_most(case, choice.levels.smallest)
+    row |= gated_most(case, levels.smallest)
     row |= {"gating_mixed": found.gating_mixed.median, "balanced_mixed": found.balanced_mixed}
     row |= {"pairs_counted": at.balance.counted, "pairs_left_out": at.balance.left_out}
     row |= {"key": at.key, "key_of": at.of, "mixed": at.mixed, "mixing": found.mixing}
-    return row | {"sides_differ": sides_differ(found, choice.levels), "ceiling": logits.ceiling}
+    return row | {"sides_differ": sides_differ(found, levels), "ceiling": logits.ceiling}
 
 
 def gated_most(case: Case, smallest: float) -> Json:
@@ -159,12 +159,12 @@ NAMES = {
 }
 
 
-def results(name: str, case: Case, choice: Choice) -> Iterator[Row]:
+def results(name: str, case: Case, levels: LevelsParams) -> Iterator[Row]:
     """The numbers of a run, under a name: the verdicts, what decides them, what is measured of the
     embedding."""
     if not case.logits.finite:
         return
-    row = run(case, choice)
+    row = run(case, levels)
     yield from verdict(name, "verdict on the logits", row["L"] or None, get_args(Verdict))
     yield from verdict(name, "verdict on the embedding", row["E"] or None, get_args(Verdict))
     named = {label: (row[key], unit) for key, (label, unit) in NAMES.items()}
@@ -262,17 +262,17 @@ BY_MODULUS = BY_KIND | RUNS | {
 }  # fmt: skip
 
 
-def moduli(cases: Sequence[Case], choice: Choice) -> pd.DataFrame:
+def moduli(cases: Sequence[Case], levels: LevelsParams) -> pd.DataFrame:
     """What each modulus is called, from its runs that generalise."""
     rows = []
     for (architecture, n), own in by_kind(cases).items():
-        done = [case for case in own if choice.done(case)]
-        L = [choice.votes(case).L for case in done]
+        done = [case for case in own if case.done]
+        L = [votes(case.logits, levels).L for case in done]
         both = [case.both(x) for case, x in zip(done, L, strict=True)]
         row: Json = {"architecture": architecture, "n": n, "runs": len(own)}
         row |= {"generalising": len(done)}
         for name, given in {"L": L, "E": [case.E for case in done], "both": both}.items():
-            row[name] = conclusion(given, choice.levels.fewest)
+            row[name] = conclusion(given, levels.fewest)
             row[f"{name}_runs"] = counted(given)
         rows.append(row)
     names = ["architecture", "n", "runs", "generalising"]
@@ -295,11 +295,11 @@ SPREAD = {
 INTERVALS = BY_KIND | MEASURE | RUNS | SPREAD
 
 
-def intervals(cases: Sequence[Case], choice: Choice, confidence: float) -> pd.DataFrame:
+def intervals(cases: Sequence[Case], levels: LevelsParams, confidence: float) -> pd.DataFrame:
     """Mean, Student's interval, for primary measures a simultaneous one, median, least, largest."""
     rows = []
     for (architecture, n), own in by_kind(cases).items():
-        done = [run(case, choice) for case in own if choice.done(case)]
+        done = [run(case, levels) for case in own if case.done]
         for name in ("gating", "balanced", "delta", "crossing", "within", "kept", "tau", "eta",
                      "cost"):  # fmt: skip
             values = [x[name] for x in done if x[name] is not None]

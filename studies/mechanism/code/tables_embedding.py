@@ -13,18 +13,20 @@ from strata.statistics import t_interval
 from strata.tables.format import STYLES
 from strata.tables.table import GENERALISED, MEASURE, RUN, Column, N, Record, Table
 from studies.mechanism.code.records import Embedding
-from studies.mechanism.code.study import Case, Choice
+from studies.mechanism.code.study import Case
 
 Numbers = dict[str, float | None]
 
 
 def tables(
-    cases: Sequence[Case], negative: Mapping[str, Embedding], choice: Choice, confidence: float
+    cases: Sequence[Case],
+    negative: Mapping[str, Embedding],
+    confidence: float,
 ) -> tuple[Table, ...]:
     """All of them. ``negative``: the negative controls by name."""
     named = {x.embedding.run: x.embedding for x in cases} | dict(negative)
     composite = {name: x for name, x in named.items() if x.crossing}
-    done = {x.embedding.run for x in cases if choice.done(x)}
+    done = {x.embedding.run for x in cases if x.done}
     counted = [named[name] for name in done if named[name].architecture == "transformer"]
     over = over_runs(sorted(counted, key=lambda x: (-x.n, x.seed)), confidence)
     moved = "Transported changes of the embedding: share with the predicted answer."

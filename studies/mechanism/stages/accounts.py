@@ -18,7 +18,7 @@ from strata.run import command
 from strata.tables import format
 from studies.mechanism.code import tables_accounts as accounts
 from studies.mechanism.code.records import Embedding, Logits
-from studies.mechanism.code.study import Case, Choice
+from studies.mechanism.code.study import Case
 from studies.params import load
 
 MODELS: tuple[str, ...] = ("trained", "memorised", "untrained")
@@ -29,7 +29,6 @@ def of_runs(
     folder: str, names: str, logits: str, embedding: str, metrics: str, *published: str
 ) -> None:
     params = load()
-    choice = Choice(params.accounts.levels, params.metrics.accuracy)
     read = (
         read_all(names, logits, Logits),
         read_all(names, embedding, Embedding),
@@ -37,13 +36,17 @@ def of_runs(
     )
     cases = [Case(*found) for found in zip(*read, strict=True)]
     usual = [case for case in cases if GridParams.usual(case.logits.run)]
-    format.write(accounts.tables(usual, choice, params.grid.confidence), folder)
+    format.write(accounts.tables(usual, params.accounts.levels, params.grid.confidence), folder)
     named = {case.logits.run: case for case in cases}
     for theirs in published:
         named["published"] = Case(
             *(store.read_model(Path(theirs, f"{x}.json"), FILES[x]) for x in FILES)
         )
-    rows = (x for name, case in named.items() for x in accounts.results(name, case, choice))
+    rows = (
+        x
+        for name, case in named.items()
+        for x in accounts.results(name, case, params.accounts.levels)
+    )
     results.write(Path(folder, "results.parquet"), rows)
 
 

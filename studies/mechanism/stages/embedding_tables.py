@@ -13,12 +13,12 @@ from strata.run import command
 from strata.tables import format
 from studies.mechanism.code import tables_embedding as embedding
 from studies.mechanism.code.records import Embedding, Logits
-from studies.mechanism.code.study import Case, Choice
+from studies.mechanism.code.study import Case
 from studies.params import load
 
 
 def main(folder: str, names: str, logits: str, measured: str, metrics: str, *controls: str) -> None:
-    params = load()
+    confidence = load().grid.confidence
     found = zip(
         read_all(names, logits, Logits),
         read_all(names, measured, Embedding),
@@ -28,8 +28,7 @@ def main(folder: str, names: str, logits: str, measured: str, metrics: str, *con
     cases = [Case(*of_run) for of_run in found if GridParams.usual(of_run[0].run)]
     named = (control.partition("=") for control in controls)
     negative = {name: store.read_model(path, Embedding) for name, _, path in named}
-    choice = Choice(params.accounts.levels, params.metrics.accuracy)
-    format.write(embedding.tables(cases, negative, choice, params.grid.confidence), folder)
+    format.write(embedding.tables(cases, negative, confidence), folder)
 
 
 if __name__ == "__main__":

@@ -34,12 +34,12 @@ HEADS |= {
 
 
 def tables(
-    asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame, level: float
+    asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame
 ) -> tuple[Table, Table]:
     """The runs, and what is said of them."""
     [n] = {run.n for run in asked}
     about = f"Four primes, n = {n}"
-    own = planned(asked, runs, found, level)
+    own = planned(asked, runs, found)
     if {f"put to, 0 = {x}" for x in SCALES.values()} & {*found["measure"]}:
         own = own.join(pd.DataFrame([heads(found, run) for run in own["run"]]))
     rows = statements(own, found)

@@ -13,14 +13,13 @@ from strata.measure.metrics import Metrics
 from strata.run import command
 from strata.tables import format
 from studies.moduli.code import four_primes
-from studies.params import load, runs
+from studies.params import runs
 
 
 def main(folder: str, listed: str, metrics: str, *found: str) -> None:
-    level = load().metrics.accuracy
     asked = [run for run in runs("moduli", listed) if len(primefactors(run.n)) == 4]
     measured, more = read_collected(metrics, Metrics), results.read(*found)
-    format.write(four_primes.tables(asked, measured, more, level), folder)
+    format.write(four_primes.tables(asked, measured, more), folder)
 
 
 if __name__ == "__main__":

@@ -51,12 +51,12 @@ def tables(
     )  # fmt: skip
 
 
-def seeds(theirs: Metrics, runs: Sequence[Metrics], level: float) -> list[Metrics]:
+def seeds(theirs: Metrics, runs: Sequence[Metrics]) -> list[Metrics]:
     """The runs that stand beside: of another modulus, of another kind, and those that do not
     generalise are left out."""
     kind = (theirs.architecture, theirs.n)
     same = (x for x in runs if (x.architecture, x.n) == kind)
-    return [x for x in same if x.finite and (x.accuracy.validation or 0) >= level]
+    return [x for x in same if x.generalised]
 
 
 def blocks(name: str, metrics: Metrics) -> Iterator[Row]:

@@ -73,7 +73,7 @@ def convert(content: bytes, origin: str, printed: PrintedTraining) -> Converted:
     except InputError as error:
         raise InputError(f"{origin}: {error}") from None
     d_mlp, d_model = weights["W_out"].shape
-    if (d_model, d_mlp) != (config.embed_dim, config.mlp_dim) or columns is None:
+    if (d_model, d_mlp) != (config.embed_dim, config.mlp_dim) or not len(columns):
         raise InputError(f"{origin}: config: its weights have d_model {d_model}, d_mlp {d_mlp}")
     theirs = {"d_model": d_model, "n_heads": config.num_heads, "d_mlp": d_mlp}
     theirs |= {"epochs": len(file.losses), "validate_every": printed.validate_every}

@@ -41,7 +41,6 @@ def tables(
     planned: Sequence[Run],
     runs: Sequence[Metrics],
     found: pd.DataFrame,
-    level: float,
     confidence: float,
 ) -> tuple[Table, Table]:
     """The components of each measure, and the runs. ``planned``: the runs with a split and initial
@@ -52,7 +51,7 @@ def tables(
     about = f"Splits crossed with initial weights, n = {n}"
     asked = [Run(n, split, "", weights) for split in seeds for weights in seeds]
     twice = [run for run in planned if run.variant == AGAIN]
-    own, again = (cells(x, runs, found, level) for x in (asked, twice))
+    own, again = (cells(x, runs, found) for x in (asked, twice))
     known = [x for x in MEASURES if len(own.dropna(subset=[x]))]
     rows = components(own, again, seeds, confidence, known)
     shown = pd.concat([own, again], ignore_index=True).drop(
@@ -64,13 +63,11 @@ def tables(
     )
 
 
-def cells(
-    asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame, level: float
-) -> pd.DataFrame:
+def cells(asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame) -> pd.DataFrame:
     """The runs of the study that there are, with their measures."""
     by, gating = {x.run: x for x in runs}, numbers(found, "gating γ")
     rows = [
-        _measured(run, by[str(run)], level) | {"gating": gating.get(str(run))}
+        _measured(run, by[str(run)]) | {"gating": gating.get(str(run))}
         for run in asked
         if str(run) in by
     ]
@@ -79,10 +76,10 @@ def cells(
     return pd.DataFrame(rows, columns=names).astype(whole)
 
 
-def _measured(run: Run, metrics: Metrics, level: float) -> Row:
+def _measured(run: Run, metrics: Metrics) -> Row:
     """One row of ``cells``. Measures of a class are means over the classes of two or more."""
     row: Row = {"run": str(run), "split_seed": run.seed, "weights_seed": run.weights_seed}
-    row |= {"generalised": metrics.finite and (metrics.accuracy.validation or 0) >= level}
+    row |= {"generalised": metrics.generalised}
     fits = [c.character_fit.r2 for c in metrics.classes if c.character_fit]
     energies = [c.fve for c in metrics.classes if c.fve is not None]
     row |= {"r2_classes": _mean(fits), "fve_classes": _mean(energies)}

@@ -16,8 +16,7 @@ from studies.seeds.code import crossed
 def main(folder: str, listed: str, metrics: str, *found: str) -> None:
     params = load()
     measured, more = read_collected(metrics, Metrics), results.read(*found)
-    level, confidence = params.metrics.accuracy, params.grid.confidence
-    made = crossed.tables(runs("seeds", listed), measured, more, level, confidence)
+    made = crossed.tables(runs("seeds", listed), measured, more, params.grid.confidence)
     format.write(made, folder)
 
 
