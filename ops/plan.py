@@ -33,7 +33,7 @@ from strata.params import load
 from strata.run import InputError, command
 
 logging.getLogger("dvc").setLevel(logging.ERROR)  # what is taken from the run cache is no news
-QUICK = {"code", "check"}  # are run to plan what follows
+QUICK = {"code", "params", "check"}  # are run to plan what follows
 TRAINS = {"train", "checkpoints", "controls"}
 
 

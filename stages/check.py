@@ -1,18 +1,17 @@
-"""Refuse a params.yaml or a list of runs that no stage could work with, before anything expensive
-starts; and write what decides each run.
+"""Refuse a list of runs that no stage could work with, before anything expensive starts; and write
+what decides each run.
 
-In: params.yaml; a folder; after --runs the names of the runs, that of the headline last. Out, in
-the folder: split/RUN.json and train/RUN.json, which change where that run's own settings do;
+In: the checked parameters; a folder; the names of the runs, that of the headline last. Out, in the
+folder: split/RUN.json and train/RUN.json, which change where that run's own settings do;
 metrics.json, the settings of the measures; runs.json, the names without the headline's. Says how
-many of the runs were trained with other
-settings.
+many of the runs were trained with other settings.
 """
 
 from collections.abc import Iterable
 
 from ops import files, provenance
 from strata import store
-from strata.params import load
+from strata.params import Params
 from strata.run import InputError, Run, command
 
 
@@ -28,9 +27,9 @@ def others(folder: str, names: Iterable[str]) -> list[str]:
     ]
 
 
-def main(folder: str, flag: str, *names: str) -> None:
+def main(checked: str, folder: str, *names: str) -> None:
     files.refuse_cut_off()
-    params, listed = load("params.yaml"), names[:-1]
+    params, listed = store.read_model(checked, Params), names[:-1]
     for name in listed:
         if listed.count(name) > 1:
             raise InputError(f"runs: {name}: must be listed once")

@@ -26,7 +26,7 @@ TINY = {
 }  # fmt: skip
 FIGURES = {"fig01-hierarchy", "metrics-figures"}  # the stages of figures that a tiny paper has
 OF_A_RUN = ("split", "train", "activations", "metrics")
-EVERY = {"code", "check@runs", "collect", "tables", "seeds", "forward", *FIGURES}
+EVERY = {"code", "params", "check@runs", "collect", "tables", "seeds", "forward", *FIGURES}
 EVERY |= {f"{kind}@{RUN}" for kind in OF_A_RUN}
 # What tiny studies have of each pipeline file, as a stage's own name.
 STUDIES = {

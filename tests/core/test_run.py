@@ -180,10 +180,10 @@ def test_shapes_add_up_to_the_papers_parameter_counts(run):
 
 def test_a_stage_ends_with_one_line_and_exit_code_one(tmp_path, monkeypatch):
     (tmp_path / "params.yaml").write_text(with_value("epochs", "0"), encoding="utf-8")
-    check = [sys.executable, str(ROOT / "stages" / "check.py"), "data/config", "--runs"]
-    done = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True, check=False)
+    stage = [sys.executable, str(ROOT / "stages" / "params.py"), "data/params.json"]
+    done = subprocess.run(stage, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.startswith("check: params.yaml: train.epochs = 0: ")
+    assert done.stderr.startswith("params: params.yaml: train.epochs = 0: ")
     assert done.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["params.yaml"]
     monkeypatch.setattr(sys, "argv", ["stages/split.py", "../x"])

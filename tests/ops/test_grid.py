@@ -49,7 +49,7 @@ def trainings(tmp_path_factory) -> Project:
     kept = {"dvc.yaml": pipeline(set())["dvc.yaml"]}
     kept |= {"studies/dvc.yaml": studies()["studies/dvc.yaml"]}
     for whole in kept.values():
-        names = {"code", "check", "split", "train"}
+        names = {"code", "params", "check", "split", "train"}
         whole["stages"] = {k: v for k, v in whole["stages"].items() if k in names}
         whole.pop("plots", None)
     project = prepared(folder, kept)
@@ -64,7 +64,7 @@ def trainings(tmp_path_factory) -> Project:
         assert old in text
         count = -1 if path.endswith("runs.yaml") else 1
         (folder / path).write_text(text.replace(old, new, count))
-    project.dvc("repro", "code", "check@runs")
+    project.dvc("repro", "check@runs")
     project.dvc("repro", "code", "check", project="studies")
     project.do("git", "add", "--all")
     project.do("git", "commit", "--quiet", "--message", "made")

@@ -15,7 +15,7 @@ with plan.scratch(sys.argv[2:]) as top:
         plan.quick(project)
         print(*ahead.stages(project))
 """
-QUICK = {"code", "check@runs"}  # are run to plan what follows
+QUICK = {"code", "params", "check@runs"}  # are run to plan what follows
 
 
 def planned(project: Project, *overrides: str, projects: str = "") -> set[str]:
@@ -104,7 +104,7 @@ def test_bad_input_gets_one_line_and_loses_nothing(key, value, named, restored):
     restored.set(key, value)
     done = restored.run(sys.executable, "-m", "dvc", "repro")
     assert done.returncode != 0
-    lines = [line for line in done.stdout.splitlines() if line.startswith("check: params.yaml: ")]
+    lines = [line for line in done.stdout.splitlines() if line.startswith("params: params.yaml: ")]
     assert len(lines) == 1 and named in lines[0]
     said = restored.run(sys.executable, "-m", "ops.plan")
     assert said.returncode == 1 and len(said.stdout.splitlines()) == 1 and named in said.stdout
@@ -160,4 +160,4 @@ def test_studies_follow_the_paper_and_train_nothing(both, tmp_path):
     assert measured <= {x.rpartition(":")[2] for x in ran}
     assert not {x for x in (*at_most, *ran) if "train@" in x or "activations@" in x}
     named = {x.replace("studies/dvc.yaml:", "").replace("studies/", "") for x in at_most}
-    assert {x for x in ran if not x.endswith(("code", "check", "check@runs"))} <= named
+    assert {x for x in ran if not x.endswith(("code", "params", "check", "check@runs"))} <= named
