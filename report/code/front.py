@@ -7,7 +7,7 @@ they say of the headline run follows from its costs.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from report.code import claims, numbers
+from report.code import numbers, verdicts
 from report.code.appendix import Page
 from report.code.numbers import Results
 from report.code.site import rendered
@@ -28,11 +28,11 @@ SCRIPTS = (
     "inside",
 )
 SIGNS = {
-    claims.HOLDS: "is-holds",
-    claims.DIFFERS: "is-differs",
-    claims.REJECTED: "is-rejected",
-    claims.UNSHOWN: "is-unshown",
-    claims.UNTESTED: "is-untested",
+    verdicts.HOLDS: "is-holds",
+    verdicts.DIFFERS: "is-differs",
+    verdicts.REJECTED: "is-rejected",
+    verdicts.UNSHOWN: "is-unshown",
+    verdicts.UNTESTED: "is-untested",
 }
 OPTIONAL = ("url", "repository-code", "date-released")  # of CITATION.cff
 CLEAN = 0.05  # of what a cut makes wrong, so much may be wrong modulo another prime
@@ -43,8 +43,8 @@ def page(
 ) -> str:
     """The front page over these pages of the appendix, for the headline run; ``hero`` is what
     ``hero.data`` wrote of it, ``cff`` what CITATION.cff holds."""
-    verdicts = claims.judged(results)
-    counts = [(x, sum(v["verdict"] == x for v in verdicts.values())) for x in SIGNS]
+    judged = verdicts.judged(results)
+    counts = [(x, sum(v["verdict"] == x for v in judged.values())) for x in SIGNS]
     [paper] = cff["references"]
     said = numbers.found(results)
     return rendered(
@@ -58,7 +58,7 @@ def page(
         by_primes=bool(hero) and by_primes(hero, said),
         numbers=said,
         data=hero and hero | {"gating": said["accounts"] and gating(said["accounts"])},
-        verdicts=verdicts,
+        verdicts=judged,
         tally=[(x, count) for x, count in counts if count],
         signs=SIGNS,
         sections=sections(made),

@@ -12,7 +12,7 @@ from reading import ROOT, RUN
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from report.code import claims, front, hero, run_data
+from report.code import front, hero, run_data, verdicts
 from strata import monoid
 from strata.api.model import Model, model_of
 from strata.monoid import algebraic_order, classes
@@ -339,9 +339,9 @@ def test_each_claim_shows_its_verdict_by_a_sign_and_a_colour(dark, reader):
     look = """return [...document.querySelectorAll('#claims .verdict')].map(x => [x.textContent,
         getComputedStyle(x, '::before').content, getComputedStyle(x).backgroundColor])"""
     shown = reader.js(look)
-    assert len(shown) == len(claims.CLAIMS) and {x for x, *_ in shown} <= set(front.SIGNS)
+    assert len(shown) == len(verdicts.CLAIMS) and {x for x, *_ in shown} <= set(front.SIGNS)
     signs = {verdict: (sign.strip('"'), back) for verdict, sign, back in shown}
-    assert signs[claims.HOLDS] != signs[claims.DIFFERS] and len(signs) > 2
+    assert signs[verdicts.HOLDS] != signs[verdicts.DIFFERS] and len(signs) > 2
     assert "rgba(0, 0, 0, 0)" not in {back for _, back in signs.values()}
 
 

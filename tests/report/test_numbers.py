@@ -2,9 +2,9 @@
 
 import pytest
 
-from report.code import claims, numbers
-from report.code.claims import DIFFERS, HOLDS, REJECTED, UNSHOWN, UNTESTED
+from report.code import numbers, verdicts
 from report.code.numbers import WITHIN, Results
+from report.code.verdicts import DIFFERS, HOLDS, REJECTED, UNSHOWN, UNTESTED
 
 
 def metrics(seed: int, **changed: object) -> dict:
@@ -28,7 +28,7 @@ def results(seeds: list[dict], **tables: list[dict]) -> Results:
 
 
 def test_without_tables_and_runs_no_claim_is_tested_and_no_number_is_said():
-    assert {x["verdict"] for x in claims.judged(results([])).values()} == {UNTESTED}
+    assert {x["verdict"] for x in verdicts.judged(results([])).values()} == {UNTESTED}
     found = numbers.found(results([]))
     assert set(found.values()) == {None}
 
@@ -36,13 +36,13 @@ def test_without_tables_and_runs_no_claim_is_tested_and_no_number_is_said():
 def test_metrics_alone_decide_what_is_about_one_modulus():
     wrong = metrics(2, accuracy={"all": 0.9}, classes=[{"pca": {"components": 3}}])
     seeds = [metrics(1), wrong, metrics(3)]
-    found = claims.judged(results(seeds))
+    found = verdicts.judged(results(seeds))
     assert (found["accuracy"]["verdict"], found["accuracy"]["min"]) == (HOLDS, 0.9)
     assert (found["dimension"]["verdict"], found["dimension"]["max"]) == (HOLDS, 0.3)
     assert found["directions"]["verdict"] == HOLDS
     for name in ("regions", "token-order", "neurons"):
         assert found[name]["verdict"] == DIFFERS and found[name]["runs"] == 3
-    found = claims.judged(results([wrong, wrong, metrics(3)]))
+    found = verdicts.judged(results([wrong, wrong, metrics(3)]))
     assert found["accuracy"]["verdict"] == found["dimension"]["verdict"] == DIFFERS
     assert numbers.components(results(seeds))["q"] == "5"
 
@@ -57,7 +57,7 @@ def test_only_runs_trained_as_the_papers_count_as_seeds():
 def test_a_criterion_holds_where_most_of_the_runs_that_it_applies_to_pass(passes, verdict):
     test = {"section": "routing", "test": "writes into the classes"}
     row = test | {"passes": passes, "runs": 10, "of": 40}
-    found = claims.judged(results([], evidence_runs=[row]))["writes"]
+    found = verdicts.judged(results([], evidence_runs=[row]))["writes"]
     assert found == {"verdict": verdict, "runs": 10, "met": passes}
 
 
@@ -65,7 +65,7 @@ def test_a_criterion_holds_where_most_of_the_runs_that_it_applies_to_pass(passes
 def test_a_table_of_the_paper_holds_where_most_of_its_numbers_are_within_the_seeds(inside, verdict):
     said = [WITHIN] * inside + ["above every seed"] * (4 - inside) + [None]
     rows = [{"where": "Table 2", "verdict": x, "runs": 10} for x in said]
-    found = claims.judged(results([], classes_verdict=rows))
+    found = verdicts.judged(results([], classes_verdict=rows))
     assert found["sparse"] == {"verdict": verdict, "within": inside, "of": 4, "runs": 10}
     assert found["characters"]["verdict"] == UNTESTED
 
@@ -78,8 +78,8 @@ def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdi
     rows = [row | {"run": f"n{n}-s1", "n": n} for n in (15, 35, 12, 113)]
     rows += [rows[0] | {"architecture": "mlp"}, rows[0] | {"generalised": False}]
     found = results([], accounts_runs=rows)
-    assert claims.judged(found)["mechanism"]["verdict"] == verdict
-    assert claims.judged(found)["mechanism"]["runs"] == 2
+    assert verdicts.judged(found)["mechanism"]["verdict"] == verdict
+    assert verdicts.judged(found)["mechanism"]["runs"] == 2
     own = numbers.accounts(found)
     assert own["embedding"] == [(35, 1, 1), (15, 1, 1)]
     assert (own["tau"], own["strata"], own["controls"]) == (2, 0, [])
@@ -118,5 +118,5 @@ def test_the_claim_on_the_architecture_needs_both_its_halves(faster, equal, verd
     rows = [{"statement": "generalise faster", "n": None, "held": 8, "later": 2, "said": faster}]
     for n, said in ((15, equal), (35, "not called: too few seeds")):
         rows.append({"statement": "perform equally well", "n": n, "seeds": 5, "said": said})
-    found = claims.judged(results([], mlp_seeds=rows))["architecture"]
+    found = verdicts.judged(results([], mlp_seeds=rows))["architecture"]
     assert found["verdict"] == verdict and found["runs"] == (5 if verdict != UNTESTED else 0)
