@@ -30,7 +30,7 @@ def studied(
     key: Key, epoch: int | None = 1000, accuracy: float = 1.0, mixes: bool = False,
     along: bool = True, fve: float = 0.0, components: int = 9, validation: float = 1.0,
     weights_seed: int = -1, variant: str = "", L: str = "primes", E: str = "primes",
-    gating: float = 1.0,
+    gating: float = 1.0, first: int | None = 500,
 ) -> Studied:  # fmt: skip
     """One run in which this is planted; ``fve`` is added to that of every class."""
     n, seed, kind = key
@@ -40,6 +40,7 @@ def studied(
     metrics = changed(
         made, run=name, n=n, seed=seed, architecture=kind,
         generalised=validation >= 0.99, pca=changed(made.pca, components=components),
+        first_099=changed(made.first_099, validation=first),
         epoch_099=changed(made.epoch_099, validation=epoch),
         accuracy=changed(made.accuracy, all=accuracy, validation=validation),
         classes=tuple(changed(c, fve=c.fve + fve) if c.fve else c for c in made.classes),

@@ -49,7 +49,7 @@ def later(key: Key, of: Sequence[tuple[int, int]]) -> dict[str, Any]:
     """MLP-only models are earlier but for these n and seeds."""
     n, seed, kind = key
     early = (kind == "mlp") != ((n, seed) in of)
-    return {"epoch": 800 if early else 1000}
+    return {"epoch": 800 if early else 1000, "first": 900 if early else 700}
 
 
 def test_a_pair_is_of_one_modulus_and_one_of_five_seeds():
@@ -78,6 +78,11 @@ def test_faster_is_said_by_the_sign_test_over_all_pairs(other, verdict):
     assert row["p_test"] == pytest.approx(np.mean(uneven))
     assert row["said"] == verdict
     assert (row["moduli"], row["held"], row["later"]) == ("35, 15", 10 - len(other), len(other))
+    first = said(runs((35, 15), lambda key: later(key, other)), mlp_seeds.FIRST)
+    assert first["p_test"] == row["p_test"] and first["p_holm"] is None
+    assert (first["held"], first["later"]) == (row["later"], row["held"])
+    swapped = {"holds": "the opposite", "the opposite": "holds"}
+    assert first["said"] == swapped.get(verdict, verdict)
 
 
 def test_a_run_that_never_gets_there_is_the_later_one_and_two_of_them_are_no_pair():
@@ -146,13 +151,14 @@ def test_directions_go_with_primes_where_every_criterion_of_axes_is_passed():
 
 def test_the_tests_of_the_study_are_corrected_together():
     rows, _, _ = tables(runs((35, 15), lambda key: later(key, []) | {"mixes": key[2] == "mlp"}))
-    tested = [x for x in rows if x["p_test"] is not None]
+    planned = [x for x in rows if x["statement"] != mlp_seeds.FIRST]
+    tested = [x for x in planned if x["p_test"] is not None]
     assert [x["statement"] for x in tested] == [
         mlp_seeds.FASTER,
         *(f"{x}, against transformers" for x in (mlp_seeds.MIX, mlp_seeds.PRIMES)),
     ]
     assert [x["p_holm"] for x in tested] == holm([x["p_test"] for x in tested])
-    assert [x["p_holm"] is None for x in rows] == [x["p_test"] is None for x in rows]
+    assert [x["p_holm"] is None for x in planned] == [x["p_test"] is None for x in planned]
 
 
 def test_of_a_modulus_that_lacks_a_seed_nothing_is_said_and_nothing_else_changes():
@@ -175,7 +181,7 @@ def test_of_a_modulus_that_lacks_a_seed_nothing_is_said_and_nothing_else_changes
 def test_without_a_whole_modulus_no_sum_is_called():
     rows, _, _ = tables(runs([35, 7], lambda _: {}, [1, 2]))
     over = [x["said"] for x in rows if x["n"] is None]
-    assert over == [mlp_seeds.NOT_CALLED] * 4
+    assert over == [mlp_seeds.NOT_CALLED] * 5
     assert {x["p_test"] for x in rows} == {None}
 
 
@@ -237,7 +243,12 @@ def test_what_no_study_has_measured_is_left_out():
     own = runs((35, 15), lambda key: later(key, []))
     made = mlp_seeds.tables(of_pairs(own, found([])), None, 0.01, 0.95)
     statements = {*made[0].frame["statement"]}
-    assert statements == {mlp_seeds.FASTER, mlp_seeds.EQUALLY, mlp_seeds.STRATA}
+    assert statements == {
+        mlp_seeds.FASTER,
+        mlp_seeds.FIRST,
+        mlp_seeds.EQUALLY,
+        mlp_seeds.STRATA,
+    }
     assert not [name for name in made[1].frame if name.startswith(("mixes", "directions"))]
 
 

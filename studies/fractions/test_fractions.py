@@ -14,14 +14,18 @@ from studies.fractions.code import fractions
 VARIANTS = {0.2: "fifth", 0.3: "", 0.4: "twofifths", 0.5: "half"}
 ASKED = {Run(143, s, v): x for x, v in VARIANTS.items() for s in (1, 2)}
 EPOCHS = {0.2: 9000, 0.3: 7000, 0.4: 5000, 0.5: 4000}
-FAILED = {"epoch": None, "validation": 0.5}
+FAILED = {"epoch": None, "first": None, "validation": 0.5}
 Planted = Callable[[float, int], dict[str, Any]]
 
 
 def runs(planted: Planted) -> list[Studied]:
     """The eight runs; a later epoch for the smaller fraction, unless that is planted."""
+
+    def usual(x: float, s: int) -> dict[str, Any]:
+        return {"epoch": EPOCHS[x] + s, "first": EPOCHS[x] // 2}
+
     return [
-        studied((143, s, "transformer"), **{"variant": v, "epoch": EPOCHS[x] + s} | planted(x, s))
+        studied((143, s, "transformer"), variant=v, **usual(x, s) | planted(x, s))
         for x, v in VARIANTS.items()
         for s in (1, 2)
     ]
@@ -32,7 +36,7 @@ def tables(own: Sequence[Studied]) -> tuple[Table, Table]:
 
 
 def said(own: Sequence[Studied]) -> list[tuple[int, int, int, str]]:
-    """Of the epoch and of mixing: over how many runs, how many of how many, the verdict."""
+    """Of both epochs and of mixing: over how many runs, how many of how many, the verdict."""
     rows = tables(own)[1].frame.to_dict("records")
     return [(x["runs"], x["held"], x["of_all"], x["verdict"]) for x in rows]
 
@@ -41,7 +45,9 @@ def test_a_step_up_in_one_seed_or_none_is_no_way_down():
     assert said(runs(lambda x, s: {}))[0] == (8, 6, 6, "yes")
     for epoch in (5002, 6000):  # that of the step before, or a later one
         up = said(runs(lambda x, s, at=epoch: {"epoch": at} if (x, s) == (0.5, 2) else {}))
-        assert up[0] == (8, 5, 6, "no")
+        assert up[:2] == [(8, 5, 6, "no"), (8, 6, 6, "yes")]
+    first = said(runs(lambda x, s: {"first": 9000} if (x, s) == (0.5, 2) else {}))
+    assert first[:2] == [(8, 6, 6, "yes"), (8, 5, 6, "no")]
 
 
 @pytest.mark.parametrize(
@@ -53,13 +59,13 @@ def test_a_step_up_in_one_seed_or_none_is_no_way_down():
 def test_mixing_depends_on_data_if_both_seeds_mix_at_one_fraction_and_neither_at_another(
     mixing, depends
 ):
-    _, row = said(runs(lambda x, s: {"mixes": (x, s) in mixing}))
+    *_, row = said(runs(lambda x, s: {"mixes": (x, s) in mixing}))
     assert row == (8, len(mixing), 8, depends)
 
 
 def test_a_run_that_does_not_generalise_is_later_and_in_no_count_of_mixing():
     own = runs(lambda x, s: FAILED if (x, s) == (0.2, 1) else {"mixes": x == 0.2})
-    assert said(own) == [(8, 6, 6, "yes"), (7, 1, 7, "no")]
+    assert said(own) == [(8, 6, 6, "yes"), (8, 6, 6, "yes"), (7, 1, 7, "no")]
     none = said(runs(lambda x, s: FAILED if s == 1 and x < 0.4 else {}))
     assert none[0] == (8, 5, 6, "no")
 
@@ -79,5 +85,5 @@ def test_while_a_run_is_missing_nothing_is_said_and_its_row_says_so(tmp_path):
 def test_without_the_study_of_the_mechanism_there_is_no_mixing():
     own = runs(lambda x, s: {})
     made = fractions.tables(ASKED, [x.metrics for x in own], found([]))
-    assert made[1].frame["about"].tolist() == [fractions.EPOCH]
+    assert made[1].frame["about"].tolist() == [fractions.EPOCH, fractions.FIRST]
     assert not {"mixes", "L", "E"} & {*made[0].frame}

@@ -10,12 +10,16 @@ from strata.measure.metrics import Metrics
 from strata.run import Run
 from strata.tables.table import RUN, SEED, Column
 
+EPOCH = Column(
+    "to stay, validation", "count", "r", "never", lambda row: pd.isna(row["generalises"])
+)
 PLANNED = RUN | SEED | {
     "generalises": Column("generalises", "truth", "l", missing="not trained"),
-    "epoch_validation": Column(
-        "to stay, validation", "count", "r", "never", lambda row: pd.isna(row["generalises"])
-    ),
-    "accuracy_all": Column("accuracy, all pairs", "share"),
+    "first_validation": EPOCH._replace(heading="first, validation"),
+    "epoch_validation": EPOCH,
+    "accuracy_validation": Column("validation", "share"),
+    "accuracy_mirror_free": Column("mirror-free", "share"),
+    "accuracy_all": Column("all pairs", "share"),
     "mixes": Column("mixes", "truth", "l"),
     "L": Column("logits", align="l"),
     "E": Column("embedding", align="l"),
@@ -30,11 +34,14 @@ def planned(asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame) 
     for run in asked:
         row = {"run": str(run), "seed": run.seed}
         if x := known.get(str(run)):
-            row |= {"generalises": x.generalised}
-            row |= {"epoch_validation": x.epoch_099.validation, "accuracy_all": x.accuracy.all}
+            row |= {"generalises": x.generalised, "first_validation": x.first_099.validation}
+            row |= {"epoch_validation": x.epoch_099.validation}
+            names = ("validation", "mirror_free", "all")
+            row |= {f"accuracy_{name}": getattr(x.accuracy, name) for name in names}
         rows.append(row)
-    frame = pd.DataFrame(rows, columns=["run", "seed", *list(PLANNED)[2:5]])
-    frame = frame.astype({"generalises": "boolean", "epoch_validation": "Int64"})
+    frame = pd.DataFrame(rows, columns=["run", "seed", *list(PLANNED)[2:8]])
+    whole = dict.fromkeys(["first_validation", "epoch_validation"], "Int64")
+    frame = frame.astype({"generalises": "boolean"} | whole)
     verdicts = {
         "mixes": results.truths(found, "mixing"),
         "L": results.verdicts(found, "verdict on the logits"),

@@ -6,6 +6,7 @@ nothing is said of it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,11 @@ from studies.architectures.code.paired import Pair, Paired, Subject
 Row = dict[str, Any]
 Counts = tuple[int, int]  # how many, of how many
 Holds = Callable[[Subject], bool | None]
-FASTER, EQUALLY = "generalise faster", "perform equally well"
+FASTER, FIRST = "generalise faster", "generalise faster, by first epoch"
+EQUALLY = "perform equally well"
 MIX, STRATA, PRIMES = "mix primes", "learn the same strata", "directions go with primes"
 NOT_CALLED = "not called"
+EPOCHS = {FASTER: attrgetter("stays"), FIRST: attrgetter("first")}  # of a run
 DIFFERS = ("differs", "no difference was shown")  # where a test shows something, and where not
 
 
@@ -50,7 +53,7 @@ def counted(row: Record) -> str:
     held = "" if pd.isna(row["held"]) else f"{row['held']} of {row['cases']}"
     if pd.notna(row["held_transformer"]):
         held += f", transformers {row['held_transformer']} of {row['cases_transformer']}"
-    if row["statement"] == FASTER:
+    if row["statement"] in EPOCHS:
         return over + _faster(row, held)
     if row["statement"] == EQUALLY:
         text = f"mean difference {signed(100 * estimate, 2)} points"
@@ -91,23 +94,26 @@ def statements(
     of: Paired, gaps: pd.DataFrame, called: pd.DataFrame | None, equal: float, confidence: float
 ) -> pd.DataFrame:
     """Each statement for each modulus and over all, with counts, test and what is said. p-values of
-    the study are corrected together; those of single measures within their modulus. A statement
-    whose numbers no study has measured is left out."""
+    the study are corrected together, without that of the first epoch, which was looked at later;
+    those of single measures within their modulus. A statement whose numbers no study has measured
+    is left out."""
     of_runs = {MIX: lambda run: run.mixes, PRIMES: lambda run: run.directions}
     known = {name: holds for name, holds in of_runs.items() if measured(of, holds)}
     whole = of.whole().of
     rows = [
-        *faster(of),
+        *faster(of, FASTER),
+        *faster(of, FIRST),
         *(equally(n, own, n in whole, equal, confidence) for n, own in of.of.items()),
         *(mix(of, known[MIX], confidence) if MIX in known else ()),
         *(strata(n, len(own), n in whole, gaps) for n, own in of.of.items()),
         *accounts_of(of, called),
         *(over_moduli(PRIMES, of, known[PRIMES]) if PRIMES in known else ()),
     ]
-    for row, p in zip(rows, holm([row.get("p_test") for row in rows]), strict=True):
+    planned = [None if row["statement"] == FIRST else row.get("p_test") for row in rows]
+    for row, p in zip(rows, holm(planned), strict=True):
         row["p_holm"] = p
-        if p is not None:
-            row["said"] = row["words"][p >= 1 - confidence]
+        if (judged := row.get("p_test") if p is None else p) is not None:
+            row["said"] = row["words"][judged >= 1 - confidence]
     estimate = ["estimate_unit", "estimate", "estimate_low", "estimate_high"]
     counts = ["held", "cases", "later", "held_transformer", "cases_transformer"]
     names = ["statement", "n", "seeds", "moduli", *counts, *estimate, "p_test", "p_holm"]
@@ -128,13 +134,13 @@ def over(moduli: Iterable[int]) -> str:
     return ", ".join(map(str, moduli))
 
 
-def faster(of: Paired) -> list[Row]:
-    """Sign test over pairs of the epochs from which validation accuracy stays; a run that never
-    gets there is the later one, and two of them are no pair."""
-    rows = [epochs(n, own) for n, own in of.of.items()]
-    row: Row = {"statement": FASTER, "said": NOT_CALLED}
+def faster(of: Paired, statement: str) -> list[Row]:
+    """Sign test over pairs of the epochs of validation accuracy that a statement takes; a run that
+    never gets there is the later one, and two of them are no pair."""
+    rows = [{"statement": statement, "n": n} | ratios(own, statement) for n, own in of.of.items()]
+    row: Row = {"statement": statement, "said": NOT_CALLED}
     if called := of.whole().of:
-        known = [x.epochs for own in called.values() for x in own if min(x.epochs) < np.inf]
+        known = [x for own in called.values() for x in epochs(own, statement)]
         signs = [np.sign(mlp - transformer) for mlp, transformer in known]
         earlier, later = signs.count(-1), signs.count(1)
         row |= {"moduli": over(called), "held": earlier, "cases": len(signs), "later": later}
@@ -143,12 +149,18 @@ def faster(of: Paired) -> list[Row]:
     return [*rows, row]
 
 
-def epochs(n: int, own: Sequence[Pair]) -> Row:
+def epochs(own: Sequence[Pair], statement: str) -> list[tuple[float, float]]:
+    """Those of the MLP-only model and the transformer, where one of them is finite."""
+    both = [(EPOCHS[statement](pair.mlp), EPOCHS[statement](pair.transformer)) for pair in own]
+    return [x for x in both if min(x) < np.inf]
+
+
+def ratios(own: Sequence[Pair], statement: str) -> Row:
     """How many are earlier, and the median of the epoch of the MLP-only model over that of the
     transformer."""
-    known = [x.epochs for x in own if min(x.epochs) < np.inf]
+    known = epochs(own, statement)
     median = float(np.median([mlp / transformer for mlp, transformer in known] or [np.inf]))
-    row: Row = {"statement": FASTER, "n": n, "seeds": len(own), "estimate_unit": "ratio"}
+    row: Row = {"seeds": len(own), "estimate_unit": "ratio"}
     row |= {"held": sum(x < y for x, y in known), "cases": len(known)}
     return row if median == np.inf else row | {"estimate": median}
 

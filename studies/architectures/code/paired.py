@@ -27,10 +27,14 @@ class Subject(NamedTuple):
     directions: bool | None  # whether they go with primes
 
     @property
-    def epoch(self) -> float:
-        """From which validation accuracy stays at its level; ∞ where it never does."""
-        found = self.metrics.epoch_099.validation
-        return np.inf if found is None else float(found)
+    def first(self) -> float:
+        """Epoch at which validation accuracy first is at its level; ∞ where it never is."""
+        return np.inf if (found := self.metrics.first_099.validation) is None else float(found)
+
+    @property
+    def stays(self) -> float:
+        """Epoch from which it stays there; ∞ where it never does."""
+        return np.inf if (found := self.metrics.epoch_099.validation) is None else float(found)
 
 
 class Pair(NamedTuple):
@@ -38,11 +42,6 @@ class Pair(NamedTuple):
 
     mlp: Subject
     transformer: Subject
-
-    @property
-    def epochs(self) -> tuple[float, float]:
-        """Of both."""
-        return self.mlp.epoch, self.transformer.epoch
 
     @property
     def accuracy(self) -> float:
@@ -86,6 +85,7 @@ def paired(
 
 
 BOTH = {
+    "first": ("first epoch, {}", "count", "never"),
     "epoch": ("epoch to stay, {}", "count", "never"),
     "accuracy": ("accuracy, {}", "share", "—"),
     "generalises": ("{} generalises", "truth", "—"),
@@ -104,8 +104,9 @@ def pairs(of: Paired) -> pd.DataFrame:
     column."""
     rows = [_pair(pair) for own in of.of.values() for pair in own]
     names = [f"{x}_{kind}" for x in BOTH for kind in Pair._fields]
-    names = ["n", "seed", *names[:4], "accuracy_gap", *names[4:]]
-    frame = pd.DataFrame(rows, columns=names).astype({f"epoch_{x}": "Int64" for x in Pair._fields})
+    names = ["n", "seed", *names[:6], "accuracy_gap", *names[6:]]
+    epochs = [f"{x}_{kind}" for x in ("first", "epoch") for kind in Pair._fields]
+    frame = pd.DataFrame(rows, columns=names).astype(dict.fromkeys(epochs, "Int64"))
     unknown = [x for x in names[-4:] if not len(frame.dropna(subset=[x]))]
     return frame.drop(columns=unknown)
 
@@ -114,7 +115,8 @@ def _pair(pair: Pair) -> Row:
     metrics = pair.mlp.metrics
     row: Row = {"n": metrics.n, "seed": metrics.seed, "accuracy_gap": pair.accuracy}
     for kind, run in pair._asdict().items():
-        found = (run.metrics.epoch_099.validation, run.metrics.accuracy.all, *run[1:])
+        of = run.metrics
+        found = (of.first_099.validation, of.epoch_099.validation, of.accuracy.all, *run[1:])
         row |= {f"{x}_{kind}": value for x, value in zip(BOTH, found, strict=True)}
     return row
 

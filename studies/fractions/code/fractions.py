@@ -29,9 +29,12 @@ def tables(
 
 
 EPOCH, MIXING = "epoch from which validation stays", "mixing"
+FIRST = "first epoch of validation"
 WORDS = {
     (EPOCH, "yes"): "goes down with the fraction",
     (EPOCH, "no"): "does not go down at every step",
+    (FIRST, "yes"): "goes down with the fraction",
+    (FIRST, "no"): "does not go down at every step",
     (MIXING, "yes"): "depends on data",
     (MIXING, "no"): "not said to depend on data",
 }
@@ -51,13 +54,14 @@ STATEMENTS = {"about": Column("about", align="l")} | RUNS | {
 
 
 def statements(own: pd.DataFrame) -> pd.DataFrame:
-    """What is said of the epoch: whether it goes down at every step of the fraction in each seed,
+    """What is said of each epoch: whether it goes down at every step of the fraction in each seed,
     with the steps at which it does. And of mixing among the runs that generalise: whether both
     seeds mix at one fraction and neither at another, with the runs that mix. Nothing is said while
     runs are missing; of mixing there is no row where no study says which runs mix."""
     done = own.query("generalises == True")
     trained = len(own.dropna(subset=["generalises"]))
-    rows = [{"about": EPOCH, "runs": trained} | _epochs(own)]
+    epochs = {EPOCH: "epoch_validation", FIRST: "first_validation"}
+    rows = [{"about": x, "runs": trained} | _epochs(own, name) for x, name in epochs.items()]
     if "mixes" in own:
         rows.append({"about": MIXING, "runs": len(done)} | _mixing(done, len({*own["seed"]})))
     names = ["about", "runs", "held", "of_all", "trained", "planned", "verdict"]
@@ -67,9 +71,9 @@ def statements(own: pd.DataFrame) -> pd.DataFrame:
     return frame.astype({"held": "Int64", "of_all": "Int64"})
 
 
-def _epochs(own: pd.DataFrame) -> dict[str, int | str]:
-    """A run that never stays at the level is later than all that do."""
-    by = own.assign(epoch=own["epoch_validation"].astype(float).fillna(np.inf))
+def _epochs(own: pd.DataFrame, name: str) -> dict[str, int | str]:
+    """A run that is never at the level is later than all that are."""
+    by = own.assign(epoch=own[name].astype(float).fillna(np.inf))
     epochs = by.pivot(index="fraction", columns="seed", values="epoch").to_numpy()
     down = epochs[1:] < epochs[:-1]
     held = {"held": int(down.sum()), "of_all": down.size}

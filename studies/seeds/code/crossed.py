@@ -27,10 +27,14 @@ MEASURES = {
     "r2_classes": Column("R² of the character fit, mean over classes", "share"),
     "fve_classes": Column("FVE, mean over classes", "share"),
     "components": Column("components", "count"),
+    "first_validation": Column("first, validation", "count", missing="never"),
     "stays_validation": Column("to stay, validation", "count", missing="never"),
     "gating": Column("gating γ", "index"),
     "block_head_0": Column("block score, head 0", "share"),
 }
+LATER = {
+    "first_validation"
+}  # measured after the criteria; its p-values are corrected with no other
 CELLS = RUN | GENERALISED | MEASURES | {
     "split_seed": Column("split"),
     "weights_seed": Column("initial weights"),
@@ -72,7 +76,7 @@ def cells(asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame) ->
         if str(run) in by
     ]
     names = ["run", "split_seed", "weights_seed", "generalised", *MEASURES]
-    whole = {"components": "Int64", "stays_validation": "Int64"}
+    whole = dict.fromkeys(["components", "first_validation", "stays_validation"], "Int64")
     return pd.DataFrame(rows, columns=names).astype(whole)
 
 
@@ -85,6 +89,7 @@ def _measured(run: Run, metrics: Metrics) -> Row:
     row |= {"r2_classes": _mean(fits), "fve_classes": _mean(energies)}
     if metrics.pca:
         row |= {"eta_classes": metrics.pca.shown.classes, "components": metrics.pca.components}
+    row |= {"first_validation": metrics.first_099.validation}
     row |= {"stays_validation": metrics.epoch_099.validation}
     return row | {"block_head_0": metrics.heads[0].block_score if metrics.heads else None}
 
@@ -127,16 +132,21 @@ def components(
     confidence: float,
     measures: Sequence[str],
 ) -> pd.DataFrame:
-    """For each measure the share of each component, the F-tests, corrected over measures and both
-    factors, which factor decides, and whether other rounding does as much as the rest; variances
-    are columns of the CSV alone."""
+    """For each measure the share of each component, the F-tests, corrected over the measures of the
+    criteria and both factors, which factor decides, and whether other rounding does as much as the
+    rest; variances are columns of the CSV alone."""
     rows = [_component(own, again, seeds, name) for name in measures]
-    tests = holm([row.get(f"p_{x}") for row in rows for x in ("split", "weights")])
-    for row, split, weights in zip(rows, tests[::2], tests[1::2], strict=True):
+    planned = [row for row, name in zip(rows, measures, strict=True) if name not in LATER]
+    tests = holm([row.get(f"p_{x}") for row in planned for x in ("split", "weights")])
+    for row, split, weights in zip(planned, tests[::2], tests[1::2], strict=True):
         row |= {"p_holm_split": split, "p_holm_weights": weights}
-        if split is not None and weights is not None:
-            of = {"split": split, "weights": weights}
-            decide = [x for x in of if of[x] < 1 - confidence and row[f"share_{x}"] > 1 / 2]
+    for row in rows:
+        of = {x: row.get(f"p_holm_{x}", row.get(f"p_{x}")) for x in ("split", "weights")}
+        known = {x: p for x, p in of.items() if p is not None}
+        if len(known) == len(of):
+            decide = [
+                x for x, p in known.items() if p < 1 - confidence and row[f"share_{x}"] > 1 / 2
+            ]
             row["verdict"] = decide[0] if decide else "none"
             row["rounding"] = row.get("share_rounding", 0) >= row["share_rest"]
     names = [f"{x}_{y}" for x in ("share", "variance") for y in FACTORS]
