@@ -143,19 +143,6 @@ def memories() -> dict[str, float]:
     return found
 
 
-def on_gpu(n: int) -> dict[str, Any] | None:
-    """Seconds of one whole run on the GPU, where there is one."""
-    if not torch.cuda.is_available():
-        return None
-    start = time.perf_counter()
-    trainer = trainer_of(n, "cuda")
-    trainer.advance(PARAMS.train.epochs)
-    torch.cuda.synchronize()
-    took = time.perf_counter() - start
-    accuracy = trainer.latest()["validation"]
-    return {"device": torch.cuda.get_device_name(), "seconds": took, "validation": accuracy}
-
-
 def processor() -> str:
     """What the system calls its processor."""
     about = Path("/proc/cpuinfo")
@@ -181,7 +168,6 @@ def measured(rounds: int) -> dict[str, Any]:
         "gflops": rates(PARAMS.n, rounds),
         "necessary": necessary(PARAMS.n),
         "growth": growth(rounds),
-        "gpu": on_gpu(PARAMS.n),
     }
     ms, best = found["ms"], max(found["gflops"].values())
     found["faster"] = {name: ms[name] / ms["ours"] for name in ("plain", "autograd")}
@@ -214,10 +200,6 @@ def report(found: dict[str, Any]) -> str:
         ["one validation (every 100 epochs)", f"{ms['validation']:.1f} ms"],
     ]
     facts += [[f"peak memory, n = {k}", f"{mb:.0f} MB"] for k, mb in found["peak_mb"].items()]
-    if found["gpu"]:
-        facts.append(
-            [f"a whole run on {found['gpu']['device']}", f"{found['gpu']['seconds']:.1f} s"]
-        )
     shapes = [
         [name + (" (best)" if name == best else ""), f"{rate:.0f}"]
         for name, rate in found["gflops"].items()

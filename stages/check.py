@@ -1,8 +1,8 @@
 """Refuse a list of runs that no stage could work with, before anything expensive starts; and write
 what decides each run.
 
-In: the checked parameters; a folder; the names of the runs, that of the headline last. Out, in the
-folder: split/RUN.json and train/RUN.json, which change where that run's own settings do;
+In: the checked parameters; a folder; after --runs the names of the runs, that of the headline last.
+Out, in the folder: split/RUN.json and train/RUN.json, which change where that run's own settings do;
 metrics.json, the settings of the measures; runs.json, the names without the headline's. Says how
 many of the runs were trained with other settings.
 """
@@ -27,7 +27,7 @@ def others(folder: str, names: Iterable[str]) -> list[str]:
     ]
 
 
-def main(checked: str, folder: str, *names: str) -> None:
+def main(checked: str, folder: str, flag: str, *names: str) -> None:
     files.refuse_cut_off()
     params, listed = store.read_model(checked, Params), names[:-1]
     for name in listed:
