@@ -2,9 +2,9 @@
 what decides each run.
 
 In: the checked parameters; a folder; after --runs the names of the runs, that of the headline last.
-Out, in the folder: split/RUN.json and train/RUN.json, which change where that run's own settings do;
-metrics.json, the settings of the measures; runs.json, the names without the headline's. Says how
-many of the runs were trained with other settings.
+Out, in the folder: split/RUN.json and train/RUN.json, which change where that run's own settings
+do; metrics.json, the settings of the measures; runs.json, the names without the headline's. Says
+how many of the runs were trained with other settings.
 """
 
 from collections.abc import Iterable

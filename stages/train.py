@@ -2,8 +2,8 @@
 
 In: a run's name, its settings as JSON, its split. Out, in a folder: weights.safetensors,
 history.parquet (one row an epoch), history.csv (thinned, for plots), environment.json (what it ran
-on; nothing depends on it). STRATA_DEVICE and STRATA_THREADS say where it runs; they are no
-parameters, so another machine does not make a model stale.
+on, and hashes of its states on the way; nothing depends on it). STRATA_DEVICE and STRATA_THREADS
+say where it runs; they are no parameters, so another machine does not make a model stale.
 """
 
 import hashlib
@@ -11,34 +11,48 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from strata import store
 from strata.run import InputError, Run, Settings, command
 from strata.train import loop, machine, snapshots, trainer
 
+LINK = 1000  # epochs from one hash of the state to the next
 
-def resume(training: trainer.Trainer, snapshot: snapshots.Snapshot) -> float:
-    """Go on from the snapshot if there is one that fits; the seconds trained so far."""
+
+def resume(training: trainer.Trainer, snapshot: snapshots.Snapshot) -> dict[str, Any]:
+    """Go on from the snapshot if there is one that fits; its notes, or those of a start."""
+    start = {"seconds": 0.0, "chain": []}
     if not snapshot.path.exists():
-        return 0.0
+        return start
     try:
         state, notes = snapshot.load()
     except InputError as fault:
         print(f"{fault}; training starts over", flush=True)
-        return 0.0
+        return start
     training.resume(state)
     print(f"{snapshot.name}: goes on from epoch {training.epoch}", flush=True)
-    return notes["seconds"]
+    return {name: notes[name] for name in start}
 
 
-def train(training: trainer.Trainer, snapshot: snapshots.Snapshot, seconds: float) -> float:
-    """Train to the end, or until the loss is not finite; the seconds it took in all."""
-    began, end = time.monotonic() - seconds, [training.params.epochs]
-    for _ in loop.through(
-        training, end, snapshot.name, snapshot, lambda: {"seconds": time.monotonic() - began}
-    ):
-        pass
-    return time.monotonic() - began
+def train(
+    training: trainer.Trainer, snapshot: snapshots.Snapshot, notes: dict[str, Any]
+) -> dict[str, Any]:
+    """Train to the end, or until the loss is not finite. The notes: the seconds it took in all, and
+    the hashes of the states on the way, each made with the one before: whoever trains the run once
+    more, on such a machine, sees from where on it is another."""
+    began, chain, start = time.monotonic() - notes["seconds"], [*notes["chain"]], training.epoch
+
+    def told() -> dict[str, Any]:
+        return {"seconds": time.monotonic() - began, "chain": chain}
+
+    epochs = training.params.epochs
+    stops = [*range(LINK, epochs, LINK), epochs]
+    for epoch in loop.through(training, stops, snapshot.name, snapshot, told):
+        if epoch > start:
+            link = "".join([*chain[-1:], snapshots.checksum(training.state())])
+            chain.append(hashlib.sha256(link.encode()).hexdigest())
+    return told()
 
 
 def main(name: str, config: str, split_path: str, folder: str) -> None:
@@ -55,16 +69,16 @@ def main(name: str, config: str, split_path: str, folder: str) -> None:
     snapshots.prune(".snapshots")
     with snapshot.locked():
         training = trainer.Trainer(run, settings.train, split, device)
-        seconds = train(training, snapshot, resume(training, snapshot))
+        notes = train(training, snapshot, resume(training, snapshot))
         weights, history = training.weights(), training.history()
         content = store.tensors_bytes(weights, settings.record(run))
         md5 = hashlib.md5(content).hexdigest()
-        snapshot.save(training.state(), seconds=seconds, weights_md5=md5)
+        snapshot.save(training.state(), **notes, weights_md5=md5)
         store.write_bytes(out / "weights.safetensors", content)
         store.write_history(out / "history.parquet", history)
         store.write_thinned(out / "history.csv", history)
-        record = environment.model_copy(update={"seconds": round(seconds, 1)})
-        store.write_json(out / "environment.json", record.model_dump())
+        record = environment.model_dump() | notes | {"seconds": round(notes["seconds"], 1)}
+        store.write_json(out / "environment.json", record)
 
 
 if __name__ == "__main__":

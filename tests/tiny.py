@@ -38,6 +38,7 @@ STUDIES = {file: stages for file, stages in STUDIES.items() if (ROOT / file).is_
 LISTED: dict[str, dict[str, str]] = {"paper": {RUN: "data"}, "moduli": {MORE: "studies/data"}}
 LISTED |= {"imported": {}, "import": {}}
 LISTED |= {"more": LISTED["moduli"], "all": LISTED["paper"] | LISTED["moduli"]}
+LISTED |= {"measured": LISTED["all"]}
 
 
 def outside_make() -> dict[str, str]:

@@ -161,9 +161,9 @@ def mechanism(r: Results) -> Json:
 def nearest(r: Results) -> Json:
     """The share of pairs that the nearest code answers rightly: median of the fresh runs, or of the
     earlier ones while none of these is trained."""
-    [row] = r.rows("mechanism-tests", change="the nearest code in place of the logits")
-    kind = "fresh" if row["fresh change runs"] else "earlier"
-    return {"runs": row[f"{kind} change runs"], "right": row[f"{kind} change median"]}
+    [row] = r.rows("mechanism-measures", measure="nearest code: right answers")
+    kind = "fresh" if row["fresh runs"] else "earlier"
+    return {"runs": row[f"{kind} runs"], "right": row[f"{kind} median"]}
 
 
 NUMBERS = {

@@ -3,7 +3,8 @@ decides each run.
 
 In: a folder, the list of runs. Out, in the folder: split/RUN.json and train/RUN.json of the runs
 that are trained here; interventions.json, logits.json, embedding.json and mechanism.json, the
-settings of these stages; runs.json, the names of all runs.
+settings of these stages; runs.json, the names of all runs but those that decide on the mechanism,
+and measured.json with these.
 """
 
 from typing import Any
@@ -13,7 +14,7 @@ from strata import store
 from strata.run import InputError, Run, command, read_yaml
 from studies.params import StudyParams, load
 
-TOGETHER = {"more", "all", "import"}  # what runs.yaml says again, for pipelines
+TOGETHER = {"more", "all", "measured", "import"}  # what runs.yaml says again, for pipelines
 
 
 def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
@@ -41,8 +42,11 @@ def main(folder: str, listed: str) -> None:
         store.write_json(f"{folder}/train/{name}.json", settings.model_dump())
     for name, settings in analyses(params).items():
         store.write_json(f"{folder}/{name}.json", settings)
-    names = [name for part in runs if part not in TOGETHER for name in runs[part]]
-    store.write_json(f"{folder}/runs.json", [str(Run.parse(name)) for name in names])
+    parts = {part: [*names] for part, names in runs.items() if part not in TOGETHER}
+    fresh = parts.pop("mechanism", [])
+    names = [str(Run.parse(name)) for own in parts.values() for name in own]
+    store.write_json(f"{folder}/runs.json", names)
+    store.write_json(f"{folder}/measured.json", names + fresh)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def test_a_study_is_deleted_with_its_folder_and_its_runs(tmp_path):
     yaml = YAML(typ="safe")
     listed = yaml.load(runs)
     own = listed.pop(STUDY)
-    for name in ("more", "all"):
+    for name in ("more", "all", "measured"):
         listed[name] = {run: at for run, at in listed[name].items() if run not in own}
     yaml.dump(listed, runs)
 

@@ -95,7 +95,7 @@ def test_runs_are_listed_once_in_each_project_and_alike():
     assert listed[-1] == "${variant}n${n}-s${seed}" and len(set(listed)) == len(listed)
     known = read_yaml(ROOT / "studies" / "runs.yaml")
     assert listed[:-1] == [*known["paper"]]
-    apart = [
-        name for part in known if part not in {"more", "all", "import"} for name in known[part]
-    ]
-    assert sorted(apart) == sorted(known["all"]) and len(set(apart)) == len(apart)
+    together = {"more", "all", "measured", "import"}
+    apart = [name for part in known if part not in together for name in known[part]]
+    assert sorted(apart) == sorted(known["measured"]) and len(set(apart)) == len(apart)
+    assert {*known["measured"]} - {*known["all"]} == {*known["mechanism"]}

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from strata.run import InputError, validated
 from strata.store import read_json
 
-ASIDE = {"cores", "seconds", "note"}  # decide no bit
+ASIDE = {"cores", "seconds", "note", "chain"}  # decide no bit
 
 
 class Environment(BaseModel):
@@ -38,6 +38,7 @@ class Environment(BaseModel):
     openblas: str | None  # NumPy's
     flushes: bool = False  # whether it took subnormal numbers as 0; the first records do not say
     seconds: float | None = None  # that the training took
+    chain: tuple[str, ...] | None = None  # hashes of its states on the way: stages/train.py
     note: str | None = None  # what was added to the record later
 
     def repeats(self, here: "Environment") -> bool:
