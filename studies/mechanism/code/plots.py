@@ -23,9 +23,9 @@ LOOKS = {
     "best of its rank": ("", GREY),
 }
 VERDICTS = {
-    1.0: ("s", COLORS[2], "holds"),
-    0.5: ("o", COLORS[4], "undecided"),
-    0.0: ("x", COLORS[1], "does not hold"),
+    1.0: (COLORS[2], "holds"),
+    0.5: (COLORS[4], "undecided"),
+    0.0: (COLORS[1], "does not hold"),
 }
 
 
@@ -133,21 +133,25 @@ def verdicts(
     groups: Iterable[tuple[str, int]],
     headings: Iterable[int],
 ) -> None:
-    """A mark for each number of each model: whether it holds, does not, or is undecided. Groups of
-    models stand side by side with their sizes; headings are rows in bold."""
-    for verdict, (marker, colour, label) in VERDICTS.items():
-        y, x = np.nonzero(found == verdict)
-        ax.scatter(x, y, s=9, marker=marker, color=colour, linewidths=0.8, label=label)
-    ax.set_yticks(range(len(rows)), rows)
+    """A bar for each number in each group of models: for what share of those that have it, it
+    holds, is undecided, or does not hold. Models of a group stand side by side; headings are rows
+    in bold."""
+    names, y, start = [], np.arange(len(rows)), 0
+    for column, (name, size) in enumerate(groups):
+        own = found[:, start : start + size]
+        known, left = np.isfinite(own).sum(axis=1), np.full(len(rows), column - 0.44)
+        for verdict, (colour, label) in VERDICTS.items():
+            width = 0.88 * (own == verdict).sum(axis=1) / np.maximum(known, 1)
+            ax.barh(y, width, 0.78, left, color=colour, label="" if column else label)
+            left = left + width
+        names.append(f"{name} ({size})")
+        start += size
+    ax.set_yticks(y, rows)
     for i in headings:
         ax.get_yticklabels()[i].set_fontweight("bold")
-        ax.axhline(i - 0.5, color=FAINT, linewidth=0.6)
-    start = 0
-    for name, size in groups:
-        ax.text(start + (size - 1) / 2, -0.9, name, rotation=50, ha="left", va="bottom", fontsize=7)
-        start += size
-        ax.axvline(start - 0.5, color=FAINT, linewidth=0.6)
-    ax.set(xlim=(-0.7, start - 0.3), ylim=(len(rows) - 0.5, -0.5), xticks=[])
-    ax.tick_params(axis="y", length=0)
+        ax.axhline(i - 0.5, color=GREY, linewidth=0.6)
+    ax.set_xticks(range(len(names)), names, rotation=90)
+    ax.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
+    ax.set(xlim=(-0.5, len(names) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     ax.spines[:].set_visible(False)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3)
