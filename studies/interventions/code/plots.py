@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from sympy.functions.combinatorial.numbers import totient
 
-from strata.plots.base import COLORS, GREY, RED, Axes, AxesImage, Number, heat
+from strata.plots.base import COLORS, FAINT, GREY, RED, Axes, AxesImage, Number, heat
 from studies.interventions.code.records import ClassTrials
 
 Interval = tuple[Number, Number, Number]  # mean, least, largest
@@ -22,6 +22,8 @@ def skills(
     """The skill of each case, and beside it mean and range of each control; None has no control."""
     # Side by side around the tick of their case.
     x, places = np.arange(len(key)), np.linspace(-0.27, 0.27, len(controls) + 1)
+    for case in x[::2]:
+        ax.axvspan(case - 0.5, case + 0.5, color=FAINT, alpha=0.5, linewidth=0, zorder=0)
     for level in levels:
         ax.axhline(level, color=GREY, linestyle=":", linewidth=0.8, zorder=0)
     for i, (label, intervals) in enumerate(controls.items()):
@@ -104,10 +106,16 @@ def bars(
     """Shares in percent side by side, from the top down; NaN has no bar."""
     height = 0.8 / len(values)
     for i, (label, shares) in enumerate(values.items()):
-        color = (COLORS[0], GREY, COLORS[4])[i]
+        color = (COLORS[0], GREY)[i]
         y = np.arange(len(names)) + height * (i - (len(values) - 1) / 2)
         ax.barh(y, 100 * np.array(shares), height, color=color, label=label)
-    ax.axvline(100 * level, color=GREY, linestyle=":", linewidth=0.8)
+    ax.axvline(
+        100 * level,
+        color=GREY,
+        linestyle=":",
+        linewidth=0.8,
+        label=f"asked for: {100 * level:.0f} %",
+    )
     ax.set_yticks(range(len(names)), list(names))
     ax.set(xlim=(0, 100), ylim=(len(names) - 0.5, -0.5))
 
