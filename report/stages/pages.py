@@ -40,8 +40,10 @@ def target(root: str, files: set[str]) -> words.Target:
         if name.name == "README.md" and name.parent.parent == Path("studies"):
             return f"{root}appendix/{name.parent.name}.html"
         # The picture of a README is that of the study's figure of this name.
-        known = (x for x in sorted(files) if x == path or x.endswith(f"/figures/{name.name}"))
-        return next((f"{root}files/{x}" for x in known), None)
+        parts = ((x, Path(x).parts) for x in sorted(files))
+        drawn = (x for x, (*at, last) in parts if last == name.name and "figures" in at)
+        known = path if path in files else next(drawn, None)
+        return known and f"{root}files/{known}"
 
     return found
 

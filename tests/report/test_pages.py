@@ -111,6 +111,14 @@ def test_a_link_leads_to_what_the_report_has_and_of_others_the_words_stay(tmp_pa
     assert '<a href="#i">h</a>' in found.html and found.title == "One"
 
 
+def test_a_picture_of_a_readme_is_the_figure_of_its_name_wherever_a_stage_draws_it():
+    drawn = {"figures/a.png", "studies/x/figures/all/b.png", "studies/x/tables/c.png"}
+    found = pages.target("../", drawn)
+    assert found("studies/x/a.png") == "../files/figures/a.png"
+    assert found("studies/x/b.png") == "../files/studies/x/figures/all/b.png"
+    assert found("studies/x/c.png") is None
+
+
 def test_prose_sets_an_index_low_but_not_in_code():
     assert "J<sub>d</sub>" in words.prose("of each J_d")
     assert "<code>W_E</code>" in words.prose("the matrix `W_E`")
