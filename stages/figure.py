@@ -3,10 +3,11 @@
 In: the notebooks, LABEL.ipynb in --notebooks or that of --template, which serves several figures;
 inputs by parameter name; the notebook's section of figures in params.yaml; and the run where a
 figure is about one: the headline's, or --run. One over --runs: keys of figures.stability. Out:
-LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page.
+LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page, which shows the PNG beside it.
 """
 
 import argparse
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -74,7 +75,8 @@ def main() -> None:
             [(x, given | {"stem": f"{folder}/{label}"}) for label, (x, given) in figures.items()]
         )
         for label, html in zip(figures, made, strict=True):
-            store.write_text(f"{folder}/{label}.html", html.replace(folder, str(out)))
+            beside = re.sub(r'src="data:image/png;base64,[^"]+"', f'src="{label}.png"', html)
+            store.write_text(f"{folder}/{label}.html", beside.replace(folder, str(out)))
         for path in sorted(Path(folder).iterdir()):
             path.replace(out / path.name)
 

@@ -5,7 +5,6 @@ tables/. A figure has title and words from its notebook, a table its caption and
 any, words from tables.yaml of the paper or of its study. What is not there is not shown.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,7 +23,6 @@ from strata import store
 from strata.run import read_yaml
 
 Json = dict[str, Any]
-INSIDE = re.compile(r'src="data:image/png;base64,[^"]+"')
 # The function of site/ that draws a figure for any run.
 VIEWS = {
     "Figure 3": "attention",
@@ -102,8 +100,7 @@ class Section:
     @cached_property
     def page(self) -> str:
         """The page of a figure's notebook, which shows the image that lies beside it."""
-        text = store.read_bytes(self.stem.with_name(f"{self.name}.html")).decode()
-        return INSIDE.sub(f'src="{self.name}.png"', text)
+        return store.read_bytes(self.stem.with_name(f"{self.name}.html")).decode()
 
     @cached_property
     def seen(self) -> "Seen":
