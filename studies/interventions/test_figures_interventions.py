@@ -1,5 +1,6 @@
 """The figures of the interventions, for any run."""
 
+import pandas as pd
 import pytest
 from drawing import ROOT, RUNS, check, paths, untrained
 
@@ -7,7 +8,9 @@ from strata import store
 from studies.interventions.code import suite
 from studies.params import load
 
-TEMPLATES = sorted(ROOT.glob("studies/interventions/notebooks/*.ipynb"))
+NOTEBOOKS = ROOT / "studies/interventions/notebooks"
+OVER_RUNS = NOTEBOOKS / "attention-runs.ipynb"
+TEMPLATES = sorted({*NOTEBOOKS.glob("*.ipynb")} - {OVER_RUNS})
 
 
 @pytest.fixture(scope="module", params=RUNS, ids=str)
@@ -25,3 +28,15 @@ def test_every_figure_is_drawn_for_any_run_even_untrained(template, run, tmp_pat
     of, inputs = run
     given = {"run": str(of)} | {name: str(inputs[name]) for name in paths(template)}
     check(template, given, tmp_path, monkeypatch)
+
+
+def test_runs_are_drawn_where_some_do_not_use_a_pattern_or_have_one_prime(tmp_path, monkeypatch):
+    columns = ["n", "heads", "runs", "used", "class_yes", "class_part", "residue_yes"]
+    columns += ["residue_part", "over_shuffled_mean", "over_residues_mean"]
+    rows = [
+        (6, "head 0", 4, 3, 0, 1, 2, 1, 0.1, -0.2),
+        (6, "all heads", 4, 0, 0, 0, 0, 0, None, None),
+    ]
+    rows += [(7, heads, 2, 1, 0, 0, 0, 0, 0.1, None) for heads in ("head 0", "all heads")]
+    pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "routing.csv", index=False)
+    check(OVER_RUNS, {"routing": str(tmp_path / "routing.csv")}, tmp_path, monkeypatch)
