@@ -84,6 +84,13 @@ def test_what_a_clone_lacks_comes_from_its_remote(bare, monkeypatch):
     assert not (bare / "data").exists()
 
 
+def test_a_bare_repository_is_cloned_as_an_address_is(clone, tmp_path, monkeypatch):
+    monkeypatch.setattr(repository, "user_cache_path", lambda *a, **k: tmp_path / "cache")
+    git(clone, "clone", "--quiet", "--bare", str(clone), str(tmp_path / "bare.git"))
+    monkeypatch.chdir(tmp_path)
+    assert strata.load("n6-s1", "bare.git").n == 6
+
+
 def test_an_address_is_cloned_once(clone, tmp_path, monkeypatch):
     monkeypatch.setattr(repository, "user_cache_path", lambda *a, **k: tmp_path)
     address = clone.as_uri()

@@ -87,7 +87,14 @@ def place(repository: str | Path | None) -> str:
 def folder(repository: str | Path | None = None) -> Path:
     """The clone that is meant, as a folder. Raises InputError where none is."""
     where = place(repository)
-    return Path(where) if Path(where).is_dir() else cloned(where, None)
+    return Path(where) if is_clone(where) else cloned(where, None)
+
+
+def is_clone(where: str) -> bool:
+    """Whether that is a folder with the files of a repository. A bare repository has none, and is
+    cloned as one at an address is."""
+    bare = Path(where, "objects").is_dir() and Path(where, "HEAD").is_file()
+    return Path(where).is_dir() and not bare
 
 
 def of_run(
@@ -101,7 +108,7 @@ def of_run(
 def fetched(paths: Sequence[str], repository: str | Path | None, rev: str | None) -> Iterator[Path]:
     """The first of these files that the repository has: as it lies there, or else as DVC has it."""
     where = place(repository)
-    if not Path(where).is_dir():
+    if not is_clone(where):
         where, rev = str(cloned(where, rev)), None
     here = [Path(where, path) for path in paths if rev is None and Path(where, path).is_file()]
     if here:
@@ -133,6 +140,7 @@ def copy(where: str, rev: str | None, paths: Sequence[str], target: Path) -> Non
 def cloned(address: str, rev: str | None) -> Path:
     """A clone of that address, made at the first use and kept: its remote may lie inside it, where
     DVC finds it in a clone alone. Raises InputError where git cannot fetch it."""
+    address = str(Path(address).resolve()) if Path(address).is_dir() else address
     name = hashlib.sha256(f"{address} {rev}".encode()).hexdigest()[:16]
     folder = user_cache_path("strata", appauthor=False) / name
     if folder.is_dir():
