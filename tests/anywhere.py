@@ -168,6 +168,18 @@ def closed(clone: Project, folder: Path) -> Project:
     return clone
 
 
+def private(clone: Project, folder: Path) -> Project:
+    """umask 077"""
+    clone.umask = 0o077
+    return clone
+
+
+def shared(clone: Project, folder: Path) -> Project:
+    """umask 002, for a group"""
+    clone.umask = 0o002
+    return clone
+
+
 SETTINGS: list[Callable[[Project, Path], Project]] = [
-    configured, variables, closed, shell("tcsh"), shell("zsh"), shell("fish"),
+    configured, variables, closed, private, shared, shell("tcsh"), shell("zsh"), shell("fish"),
 ]  # fmt: skip

@@ -1,17 +1,20 @@
 """Install into the environment of this interpreter: with uv, or with pip where there is no uv.
 
-Arguments as both understand them after `pip install`. uv then looks where pip is set to look.
+Arguments as both understand them after `pip install`, in the top of the repository. Both look where
+pip is set to look. Nothing else that is set for them holds here: another folder to install to,
+constraints, a date or a Python would make another environment than the locks say.
 """
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 UV = Path(sys.executable).with_name("uv")
-# What pip calls a setting, and the variable by which uv takes it.
+# What pip calls a setting that says where or how to download, and the variable that uv reads.
 SETTINGS = {
     "index-url": "UV_DEFAULT_INDEX",
     "extra-index-url": "UV_INDEX",
@@ -21,28 +24,62 @@ SETTINGS = {
     "cert": "SSL_CERT_FILE",
     "proxy": "ALL_PROXY",
 }
+PIP_ONLY = {"client-cert", "timeout", "default-timeout", "retries", "cache-dir", "no-cache-dir"}
+PIP_ONLY |= {"keyring-provider"}
+# The same of uv's own variables.
+UV_OWN = re.compile(
+    "UV_(.*INDEX.*|FIND_LINKS|INSECURE_HOST|HTTP_.*|KEYRING_PROVIDER|NATIVE_TLS|SYSTEM_CERTS"
+    "|.*CACHE.*|OFFLINE|CONCURRENT_.*|LINK_MODE)"
+)
 
 
 def settings(listed: str) -> dict[str, str]:
-    """uv's variables for what `pip config list` says."""
+    """Those settings, by pip's names, of what `pip config list` says."""
     lines = (line.partition("=") for line in listed.splitlines())
     values = {key: ast.literal_eval(value) for key, _, value in lines}
     found = {}
     for section in ("global", "install", ":env:"):  # the last one holds
-        for name, variable in SETTINGS.items():
+        for name in (*SETTINGS, *PIP_ONLY):
             if text := values.get(f"{section}.{name}"):
-                found[variable] = ("," if name == "find-links" else " ").join(text.split())
+                found[name] = " ".join(text.split())
     return found
 
 
+def for_pip(found: dict[str, str]) -> dict[str, str]:
+    """pip's variables for these settings, and none of its files."""
+    own = {f"PIP_{name.upper().replace('-', '_')}": text for name, text in found.items()}
+    return own | {"PIP_CONFIG_FILE": os.devnull}
+
+
+def for_uv(found: dict[str, str]) -> dict[str, str]:
+    """uv's variables for these settings."""
+    own = {SETTINGS[name]: text for name, text in found.items() if name in SETTINGS}
+    if "find-links" in found:
+        own["UV_FIND_LINKS"] = found["find-links"].replace(" ", ",")
+    return own
+
+
 def main() -> None:
-    if not UV.exists():
-        os.execv(sys.executable, [*PIP, "-qq", "install", *sys.argv[1:]])
     listed = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=True)
-    # As pip does: the best version wherever it is. Hashes say that it is the right file.
-    own = {"UV_INDEX_STRATEGY": "unsafe-best-match"} | settings(listed.stdout)
+    found = settings(listed.stdout)
+    kept = {
+        name: text
+        for name, text in os.environ.items()
+        if not name.startswith(("PIP_", "UV_")) or UV_OWN.fullmatch(name)
+    }
+    if not UV.exists():
+        words = [*PIP, "-qq", "install", *sys.argv[1:]]
+        os.execve(sys.executable, words, kept | for_pip(found))
+    ours = {
+        "UV_NO_CONFIG": "1",
+        # As pip does: the best version wherever it is. Hashes say that it is the right file.
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+        # What is built from source is built with what the lock has.
+        "UV_BUILD_CONSTRAINT": "requirements.lock",
+        "UV_REQUIRE_BUILD_HASHES": "1",
+    }
     words = ["pip", "install", "--quiet", "--python", sys.executable]
-    os.execve(UV, [str(UV), *words, *sys.argv[1:]], own | os.environ)
+    os.execve(UV, [str(UV), *words, *sys.argv[1:]], for_uv(found) | kept | ours)
 
 
 if __name__ == "__main__":
