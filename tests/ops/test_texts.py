@@ -46,6 +46,15 @@ def test_every_link_leads_to_a_file_of_the_repository(page):
     assert [x for x in lost if not MADE.match(x) and not readme.gone(x)] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_commands_can_be_pasted_into_zsh(page):
+    """Typed there, # begins no comment, and a word with [ or * is a pattern that must match."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [x for language, text in blocks if not language for x in text.splitlines()]
+    bare = [re.sub(r"'[^']*'", "", x) for x in lines]
+    assert [x for x in bare if re.search(r"(^|\s)#|[\[*?]", x)] == []
+
+
 @pytest.mark.parametrize("page", [x for x in PAGES if "studies" not in x.parts], ids=str)
 def test_no_table_has_more_than_eight_columns(page):
     rules = [x for x in prose(page).splitlines() if re.fullmatch(r"\|[\s:|-]+\|", x)]
