@@ -28,6 +28,7 @@ from drawing import (
 from matplotlib.figure import Figure
 from nbformat import v4
 
+from ops import files
 from strata import notebook, store
 from strata.plots import base
 from strata.run import InputError, Run
@@ -251,6 +252,23 @@ def test_a_page_has_what_a_cell_prints_shows_and_ends_with_in_this_order(tmp_pat
 def test_a_cell_that_fails_ends_it_with_one_line(cell, said, tmp_path):
     with pytest.raises(InputError, match=re.escape(said)):
         next(notebook.pages([(written(tmp_path, cell), {})]))
+
+
+@every_template
+def test_a_notebook_that_is_opened_by_hand_reads_and_writes_as_a_stage_does(template, monkeypatch):
+    options = runpy.run_path(str(ROOT / "stages/figure.py"))["options"]
+    own, given = declared(template), []
+    for stage in files.stages(ROOT).values():
+        _, found, words = stage.get("do", stage).get("cmd", "").partition("stages/figure.py ")
+        known = {"variant": PARAMS.variant, "n": PARAMS.n, "seed": PARAMS.seed, "item": PARAMS.n}
+        words = re.sub(r"\$\{(\w+)\}", lambda x, k=known: str(k.get(x[1], x[1])), words)
+        monkeypatch.setattr(sys, "argv", ["", *words.split()])
+        if found and template.stem in words.split():
+            args = options()
+            inputs = dict(pair.split("=") for pair in args.input)
+            given.append(inputs | {"stem": f"{args.out}/{template.stem}"})
+    files_of_it = {name: own[name] for name in ("stem", *paths(template))}
+    assert any(files_of_it.items() <= x.items() for x in given)
 
 
 @pytest.mark.parametrize("template", [PAPER[0], TEMPLATES[-1]], ids=lambda path: path.stem)
