@@ -77,9 +77,11 @@ def test_a_run_is_the_weights_of_its_file_from_any_working_directory(clone, tmp_
     assert frame.loc["n6-s1", "accuracy"] == 0.5 and frame.index.name == "run"
 
 
-def test_what_a_clone_lacks_comes_from_its_remote(bare, monkeypatch):
+@pytest.mark.parametrize("inside", [".", "stages"])
+def test_what_a_clone_lacks_comes_from_its_remote(inside, bare, monkeypatch):
     assert not (bare / "data").exists()
     monkeypatch.setenv(repository.REPOSITORY, str(bare))
+    monkeypatch.chdir(bare / inside)
     assert strata.load("n6-s1").n == 6
     assert not (bare / "data").exists()
 

@@ -130,7 +130,8 @@ def copy(where: str, rev: str | None, paths: Sequence[str], target: Path) -> Non
         files = DVCFileSystem(where, rev=rev, subrepos=True)
         for path in paths:
             with suppress(FileNotFoundError):
-                return files.get_file(path, str(target))
+                # From the top, with a slash: else from the working directory, where that is in it.
+                return files.get_file(f"/{path}", str(target))
         raise InputError(missing(paths[0], where, rev))
     except (DvcException, SCMError, OSError) as error:
         reason = " ".join(str(error).split())
