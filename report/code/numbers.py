@@ -159,11 +159,11 @@ def mechanism(r: Results) -> Json:
 
 
 def nearest(r: Results) -> Json:
-    """The share of pairs that the nearest code answers rightly: median of the fresh runs, or of the
-    earlier ones while none of these is trained."""
-    [row] = r.rows("mechanism-measures", measure="nearest code: right answers")
+    """The share of the logits' variance that the nearest code explains: median of the fresh runs,
+    or of the earlier ones while none of these is trained."""
+    [row] = r.rows("mechanism-measures", measure="nearest code: all")
     kind = "fresh" if row["fresh runs"] else "earlier"
-    return {"runs": row[f"{kind} runs"], "right": row[f"{kind} median"]}
+    return {"runs": row[f"{kind} runs"], "share": row[f"{kind} median"]}
 
 
 NUMBERS = {

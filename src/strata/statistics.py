@@ -34,11 +34,16 @@ def above_chance(x, chance):
     return (x - chance) / (1 - chance)
 
 
-def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """mean ± t √(variance / count), Student's interval of a mean; None of fewer than two values.
+def t_interval(
+    values: Sequence[float], confidence: float, share: bool = False
+) -> tuple[float, float] | None:
+    """mean ± t √(variance / count), Student's interval of a mean; None of fewer than two values. Of
+    shares that all lie in 0 … 1 the part of it that does.
 
     >>> [round(x, 3) for x in t_interval([1.0, 2.0, 3.0], 0.95)]
     [-0.484, 4.484]
+    >>> [round(x, 3) for x in t_interval([0.9, 1.0], 0.95, share=True)]
+    [0.315, 1.0]
     """
     from scipy.stats import t  # a second to import, for tables alone
 
@@ -46,7 +51,9 @@ def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float
     if len(x) < 2:
         return None
     half = float(t.ppf((1 + confidence) / 2, len(x) - 1) * x.std(ddof=1) / np.sqrt(len(x)))
-    return float(x.mean()) - half, float(x.mean()) + half
+    low, high = float(x.mean()) - half, float(x.mean()) + half
+    inside = share and x.min() >= 0 and x.max() <= 1
+    return (max(low, 0.0), min(high, 1.0)) if inside else (low, high)
 
 
 def lower_limit(held: int, runs: int) -> float:

@@ -68,7 +68,7 @@ def test_means_are_over_the_transformers_that_generalise_and_have_the_number(run
     assert rows.loc["runs", "mean"] == 2
     values = [effects_of(x).share or 0 for x in (runs[0], runs[2])]
     row = rows.loc["share of W_E in main effects"]
-    assert np.allclose([row["low"], row["high"]], t_interval(values, 0.95) or ())
+    assert np.allclose([row["low"], row["high"]], t_interval(values, 0.95, share=True) or ())
     assert np.isclose(row["mean"], np.mean(values))
 
 

@@ -24,7 +24,7 @@ def runs() -> list[Metrics]:
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12))
 def test_statistics_are_those_of_the_values(values):
-    found, x = spread.spread(values, GRID), np.array(values)
+    found, x = spread.spread(values, GRID, "count"), np.array(values)
     assert found["runs"] == len(values)
     assert (found["mean"], found["min"], found["max"]) == (x.mean(), x.min(), x.max())
     if len(values) > 1:
@@ -37,7 +37,7 @@ def test_the_interval_covers_a_planted_mean_as_often_as_it_says():
     rng = np.random.default_rng(0)
     hits = [
         s["low"] <= 3 <= s["high"]
-        for s in (spread.spread(rng.normal(3, 1, size=30), GRID) for _ in range(200))
+        for s in (spread.spread(rng.normal(3, 1, size=30), GRID, "count") for _ in range(200))
     ]
     assert 0.88 <= np.mean(hits) <= 0.99
 
@@ -58,9 +58,11 @@ def test_holm_rejects_in_steps():
 
 
 def test_missing_values_do_not_count():
-    assert spread.spread([None, 2.0, None, 4.0], GRID) == spread.spread([2.0, 4.0], GRID)
-    assert spread.spread([None], GRID) == dict.fromkeys(spread.STATISTICS) | {"runs": 0}
-    one = spread.spread([7.0], GRID)
+    assert spread.spread([None, 2.0, None, 4.0], GRID, "count") == spread.spread(
+        [2.0, 4.0], GRID, "count"
+    )
+    assert spread.spread([None], GRID, "count") == dict.fromkeys(spread.STATISTICS) | {"runs": 0}
+    one = spread.spread([7.0], GRID, "count")
     assert (one["runs"], one["mean"], one["std"], one["low"]) == (1, 7.0, None, None)
 
 

@@ -25,7 +25,7 @@ Value = float | int | None
 STATISTICS = ["runs", "mean", "std", "low", "high", "min", "max"]
 
 
-def spread(values: Iterable[Value], params: GridParams) -> Row:
+def spread(values: Iterable[Value], params: GridParams, unit: str) -> Row:
     """Mean, sample standard deviation, Student's interval of the mean, least, largest.
 
     Without a value all are missing; with one, so are deviation and interval.
@@ -34,7 +34,7 @@ def spread(values: Iterable[Value], params: GridParams) -> Row:
     if not len(x):
         return dict.fromkeys(STATISTICS) | {"runs": 0}
     found = {"runs": len(x), "mean": x.mean(), "min": x.min(), "max": x.max()}
-    low, high = t_interval(x.tolist(), params.confidence) or (None, None)
+    low, high = t_interval(x.tolist(), params.confidence, unit == "share") or (None, None)
     std = x.std(ddof=1) if len(x) > 1 else None
     return found | {"std": std, "low": low, "high": high}
 
@@ -102,7 +102,7 @@ def pca(runs: Sequence[Metrics], printed: Printed, params: GridParams) -> pd.Dat
     for n in sorted({run.n for run in runs}):
         own = [run.pca for run in runs if run.n == n]
         found = [x for x in own if x]
-        over = spread((x.components for x in found), params)
+        over = spread((x.components for x in found), params, "count")
         row: Row = {"n": n, "unit": "ratio", "runs": over["runs"], "of": len(own)}
         row |= {name: over[name] for name in STATISTICS[1:]}
         row["values"] = listed(x.components for x in found)

@@ -108,14 +108,14 @@ def tables(found: pd.DataFrame, params: MechanismParams) -> tuple[Table, ...]:
     return (
         Table(
             "mechanism-moduli",
-            f"Runs for which each statement holds, with 95 % intervals of the share; {which}.",
+            f"Runs for which each statement holds, and does not (95 % interval of the share); {which}.",
             moduli(every, levels, len(params.fresh)),
             MODULI,
             ("statement", "holds"),
         ),
         Table(
             "mechanism-tests",
-            f"Changes and controls: right answers, or a share; median, and worst run; {which}.",
+            f"Right answers, or a share: median (least of a change, largest of a control); {which}.",
             tests(compared),
             TEST,
         ),
@@ -170,7 +170,8 @@ def moduli(every: Sequence[Model], levels: MechanismLevels, planned: int) -> pd.
     """How many runs of each group hold, and the interval of their share; all fresh ones first. Last
     those in which primes interact apart from the others, which is no group of the criteria."""
     fresh = [x for x in every if x.kind == FRESH]
-    groups = {"all fresh runs": fresh} | grouped([x for x in every if x.kind != BESIDE])
+    shown = [x for x in every if x.kind != BESIDE or x.accuracy >= levels.answers]
+    groups = {"all fresh runs": fresh} | grouped(shown)
     for kind, name in product((FRESH, EARLIER), ("primes apart", "primes interact")):
         groups[f"{name} ({kind})"] = [
             x

@@ -56,7 +56,7 @@ def tables(cases: Sequence[Case], levels: LevelsParams, confidence: float) -> tu
 MEASURED = {
     "gating": Column("gating γ", "index"),
     "balanced": Column("balanced γ_b", "index"),
-    "delta": Column("Δ", "share difference"),
+    "delta": Column("Δ, points", "share difference"),
     "tau": Column("τ", "index"),
     "cost": Column("cost of sharing", "share"),
     "described": Column("described by", align="l"),
@@ -305,18 +305,19 @@ def intervals(cases: Sequence[Case], levels: LevelsParams, confidence: float) ->
             values = [x[name] for x in done if x[name] is not None]
             if len(values) > 1:
                 row = {"architecture": architecture, "n": n, "measure": WORDS[name]}
-                row |= {"runs": len(values)} | spread(values, name in PRIMARY, confidence)
+                row |= {"runs": len(values)} | spread(values, name, confidence)
                 rows.append(row | {"values": listed(values)})
     names = ["architecture", "n", "measure", "runs", *SPREAD, "values"]
     return pd.DataFrame(rows, columns=names)
 
 
-def spread(values: Sequence[float], primary: bool, confidence: float) -> Json:
+def spread(values: Sequence[float], name: str, confidence: float) -> Json:
     """The statistics of one row. Simultaneous (Bonferroni) intervals hold for all primary measures
     of all moduli that decide."""
-    low, high = t_interval(values, confidence) or (None, None)
+    share = name in {"crossing", "within", "kept"}
+    low, high = t_interval(values, confidence, share) or (None, None)
     every = 1 - (1 - confidence) / (len(PRIMARY) * MODULI)
-    least, most = (t_interval(values, every) if primary else None) or (None, None)
+    least, most = (t_interval(values, every, share) if name in PRIMARY else None) or (None, None)
     found = [float(np.mean(values)), low, high, least, most, float(np.median(values))]
     return dict(zip(SPREAD, [*found, min(values), max(values)], strict=True))
 

@@ -167,7 +167,7 @@ def over_runs(runs: Sequence[Embedding], confidence: float) -> pd.DataFrame:
         for n in moduli:
             values = [x for own in found[n] if (x := own.get(name)) is not None]
             row = {"measure": measure, "unit": unit, "n": n, "runs": len(values)}
-            if interval := t_interval(values, confidence):
+            if interval := t_interval(values, confidence, share=True):
                 row |= {"mean": float(np.mean(values)), "low": interval[0], "high": interval[1]}
             rows.append(row)
     names = ["measure", "unit", "n", "runs", "mean", "low", "high"]

@@ -103,7 +103,7 @@ def beside(found: pd.DataFrame, names: Sequence[str], grid: GridParams) -> pd.Da
             values = results.numbers(of_runs, measure, of)
             others = [values[x] for x in names[1:] if x in values]
             row |= {"given": True, "word": "", "published": values[names[0]], "words": ""}
-            row |= {k: x for k, x in spread(others, grid).items() if k != "std"}
+            row |= {k: x for k, x in spread(others, grid, unit).items() if k != "std"}
             where = place("=", values[names[0]], np.array(others), unit)["verdict"]
             row |= {"place": where, "among": where and True, "values": " ".join(map(str, others))}
         rows.append(row)

@@ -122,7 +122,7 @@ def table(
         for about, unit, value in measures(run):
             names = [*about, "unit"]
             values.setdefault((*about.values(), unit), []).append(value)
-    spreads = {key: spread(found, params) for key, found in values.items()}
+    spreads = {key: spread(found, params, key[-1]) for key, found in values.items()}
     rows = [
         (*key, *(s[name] for name in STATISTICS), listed(values[key])) for key, s in spreads.items()
     ]
@@ -246,7 +246,8 @@ def _among(frames: Sequence[pd.DataFrame], params: GridParams) -> pd.DataFrame:
     rows = frames[0].copy()
     values = pd.concat([frame.set_index("claim")["ours"] for frame in frames], axis=1)
     values = values.loc[rows["claim"]].to_numpy(dtype=float)
-    spreads = [spread(row[~np.isnan(row)], params) for row in values]
+    pairs = zip(values, rows["unit"], strict=True)
+    spreads = [spread(row[~np.isnan(row)], params, unit) for row, unit in pairs]
     for name in ("runs", "mean", "low", "high", "min", "max"):
         rows[name] = [found[name] for found in spreads]
     rows["values"] = [listed(row.tolist()) for row in values]
