@@ -155,6 +155,10 @@ def mechanism(r: Results) -> Json:
             kind: tuple(sum(x[key] for x in of) for key in ("holds", "generalising"))
             for kind, of in (("fresh", fresh), ("earlier", earlier))
         } | {"verdict": "".join(x["verdict"] or "" for x in fresh if x["generalising"])}
+        apart = [x for x in own if x["group"] == "primes apart (fresh)"]
+        found[name]["apart"] = tuple(
+            sum(x[key] for x in apart) for key in ("holds", "generalising")
+        )
     return found
 
 

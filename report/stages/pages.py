@@ -118,7 +118,7 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
     checkpoints = known(curves, out / "site")
 
     pages, docs = appendix.pages(found, target("../", {*files})), documents({*files})
-    metrics = [store.read_json(x) for x in md5s if Path(x).parent.name == "metrics"]
+    metrics = [store.read_json(x) for x in md5s if x.startswith("data/metrics/")]
     tables = {s.name: s.records for s in shown if not s.notebook}
     printed = store.read_json("paper/printed_values.json")
     results = numbers.Results(run.n, tables, numbers.seeds(metrics, run.n), printed)

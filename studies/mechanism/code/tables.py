@@ -108,14 +108,14 @@ def tables(found: pd.DataFrame, params: MechanismParams) -> tuple[Table, ...]:
     return (
         Table(
             "mechanism-moduli",
-            f"Runs for which each statement holds, and does not (95 % interval of the share); {which}.",
+            f"Runs for which each statement holds and does not, with 95 % intervals; {which}.",
             moduli(every, levels, len(params.fresh)),
             MODULI,
             ("statement", "holds"),
         ),
         Table(
             "mechanism-tests",
-            f"Right answers, or a share: median (least of a change, largest of a control); {which}.",
+            f"Right answers or a share: median (least of changes, largest of controls); {which}.",
             tests(compared),
             TEST,
         ),
