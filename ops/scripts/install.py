@@ -60,7 +60,9 @@ def for_uv(found: dict[str, str]) -> dict[str, str]:
 
 
 def main() -> None:
-    listed = subprocess.run([*PIP, "config", "list"], stdout=subprocess.PIPE, text=True, check=False)
+    listed = subprocess.run(
+        [*PIP, "config", "list"], stdout=subprocess.PIPE, text=True, check=False
+    )
     if listed.returncode:
         sys.exit(listed.returncode)  # pip has said what is wrong with its files
     found = settings(listed.stdout)
