@@ -19,12 +19,19 @@ SETTINGS = {
     "index-url": "UV_DEFAULT_INDEX",
     "extra-index-url": "UV_INDEX",
     "find-links": "UV_FIND_LINKS",
-    "no-index": "UV_NO_INDEX",
     "trusted-host": "UV_INSECURE_HOST",
     "cert": "SSL_CERT_FILE",
     "proxy": "ALL_PROXY",
 }
-PIP_ONLY = {"client-cert", "timeout", "default-timeout", "retries", "cache-dir", "no-cache-dir"}
+PIP_ONLY = {
+    "no-index",
+    "client-cert",
+    "timeout",
+    "default-timeout",
+    "retries",
+    "cache-dir",
+    "no-cache-dir",
+}
 PIP_ONLY |= {"keyring-provider"}
 # The same of uv's own variables.
 UV_OWN = re.compile(
@@ -83,6 +90,8 @@ def main() -> None:
         "UV_REQUIRE_BUILD_HASHES": "1",
     }
     words = ["pip", "install", "--quiet", "--python", sys.executable]
+    if found.get("no-index", "").lower() in {"1", "true", "yes", "on"}:  # uv has no variable for it
+        words.append("--no-index")
     os.execve(UV, [str(UV), *words, *sys.argv[1:]], for_uv(found) | kept | ours)
 
 
