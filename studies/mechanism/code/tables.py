@@ -103,25 +103,26 @@ def tables(found: pd.DataFrame, params: MechanismParams) -> tuple[Table, ...]:
     every, levels = models(found, params.fresh), params.measures.levels
     generalising = [x for x in every if x.accuracy >= levels.answers]
     there = [x for x in every if x.kind == FRESH]
-    which = f"{len(there)} of {len(params.fresh)} fresh runs are trained"
+    planned = len(params.fresh)
+    which = f"; {len(there)} of {planned} fresh runs are trained" * (len(there) < planned)
     compared = [x for x in generalising if x.kind in {FRESH, EARLIER}]
     return (
         Table(
             "mechanism-moduli",
-            f"Runs for which each statement holds and does not, with 95 % intervals; {which}.",
-            moduli(every, levels, len(params.fresh)),
+            f"Runs for which each statement holds and does not, with 95 % intervals{which}.",
+            moduli(every, levels, planned),
             MODULI,
             ("statement", "holds"),
         ),
         Table(
             "mechanism-tests",
-            f"Right answers or a share: median (least of changes, largest of controls); {which}.",
+            f"Right answers or a share: median (least of changes, largest of controls){which}.",
             tests(compared),
             TEST,
         ),
         Table(
             "mechanism-measures",
-            f"Each number that a statement rests on, and those beside; {which}.",
+            f"Each number that a statement rests on, and those beside{which}.",
             measures(compared, levels),
             MEASURES,
         ),
