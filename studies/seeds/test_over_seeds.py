@@ -7,7 +7,7 @@ from handmade import changed
 from over_seeds import ALL, DIVERGED, GRID, NEVER, PRINTED, planted, untrained
 from small import history_of, measured, split_of, weights_of
 
-from strata.measure.metrics import Metrics
+from strata.measure.metrics import SPECTRUM, Metrics
 from strata.run import Run
 from strata.tables import format, spread
 from strata.tables.printed import PrintedFit, PrintedSpectrum
@@ -71,7 +71,7 @@ def test_every_measure_over_seeds_is_there_with_its_baseline():
     found = {f.__name__: set(frame["measure"]) for f, frame in over.items()}
     assert found == {
         "of_classes": {
-            "FVE", "FVE, uniform", "atomic share", "atomic, uniform", "R²", "R², all prompts",
+            *(x.row for x in SPECTRUM.values() if x.row), "R²", "R², all prompts",
             "R², product and candidate",
         },
         "of_heads": {

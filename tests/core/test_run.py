@@ -87,7 +87,7 @@ def test_a_fault_is_one_line_that_names_the_key_and_its_value(key, line, said, t
 def test_a_run_of_no_variant_is_refused_with_those_that_there_are():
     found = params.load(ROOT / "params.yaml")
     with pytest.raises(InputError, match=f"must be one of {', '.join(found.variants)}$"):
-        found.settings(Run(6, 1, "wide"))
+        found.settings(Run(6, 1, "nosuch"))
 
 
 @pytest.mark.parametrize("value", ["0.71", "0.9"])
