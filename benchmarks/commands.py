@@ -61,7 +61,9 @@ def prepared(commit: str, folder: Path) -> None:
 def main(old: str, new: str = "HEAD", *names: str) -> None:
     ctypes.CDLL(None).prctl(SUBREAPER, 1)
     asked = {name: COMMANDS[name] for name in names or COMMANDS}
-    columns, rows = ["command", f"{old}: CPU s", "s", f"{new}: CPU s", "s"], []
+    rev = ["git", "rev-parse", "--short=8", new]
+    now = subprocess.run(rev, check=True, capture_output=True, text=True).stdout.strip()
+    columns, rows = ["command", f"{old}: CPU s", "s", f"{now}: CPU s", "s"], []
     with TemporaryDirectory() as scratch:
         clones = [Path(scratch, name) for name in ("old", "new")]
         for commit, folder in zip((old, new), clones, strict=True):
