@@ -23,16 +23,8 @@ SETTINGS = {
     "cert": "SSL_CERT_FILE",
     "proxy": "ALL_PROXY",
 }
-PIP_ONLY = {
-    "no-index",
-    "client-cert",
-    "timeout",
-    "default-timeout",
-    "retries",
-    "cache-dir",
-    "no-cache-dir",
-}
-PIP_ONLY |= {"keyring-provider"}
+PIP_ONLY = {"no-index", "client-cert", "timeout", "default-timeout", "retries", "cache-dir"}
+PIP_ONLY |= {"no-cache-dir", "keyring-provider"}
 # The same of uv's own variables.
 UV_OWN = re.compile(
     "UV_(.*INDEX.*|FIND_LINKS|INSECURE_HOST|HTTP_.*|KEYRING_PROVIDER|NATIVE_TLS|SYSTEM_CERTS"

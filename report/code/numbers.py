@@ -143,22 +143,20 @@ def accounts(r: Results) -> Json:
 
 
 def mechanism(r: Results) -> Json:
-    """For each sentence on the mechanism the fresh runs in which it holds, and the earlier ones of
-    moduli that are products of different primes; each as (holds, generalising)."""
+    """For each sentence on the mechanism the fresh runs in which it holds, the earlier ones of
+    moduli that are products of different primes, and the fresh ones in which primes hardly
+    interact; each as (holds, generalising)."""
     rows = r.rows("mechanism-moduli")
     found = {}
     for name in STATEMENTS:
         own = [x for x in rows if x["statement"] == name]
         fresh = [x for x in own if x["group"] == "all fresh runs"]
         earlier = [x for x in own if x["group"].endswith(", earlier")]
+        apart = [x for x in own if x["group"] == "primes apart (fresh)"]
         found[name] = {
             kind: tuple(sum(x[key] for x in of) for key in ("holds", "generalising"))
-            for kind, of in (("fresh", fresh), ("earlier", earlier))
+            for kind, of in (("fresh", fresh), ("earlier", earlier), ("apart", apart))
         } | {"verdict": "".join(x["verdict"] or "" for x in fresh if x["generalising"])}
-        apart = [x for x in own if x["group"] == "primes apart (fresh)"]
-        found[name]["apart"] = tuple(
-            sum(x[key] for x in apart) for key in ("holds", "generalising")
-        )
     return found
 
 

@@ -173,6 +173,7 @@ def moduli(every: Sequence[Model], levels: MechanismLevels, planned: int) -> pd.
     fresh = [x for x in every if x.kind == FRESH]
     shown = [x for x in every if x.kind != BESIDE or x.accuracy >= levels.answers]
     groups = {"all fresh runs": fresh} | grouped(shown)
+    deciding = {"all fresh runs", *grouped(fresh)}
     for kind, name in product((FRESH, EARLIER), ("primes apart", "primes interact")):
         groups[f"{name} ({kind})"] = [
             x
@@ -191,7 +192,7 @@ def moduli(every: Sequence[Model], levels: MechanismLevels, planned: int) -> pd.
             row |= dict(zip(("low", "high"), tally.interval, strict=True))
             # Of three or four runs not even all can decide: there it stays at how many hold.
             able = decide.tally([HOLDS] * len(done)).verdict == HOLDS
-            verdict = word(tally.verdict) if able and name.endswith((" fresh", "runs")) else ""
+            verdict = word(tally.verdict) if able and name in deciding else ""
             if own is fresh and len(fresh) < planned:
                 verdict = "no verdict yet"
             if own is fresh and len(own) - len(done) > FAILING:

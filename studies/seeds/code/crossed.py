@@ -32,9 +32,8 @@ MEASURES = {
     "gating": Column("gating γ", "index"),
     "block_head_0": Column("block score, head 0", "share"),
 }
-LATER = {
-    "first_validation"
-}  # measured after the criteria; its p-values are corrected with no other
+# Looked at after the criteria were written: its p-values are corrected with no other.
+LATER = {"first_validation"}
 CELLS = RUN | GENERALISED | MEASURES | {
     "split_seed": Column("split"),
     "weights_seed": Column("initial weights"),
