@@ -57,7 +57,7 @@ def difference(one: bytes, two: bytes, name: str) -> str:
     """What sets two files of that name apart, in a few words; empty where they are alike. Of what
     is made for the eye, the PNG alone is compared."""
     suffix = Path(name).suffix
-    if suffix in {".pdf", ".html"}:
+    if suffix in {".pdf", ".svg", ".html"}:
         return ""
     try:
         if suffix == ".png":

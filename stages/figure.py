@@ -3,7 +3,7 @@
 In: the notebooks, LABEL.ipynb in --notebooks or that of --template, which serves several figures;
 inputs by parameter name; the notebook's section of figures in params.yaml; and the run where a
 figure is about one: the headline's, or --run. One over --runs: keys of figures.stability. Out:
-LABEL.pdf, LABEL.png and LABEL.html, the executed notebook as a page, which shows the PNG beside it.
+LABEL.pdf, LABEL.svg, LABEL.png and LABEL.html: the executed notebook, a page that shows the PNG.
 """
 
 import argparse

@@ -80,7 +80,7 @@ def drawn(stem: Path) -> None:
     stem.parent.mkdir(parents=True, exist_ok=True)
     fig = Figure(figsize=(7, 3))
     fig.subplots().plot([0, 1])
-    for ending in (".png", ".pdf"):
+    for ending in (".png", ".pdf", ".svg"):
         fig.savefig(stem.with_name(stem.name + ending))
     seen = f"A line of {stem.name} that rises from 0 to 1, from left to right."
     printed = '<div class="output_subarea output_stdout output_text"><pre>J_1: 4 of 7\n</pre></div>'
@@ -119,7 +119,7 @@ def project(folder: Path) -> None:
     names = "d,key,total,fve,fve_uniform,atomic_share,atomic_uniform"
     tabled(folder / "tables" / "key-freqs", f"{names}\n{rows}")
     single = sorted(FIGURES - {"fig14-attn-seeds"})
-    endings = (".pdf", ".png", ".html")
+    endings = (".pdf", ".png", ".svg", ".html")
     shared = stage(["${key}"], "figures", endings, ["fig14-attn-seeds"])
     stages = {
         "figures": stage(single, "figures", endings, single),

@@ -56,7 +56,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Section:
-    """A table or a figure: files ``stem``.csv, .json, .md and .tex, or .png, .pdf and .html."""
+    """A table or a figure: ``stem``.csv, .json, .md and .tex, or .png, .pdf, .svg and .html."""
 
     stem: Path
     made: Made
@@ -88,7 +88,7 @@ class Section:
     @property
     def files(self) -> list[tuple[str, str]]:
         """Its files that a reader takes away, with their md5."""
-        endings = (".png", ".pdf") if self.notebook else (".csv",)
+        endings = (".png", ".pdf", ".svg") if self.notebook else (".csv",)
         paths = [self.stem.with_name(self.name + ending) for ending in endings]
         return [(path.as_posix(), md5(path)) for path in paths]
 

@@ -164,7 +164,7 @@ def test_the_same_inputs_give_the_same_bytes_and_a_page_that_needs_no_network(st
     again = subprocess.run(command, cwd=workplace, capture_output=True, text=True, check=False)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
     assert contents(workplace / "figures") == once
-    assert list(once) == ["fig01-hierarchy.html", "fig01-hierarchy.pdf", "fig01-hierarchy.png"]
+    assert list(once) == [f"fig01-hierarchy.{x}" for x in ("html", "pdf", "png", "svg")]
     html = once["fig01-hierarchy.html"].decode()
     assert "figures/fig01-hierarchy" in html and 'src="fig01-hierarchy.png"' in html
     assert not re.search(r"<script|<link|@import|(src|href)=.(?!fig01|data:|#)|url\(", html)
@@ -219,7 +219,7 @@ def test_a_figure_of_a_family_compares_the_runs_it_is_given_under_its_own_name(s
     assert "seed 2: block score of head 0" in html and "seed 7: block score" in html
     assert "seed 3" not in html
     assert sorted(contents(workplace / "out")) == [
-        f"fig17-attn-seeds.{x}" for x in ("html", "pdf", "png")
+        f"fig17-attn-seeds.{x}" for x in ("html", "pdf", "png", "svg")
     ]
 
 

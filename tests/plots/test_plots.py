@@ -287,7 +287,7 @@ def test_a_saved_figure_has_its_width_and_no_date(tmp_path):
         fig, (ax,) = base.figure(size=(base.COLUMN, 2))
         base.heat(ax, np.eye(5))
         assert base.save(fig, str(tmp_path / stem)) == tmp_path / f"{stem}.png"
-    for suffix in ("pdf", "png"):
+    for suffix in ("pdf", "svg", "png"):
         assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
     pdf = (tmp_path / "a.pdf").read_bytes()
     assert b"CreationDate" not in pdf
@@ -295,7 +295,9 @@ def test_a_saved_figure_has_its_width_and_no_date(tmp_path):
     assert [*map(int, sides)] == [5, 5], "one pixel for each entry"
     png = (tmp_path / "a.png").read_bytes()
     assert int.from_bytes(png[16:20], "big") == base.DPI * base.COLUMN
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.pdf", "a.png", "b.pdf", "b.png"]
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{x}.{y}" for x in "ab" for y in ("pdf", "png", "svg")
+    }
 
 
 def test_a_panel_below_a_matrix_keeps_to_its_columns(tmp_path):

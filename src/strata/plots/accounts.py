@@ -41,7 +41,7 @@ def reference(ax: Axes, level: Number, text: str) -> None:
     ax.axhline(level, color=FAINT, linewidth=1, zorder=0)
     ax.annotate(
         text, (1, level), (3, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
-        va="center", color=GREY, fontsize=7,
+        va="center", color=GREY, fontsize=8,
     )  # fmt: skip
 
 

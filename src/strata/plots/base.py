@@ -2,10 +2,11 @@
 
 Every function of this wing draws on the Axes it is given; nothing else knows matplotlib.
 
-Widths are those of a two-column page, type is at least 7 points. Class colours are Okabe and Ito's
-(Color Universal Design, 2008) with a brown in place of their yellow, which is too light for white
-paper: eight that differ for colour-blind readers too. Markers and line styles differ as well, so no
-figure needs colour to be read. Maps are perceptually uniform, or diverging where the sign matters.
+Widths are those of a two-column page; type is that of a paper set in Times, at least 8 points.
+Class colours are Okabe and Ito's (Color Universal Design, 2008) with a brown in place of their
+yellow, which is too light for white paper: eight that differ for colour-blind readers too. Markers
+and line styles differ as well, so no figure needs colour to be read. Maps are perceptually uniform,
+or diverging where the sign matters.
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
+from PIL import Image
 
 Number = int | float
 Limits = tuple[Number | None, Number | None]
@@ -37,12 +39,13 @@ MARKERS = "os^DvPX<>"  # 8 colours and 9 markers: 72 classes before a pair of th
 LINES = ("-", "--", ":", "-.")
 GREY, RED, FAINT = "#777777", "#E00000", "#DDDDDD"
 STYLE: Any = {
-    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
-    "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 7, "legend.frameon": False,
+    "font.family": ["STIXGeneral", "DejaVu Sans"], "mathtext.fontset": "stix",
+    "font.size": 9, "axes.titlesize": 9, "axes.labelsize": 9,
+    "xtick.labelsize": 8, "ytick.labelsize": 8, "legend.fontsize": 8, "legend.frameon": False,
     "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
     "xtick.major.size": 2.5, "ytick.major.size": 2.5, "axes.labelpad": 2, "axes.titlepad": 4,
     "axes.spines.top": False, "axes.spines.right": False, "lines.linewidth": 1.2,
-    "lines.markersize": 3.5, "pdf.fonttype": 42,
+    "lines.markersize": 3.5, "pdf.fonttype": 42, "svg.hashsalt": "strata",
 }  # fmt: skip
 matplotlib.rcdefaults()  # nothing of a matplotlibrc that somebody has
 matplotlib.rcParams.update(STYLE)
@@ -57,10 +60,11 @@ def figure(
 
 
 def save(fig: Figure, stem: str) -> Path:
-    """Write stem.pdf and stem.png, the same bytes for the same figure; return the latter's path.
+    """Write stem.pdf, stem.svg and stem.png, the same bytes for the same figure; return the last's
+    path.
 
-    In the PDF a matrix has a pixel for each entry: exact, and a tenth of the size. In the PNG each
-    entry takes a whole number of pixels.
+    In the PDF and the SVG a matrix has a pixel for each entry: exact, and a tenth of the size. In
+    the PNG each entry takes a whole number of pixels.
     """
     layout = fig.get_layout_engine()
     assert layout
@@ -70,13 +74,26 @@ def save(fig: Figure, stem: str) -> Path:
         ax.apply_aspect()
     for ax in fig.axes:
         _whole_pixels(ax)
-    for suffix, undated in ((".pdf", {"CreationDate": None}), (".png", {})):
+    for suffix, metadata in (
+        (".pdf", {"CreationDate": None}),
+        (".svg", {"Date": None}),
+        (".png", {}),
+    ):
         for image in fig.findobj(AxesImage):
-            image.set_interpolation("none" if suffix == ".pdf" else "nearest")
+            image.set_interpolation("nearest" if suffix == ".png" else "none")
         part = f"{stem}.part{suffix}"
-        fig.savefig(part, dpi=DPI, metadata=undated)
+        fig.savefig(part, dpi=DPI, metadata=metadata)
+        if suffix == ".png":
+            _few_colors(part)
         replace(part, stem + suffix)
     return Path(f"{stem}.png")
+
+
+def _few_colors(path: str) -> None:
+    """Reduce a picture to 256 colours, each at most some steps of 255 off: a third of the size."""
+    with Image.open(path) as drawn:
+        few = drawn.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
+    few.save(path)
 
 
 def _whole_pixels(ax: Axes) -> None:

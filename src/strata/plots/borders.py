@@ -65,7 +65,7 @@ def _outside(ax: Axes, text: str, at: Number, beside: Number, axis: Literal["x",
     away = ScaledTranslation(*((0, -0.1) if down else (-0.1, 0)), inch)
     ax.annotate(
         text, (at, 0) if down else (0, at), (beside, 0) if down else (0, beside),
-        xycoords=across, textcoords=across + away, fontsize=7, rotation=90 if down else 0,
+        xycoords=across, textcoords=across + away, fontsize=8, rotation=90 if down else 0,
         ha="center" if down else "right", va="top" if down else "center",
         arrowprops={"arrowstyle": "-", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0, "relpos":
             (0.5, 1) if down else (1, 0.5)},

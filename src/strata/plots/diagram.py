@@ -25,7 +25,7 @@ def draw(ax: Axes, n: int, d_model: int, n_heads: int, d_head: int, d_mlp: int) 
         _added(ax, start, corner)
     for start, end, stream in ((5.6, 13.85, 0), (14.55, 21.05, 1), (21.75, 22.8, 2)):
         arrow(ax, (start, 3), (end, 3))
-        ax.text(start + 0.15, 3.2, f"$x^{stream}$", fontsize=7)
+        ax.text(start + 0.15, 3.2, f"$x^{stream}$", fontsize=8)
     arrow(ax, (25.7, 3), (26.7, 3))
     moves = "moves the operands into\nthe subspace of a class"
     _roles(ax, n, {4: "sorts residues\nby class", 10.4: moves, 18.3: "composes the product"})
@@ -77,8 +77,8 @@ def _roles(ax: Axes, n: int, roles: Mapping[Number, str]) -> None:
     argument = "ab\\,c^\\sharp" if regular else "u(ab)\\,u(c)^{-1}"
     scores = {25.8: f"scores c by $\\chi({argument})$"}
     for x, role in {**roles, **scores}.items():
-        ax.text(x, 0.9, role, ha="center", va="top", fontsize=7, style="italic", color="#444444")
-    ax.text(-0.2, 0.9, "the paper", va="top", fontsize=7, color=GREY)
+        ax.text(x, 0.9, role, ha="center", va="top", fontsize=8, style="italic", color="#444444")
+    ax.text(-0.2, 0.9, "the paper", va="top", fontsize=8, color=GREY)
 
 
 def box(ax: Axes, place: tuple[Number, Number, Number, Number], text: str, color: str) -> None:
@@ -86,7 +86,7 @@ def box(ax: Axes, place: tuple[Number, Number, Number, Number], text: str, color
     x, y, width, height = place
     shape = FancyBboxPatch((x, y), width, height, "round,pad=0,rounding_size=0.25")
     ax.add_patch(shape).set(facecolor=color, edgecolor=GREY, linewidth=0.6)
-    ax.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=7)
+    ax.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=8)
 
 
 def arrow(ax: Axes, start: tuple[Number, Number], end: tuple[Number, Number]) -> None:

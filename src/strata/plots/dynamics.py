@@ -94,7 +94,7 @@ def arrivals(
         if factors:
             ax.axhspan(row - 0.5, row + 0.5, color=FAINT, linewidth=0, zorder=0)
             side = ax.get_yaxis_transform()
-            ax.text(0.02, row, factors, transform=side, va="center", fontsize=6, zorder=1)
+            ax.text(0.02, row, factors, transform=side, va="center", fontsize=7, zorder=1)
     for i, (label, at) in enumerate(times.items()):
         lift = 0.22 * (i - (len(times) - 1) / 2)
         look: Any = {"color": COLORS[i], "marker": MARKERS[i], "markeredgecolor": "white"}

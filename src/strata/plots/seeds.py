@@ -25,7 +25,7 @@ def begun(ax: Axes, run: Run, measured: Metrics) -> bool:
         note(ax, "diverged")
     elif measured.generalised is False:
         share = measured.accuracy.validation
-        ax.set_title(f"{title}\nnot generalised: {share:.0%} right", color=RED, fontsize=7)
+        ax.set_title(f"{title}\nnot generalised: {share:.0%} right", color=RED, fontsize=8)
     return measured.finite
 
 

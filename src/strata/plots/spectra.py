@@ -62,7 +62,7 @@ def _frequencies(
     ax.set(xlabel=symbols[2] if columns > 1 else "", ylabel=symbols[1] if rows > 1 else "")
     for k, start in enumerate(starts if len(starts) > 1 else ()):
         text, at = f"{symbols[0]} = {k}" if columns > 1 else str(k), start + (columns - 1) / 2
-        ax.annotate(text, (at, -0.5), (0, 2), textcoords="offset points", ha="center", fontsize=7)
+        ax.annotate(text, (at, -0.5), (0, 2), textcoords="offset points", ha="center", fontsize=8)
 
 
 def places(sizes: Sequence[int], least: Number = 0.03) -> list[int]:

@@ -57,7 +57,7 @@ def numbers(
         if np.isfinite(value):
             color = "white" if value < 0.6 else "black"
             text = f"{100 * value:.0f}".replace("-0", "0").replace("-", "−")
-            ax.text(j, i, text, ha="center", va="center", fontsize=7, color=color)
+            ax.text(j, i, text, ha="center", va="center", fontsize=8, color=color)
     return drawn
 
 

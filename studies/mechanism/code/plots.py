@@ -88,7 +88,7 @@ def code(ax: Axes, shown: Plane, q: Int[np.ndarray, " pairs"], pair: int) -> Non
         own = np.unique(np.flatnonzero((words == word).all(axis=1)) % shown.Q)
         ax.plot(*word, "o", markersize=9, markerfacecolor="none", markeredgecolor="black")
         far = word * 1.45 if np.hypot(*word) > 0.1 else np.array([0.0, -0.4])
-        ax.text(far[0], far[1], ", ".join(map(str, own[:4])), ha="center", va="center", fontsize=8)
+        ax.text(far[0], far[1], ", ".join(map(str, own[:4])), ha="center", va="center", fontsize=9)
     ax.plot(*shown.points[pair], "*", color=RED, markersize=13, markeredgecolor="white", zorder=5)
     ax.set(title=f"modulo {shown.Q}: {q[pair] % shown.Q}", aspect="equal")
     ax.set(xlim=(-1.8, 1.8), ylim=(-1.8, 1.8))
@@ -103,7 +103,7 @@ def distances(ax: Axes, shown: Picture) -> None:
     ax.plot(shown.distance, ".", color=GREY, markersize=3)
     ax.plot(*at, "*", color=RED, markersize=13, markeredgecolor="white", clip_on=False, zorder=5)
     ax.annotate(
-        f"nearest: {nearest}", at, (9, 3), textcoords="offset points", color=RED, fontsize=9,
+        f"nearest: {nearest}", at, (9, 3), textcoords="offset points", color=RED, fontsize=10,
         fontweight="bold", bbox={"color": "white", "pad": 1},
     )  # fmt: skip
     ax.set(title="distance to each codeword", xlabel="candidate $c$", ylim=(0, None))
