@@ -49,8 +49,7 @@ make verify
 ```
 
 `make paper` brings the paper's tables and figures. `make verify` makes again what the locks name,
-and compares the bytes. `python -m ops.replay TARGET` runs stages without DVC; `docs/operating.md`
-has more.
+and compares the bytes. `docs/operating.md` has more.
 
 `{crate}` in `{title}/` describes how each file was made, as a Workflow Run RO-Crate.
 `CITATION.cff` says who made what, and which paper is reproduced.
