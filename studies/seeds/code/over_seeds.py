@@ -13,7 +13,7 @@ from strata.tables import claims, headline
 from strata.tables.claims import by_pairs
 from strata.tables.format import percent
 from strata.tables.printed import Printed
-from strata.tables.spread import PLACE, STATISTICS, Row, Value, listed, place, spread
+from strata.tables.spread import PLACE, STATISTICS, Value, listed, place, spread
 from strata.tables.table import (
     CLASS,
     KIND,
