@@ -31,7 +31,7 @@ VIEWS = {
     "Figure 10": "pca",
     "Figure 11": "neurons",
     "logits": "logits",
-    "progress-measures": "epochs",
+    "progress-order": "epochs",
 }
 
 

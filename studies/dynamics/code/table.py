@@ -46,8 +46,3 @@ def curve(frame: pd.DataFrame, measure: str, of: str = "") -> pd.Series:
     """One measure over the epochs; empty where there is none of it."""
     of_one = frame.loc[(frame["measure"] == measure) & (frame["of"] == of)]
     return of_one.set_index("epoch")["value"]
-
-
-def mean(frame: pd.DataFrame, measure: str) -> pd.Series:
-    """The mean of a measure over all that it is of, classes or heads, at each epoch."""
-    return frame.loc[frame["measure"] == measure].groupby("epoch")["value"].mean()
