@@ -227,17 +227,6 @@ def test_a_planted_difference_is_found_and_one_that_does_not_vary_has_no_test():
     assert counted["cases"] == len(rows)
 
 
-def test_the_pairs_say_what_the_statements_count():
-    own = runs((35, 7), lambda key: {"mixes": key[1:] == (2, "mlp"), "epoch": 100 * key[1]})
-    rows = tables(own)[1]
-    assert [(x["n"], x["seed"]) for x in rows if x["mixes_mlp"]] == [(35, 2)]
-    seven = [x for x in rows if x["n"] == 7]
-    assert {x[f"{y}_{kind}"] for x in seven for y in ("mixes", "directions") for kind in KINDS} == {
-        None
-    }
-    assert [x["epoch_mlp"] for x in rows] == [100, 200, 300, 400, 500] * 2
-
-
 def test_what_no_study_has_measured_is_left_out():
     own = runs((35, 15), lambda key: later(key, []))
     statements, pairs, _ = made(own, found([]))
