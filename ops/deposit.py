@@ -10,12 +10,11 @@ import shutil
 import zipfile
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ops import compare, copied, crate, files, shipped
+from ops import copied, crate, files, shipped
 from ops.git import git
 from ops.shipped import Out, Outs
 from strata import store
@@ -49,10 +48,9 @@ make verify
 ```
 
 `make paper` brings the paper's tables and figures. `make verify` makes again what the locks name,
-and compares the bytes. `python -m ops.replay TARGET` runs stages without DVC; `docs/operating.md`
-has more.
+and compares the bytes. `docs/operating.md` has more.
 
-`{crate}` in `{title}/` describes how each file was made, as a Workflow Run RO-Crate.
+`{crate}` in `{title}/` describes how each file was made, as a Process Run Crate.
 `CITATION.cff` says who made what, and which paper is reproduced.
 Licence: {license}; `NOTICE` in `{title}/` names what is of others.
 """
@@ -133,22 +131,20 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def described(cff: Mapping[str, Any], last: Commit, stages: Mapping[str, Any]) -> crate.Described:
-    """What the locks do not say, from CITATION.cff, the last commit, the locks of packages and the
-    records of where runs were trained."""
-    records = [x for x in Outs(stages) if x.path.endswith("/environment.json")]
-    return crate.Described(
-        name=cff["title"],
-        description=cff["abstract"],
-        license=f"https://spdx.org/licenses/{cff['license']}",
-        date=last.made.date().isoformat(),
-        version=cff["version"],
-        agent=person(cff["authors"][0]),
-        citation=paper(cff["references"][0]),
-        engine=version("dvc"),
-        software=compare.pinned(),
-        machines={x.stage: environment.read(shipped.at(x.md5)).words() for x in records},
-    )
+def described(cff: Mapping[str, Any], last: Commit) -> dict[str, Any]:
+    """What is said of the whole deposit, as linked data."""
+    licence = f"https://spdx.org/licenses/{cff['license']}"
+    return {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": cff["title"],
+        "description": cff["abstract"],
+        "license": {"@id": licence, "@type": "CreativeWork", "name": cff["license"]},
+        "datePublished": last.made.date().isoformat(),
+        "version": cff["version"],
+        "author": person(cff["authors"][0]),
+        "citation": paper(cff["references"][0]),
+    }
 
 
 def person(author: Mapping[str, str]) -> dict[str, Any]:
@@ -178,7 +174,9 @@ def main() -> None:
     cff, last, stages = read_yaml("CITATION.cff"), commit(), files.locked()
     kept = (path for x in copied.resolved(Path().resolve()).values() for path in sorted(x.kept))
     paths = objects(stages, kept)
-    text = crate.written(stages, described(cff, last, stages))
+    records = [x for x in Outs(stages) if x.path.endswith("/environment.json")]
+    machines = {x.stage: environment.read(shipped.at(x.md5)).words() for x in records}
+    text = crate.written(stages, described(cff, last), machines)
     shutil.rmtree(PARTIAL, ignore_errors=True)
     write(PARTIAL, last, cff, text, paths)
     shutil.rmtree(FOLDER, ignore_errors=True)

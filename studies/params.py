@@ -71,7 +71,6 @@ class LevelsParams(Section):
     key_share: Level  # and where at most this share of all frequencies is key
     tau_strata: Fraction
     tau_primes: Fraction
-    cost_primes: Fraction  # a cost of sharing of at most this speaks against no account
     cost_strata: Fraction  # a cost of at least this speaks against primes
     mixing: Fraction  # R²(C+) − R²(C) from which a run mixes primes
     fewest: Positive  # runs of a modulus that is called anything

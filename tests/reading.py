@@ -129,12 +129,12 @@ def project(folder: Path) -> None:
     store.write_json(folder / "dvc.yaml", {"stages": stages})
 
     study = folder / "studies" / "waves"
-    for name in ("logits", "progress-measures"):
+    for name in ("logits", "progress-order"):
         drawn(study / "figures" / name)
     rows = "".join(f"165,3,wave,share,0.5,0.4,0.6,0.4 0.{k}\n" for k in range(14))
     tabled(study / "tables" / "waves", f"n,d,measure,unit,mean,low,high,values\n{rows}")
     for path in (ROOT / "notebooks").glob("fig0*.ipynb"):  # of the study: a figure in each
-        names = {"fig01": "logits", "fig02": "progress-measures"}
+        names = {"fig01": "logits", "fig02": "progress-order"}
         if name := names.get(path.stem[:5]):
             said = path.read_text("utf-8").replace("# Figure ", "# Of ", 1)
             store.write_text(study / "notebooks" / f"{name}.ipynb", said)
@@ -148,7 +148,7 @@ def project(folder: Path) -> None:
     )
     made = {
         "cmd": "make",
-        "deps": [f"data/code/{x}.txt" for x in ("logits", "progress-measures")],
+        "deps": [f"data/code/{x}.txt" for x in ("logits", "progress-order")],
         "outs": ["figures", "tables"],
     }
     store.write_json(study / "dvc.yaml", {"stages": {"waves": made}})

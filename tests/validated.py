@@ -1,7 +1,7 @@
 """rocrate-validator without a network, for an environment of its own: ``FOLDER PROFILE CONTEXT``.
 
 Prints what the crate in the folder lacks of that profile. CONTEXT is a file with the JSON-LD
-context of RO-Crate 1.3; for version 1.1 the terms that have changed since are put back.
+context of RO-Crate 1.3, in which the terms used here are those of 1.1.
 """
 
 import io
@@ -14,13 +14,6 @@ import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 
-WORKFLOWS = "https://bioschemas.org/"
-EARLIER = {
-    "ComputationalWorkflow": f"{WORKFLOWS}ComputationalWorkflow",
-    "FormalParameter": f"{WORKFLOWS}FormalParameter",
-    "input": f"{WORKFLOWS}ComputationalWorkflow#input",
-    "output": f"{WORKFLOWS}ComputationalWorkflow#output",
-}
 TERMS = "https://w3id.org/ro/terms/workflow-run"
 CONTEXTS: dict[str | None, Any] = {f"{TERMS}/context": {"md5": f"{TERMS}#md5"}}
 
@@ -43,8 +36,8 @@ def main(folder: str, profile: str, context: str) -> None:
     from rocrate_validator import services  # pyright: ignore[reportMissingImports]
 
     latest = json.loads(Path(context).read_text("utf-8"))["@context"]
-    CONTEXTS["https://w3id.org/ro/crate/1.3/context"] = latest
-    CONTEXTS["https://w3id.org/ro/crate/1.1/context"] = latest | EARLIER
+    for version in ("1.1", "1.3"):
+        CONTEXTS[f"https://w3id.org/ro/crate/{version}/context"] = latest
     HTTPAdapter.send = Answers.send  # pyright: ignore[reportAttributeAccessIssue]
     asked = {"rocrate_uri": folder, "profile_identifier": profile, "no_cache": True}
     result = services.validate(asked | {"skip_availability_check": True})

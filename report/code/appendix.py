@@ -15,6 +15,7 @@ from strata.run import Run
 PANELS = ("core", "search", "model", "through", "theme", "chart", "maps", "spectra", "pca")
 PANELS += ("training", "element", "panels", "runs", "page", "main")
 HERE = "appendix/index.html"
+Others = Mapping[str, Mapping[str, Text]]  # tutorials and docs by folder and name
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ def pages(found: Mapping[str, Sequence[Section]], target: Target) -> list[Page]:
     return made
 
 
-def written(made: Sequence[Page], run: Run) -> Iterator[tuple[str, str]]:
-    """Every page by its file."""
+def written(made: Sequence[Page], run: Run, others: Others) -> Iterator[tuple[str, str]]:
+    """Every page by its file; the contents name the other pages too."""
     shared = {"pages": made, "headline": str(run), "caption": run.caption}
     for own in made:
         # One without a panel loads no run.
@@ -55,12 +56,12 @@ def written(made: Sequence[Page], run: Run) -> Iterator[tuple[str, str]]:
             f"appendix/{own.file}",
             rendered("part.html", "../", HERE, own=own, scripts=scripts, **shared),
         )
-    yield HERE, rendered("appendix.html", "../", HERE, scripts=PLAIN, **shared)
+    yield HERE, rendered("appendix.html", "../", HERE, scripts=PLAIN, others=others, **shared)
 
 
-def index(made: Sequence[Page], docs: Mapping[str, Text], tutorials: Mapping[str, Text]) -> str:
+def index(made: Sequence[Page], others: Others) -> str:
     """What the search looks through: page, name, heading and text of each section and each term of
-    the glossary; of the pages of docs/ and the tutorials title and words."""
+    the glossary; of the other pages title and words."""
     found = [
         [f"appendix/{p.file}", s.id, f"{s.label} {s.title}".strip(), said(s)]
         for p in made
@@ -68,9 +69,8 @@ def index(made: Sequence[Page], docs: Mapping[str, Text], tutorials: Mapping[str
     ]
     terms = vars(environment().get_template("terms.html").module)["GLOSSARY"]
     found += [["glossary.html", x.replace(" ", "-"), x, text] for x, text in terms.items()]
-    for folder, pages in (("docs", docs), ("tutorials", tutorials)):
-        for name, x in pages.items():
-            found.append([f"{folder}/{name}.html", "", x.title, plain(x.html)])
+    for folder, own in others.items():
+        found += [[f"{folder}/{name}.html", "", x.title, plain(x.html)] for name, x in own.items()]
     return script("words", found)
 
 

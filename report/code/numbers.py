@@ -97,7 +97,8 @@ def components(r: Results) -> Json:
 
 def embedding(r: Results) -> Json:
     """The share of the whole embedding that functions of one residue each explain."""
-    [row] = r.rows("embedding-seeds", measure="share of W_E in main effects", n=r.n)
+    share = {"measure": "share of W_E in main effects", "architecture": "transformer"}
+    [row] = r.rows("accounts-intervals", n=r.n, **share)
     return {"share": row["mean"], "runs": row["runs"]}
 
 

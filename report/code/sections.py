@@ -31,7 +31,7 @@ VIEWS = {
     "Figure 10": "pca",
     "Figure 11": "neurons",
     "logits": "logits",
-    "progress-measures": "epochs",
+    "progress-order": "epochs",
 }
 
 
@@ -217,7 +217,8 @@ def of_stage(
             if each.is_file() and each.suffix == ".png" and "figures" in each.parts:
                 # Figures of one notebook share their stage's only code.
                 own = each.stem if each.stem in code else code[0]
-                yield figure(each.with_suffix(""), made, folder / "notebooks" / f"{own}.ipynb")
+                notebook = folder / "notebooks" / f"{own}.ipynb"
+                yield figure(each.with_suffix(""), made, notebook, values.get("item", ""))
             elif each.is_file() and each.suffix == ".csv" and "tables" in each.parts:
                 yield table(each.with_suffix(""), made, words(folder))
 
@@ -249,14 +250,14 @@ def caption(stem: Path) -> str:
     return store.read_json(stem.with_name(f"{stem.name}.json"))["caption"]
 
 
-def figure(stem: Path, made: Made, notebook: Path) -> Section:
+def figure(stem: Path, made: Made, notebook: Path, n: object = "") -> Section:
     """A figure, by the first cell of its notebook: `# Figure 9: its title`, then its words. Of a
-    notebook that draws several, each is named by its number: fig14-attn-seeds."""
+    notebook that draws several, each is named by its number, fig14-attn-seeds, and its modulus."""
     first = "".join(store.read_json(notebook)["cells"][0]["source"])
     heading, _, text = first.removeprefix("# ").partition("\n")
     label, colon, title = heading.partition(": ")
     if label.startswith("Figures"):
-        label = f"Figure {int(stem.name[3:5])}"
+        label, title = f"Figure {int(stem.name[3:5])}", f"{title}, n = {n}" if n else title
     elif not (colon and label.startswith("Figure")):
         label, title = "", heading
     title = title[:1].upper() + title[1:].replace("`", "")

@@ -11,7 +11,7 @@ from strata.plots import base
 # The scripts of a page without panels, in the order in which they need one another.
 PLAIN = ("core", "search", "page")
 BAR = (
-    ("Figures", "appendix/index.html"),
+    ("Contents", "appendix/index.html"),
     ("Models", "cards/index.html"),
     ("Tutorials", "tutorials/first-look.html"),
     ("Reference", "api/index.html"),

@@ -62,7 +62,7 @@ def summary(metrics: Metrics, interventions: Json, logits: Json) -> RunSummary:
         frequencies=sum(c.total or 0 for c in metrics.classes),
         mixed=at["mixed"] if at else None,
         spared=spared(interventions),
-        balanced=at["balance"]["median"] if at else None,
+        balanced=at["balanced"] if at else None,
     )
 
 

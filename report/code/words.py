@@ -82,7 +82,7 @@ def dialect(renderer: mistune.HTMLRenderer) -> mistune.Markdown:
     renderer.register(
         "table", lambda _, rows: f'<div class="scroll"><table>\n{rows}</table></div>\n'
     )
-    found.inline.register("index", r"\b[JWCZ]_\w+", _index, before="link")
+    found.inline.register("index", r"\b[JWCZk]_\w+", _index, before="link")
     renderer.register("index", lambda _, text: "{}<sub>{}</sub>".format(*text.split("_", 1)))
     add_toc_hook(found, max_level=4, heading_id=lambda token, _: slug(token["text"]))
     return found

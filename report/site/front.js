@@ -6,7 +6,7 @@ addEventListener("DOMContentLoaded", () => {
   if (!told) return;
   const hero = JSON.parse(told.textContent), { html, percent } = strata.draw, { n } = hero, $ = id => document.getElementById(id);
   const made = new Map(), screens = [];
-  let run = null, asked = 0, smooth = false;
+  let run = null, asked = 0, smooth = false, resized = false;
 
   // ---- what is chosen: the address has it ------------------------------------------------------
   const whole = (text, otherwise, below = n) => /^\d+$/.test(text) && +text < below ? +text : otherwise;
@@ -86,19 +86,22 @@ addEventListener("DOMContentLoaded", () => {
     }
   }
 
-  // ---- drawing: once a frame, and only what is in view -----------------------------------------
+  // ---- drawing: once a frame, only what is in view, and of a checkpoint its screen alone ---------
   function draw() {
     asked = 0;
-    const now = state();
-    verdict(now);
-    dials.show(now, smooth);
-    for (const screen of screens) {
-      screen.stale = true;
-      if (screen.near) redraw(screen, now);
+    const now = state(), { drawn } = document.documentElement.dataset;
+    const name = `${now.a} ${now.b} ${now.change.name}${run ? "" : " first"}`, all = name !== drawn || resized;
+    if (all) {
+      verdict(now);
+      dials.show(now, smooth);
     }
-    smooth = false;
+    for (const screen of screens) {
+      screen.stale ||= all || screen.box.id === "embedding-picture";
+      if (screen.near && screen.stale) redraw(screen, now);
+    }
+    smooth = resized = false;
     performance.mark(run ? "ready" : "drawn");
-    document.documentElement.dataset.drawn = `${now.a} ${now.b} ${now.change.name}${run ? "" : " first"}`;
+    document.documentElement.dataset.drawn = name;
   }
   const later = () => { asked ||= requestAnimationFrame(draw); };
   function redraw(screen, now) {
@@ -142,7 +145,7 @@ addEventListener("DOMContentLoaded", () => {
   strata.listen(() => { strata.show(null); later(); });
   strata.show(null);
   let wide = innerWidth;
-  addEventListener("resize", () => { if (innerWidth !== wide) { wide = innerWidth; later(); } });
+  addEventListener("resize", () => { if (innerWidth !== wide) { wide = innerWidth; resized = true; later(); } });
   addEventListener("beforeprint", () => { const now = state(); screens.forEach(x => redraw(x, now)); });
   draw();
   // The weights when somebody is there, or else a while after the first picture.

@@ -18,6 +18,8 @@ from strata.run import command
 
 HIDDEN = ("levels", "params", "plots", "render", "schema", "tables", "train")
 HIDDEN += ("api.console", "api.summary")
+# Of a class of pydantic: a default that there is not; of a function where it lies in memory.
+NOISE = re.compile(r"\s*=\s*<span class=\"default_value\">PydanticUndefined</span>| at 0x[0-9a-f]+")
 LINK = re.compile(r'<a href="#([^"]+)">(.*?)</a>')
 STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 TEMPLATES = Path("report", "site", "api")  # pdoc's, with a link back to the report
@@ -46,6 +48,7 @@ def main(folder: str) -> None:
     styles: dict[str, None] = {}
     for path in sorted(out.rglob("*.html")):
         text = "".join(f"{line.rstrip()}\n" for line in path.read_text("utf-8").splitlines())
+        text = NOISE.sub("", text)
         text = text.replace('<a class="headerlink"', '<a class="headerlink" aria-label="Link here"')
         text = text.replace("<h5>Inherited Members</h5>", "<p><b>Inherited Members</b></p>")
         # A name that a docstring of another library has is no place here.

@@ -117,7 +117,8 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
     copied(shown, out)
     checkpoints = known(curves, out / "site")
 
-    pages, docs = appendix.pages(found, target("../", {*files})), documents({*files})
+    pages = appendix.pages(found, target("../", {*files}))
+    others = {"tutorials": tutorials(), "docs": documents({*files})}
     metrics = [store.read_json(x) for x in md5s if x.startswith("data/metrics/")]
     tables = {s.name: s.records for s in shown if not s.notebook}
     printed = store.read_json("paper/printed_values.json")
@@ -133,8 +134,8 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
     html = front.page(pages, run, results, told, read_yaml("CITATION.cff"))
     store.write_text(out / "index.html", html)
     store.write_text(out / "glossary.html", rendered("glossary.html", "", scripts=PLAIN))
-    store.write_text(out / "site/words.js", appendix.index(pages, docs, tutorials()))
-    for path, html in (*appendix.written(pages, run), *texts(docs)):
+    store.write_text(out / "site/words.js", appendix.index(pages, others))
+    for path, html in (*appendix.written(pages, run, others), *texts(others["docs"])):
         store.write_text(out / path, html)
 
 

@@ -13,6 +13,7 @@ from scipy import stats
 
 from strata.statistics import holm
 from strata.tables import format
+from strata.tables.table import Table
 from studies.architectures.code import mlp_seeds, paired
 
 MODULI = [35, 15, 7]
@@ -28,15 +29,16 @@ def runs(moduli: Sequence[int], planted: Planted, seeds: Sequence[int] = FIVE) -
     return [studied(key, **planted(key)) for key in keys]
 
 
-def of_pairs(own: Sequence[Studied], rows: pd.DataFrame | None = None) -> paired.Paired:
-    rows = found(own) if rows is None else rows
-    return paired.paired([x.metrics for x in own], rows, MODULI, FIVE)
+def made(
+    own: Sequence[Studied], rows: pd.DataFrame | None = None, called: pd.DataFrame | None = None
+) -> tuple[Table, ...]:
+    rows, metrics = found(own) if rows is None else rows, [x.metrics for x in own]
+    return mlp_seeds.tables(metrics, rows, called, (MODULI, FIVE), 0.01, 0.95)
 
 
 def tables(own: Sequence[Studied]) -> list[list[dict[Any, Any]]]:
     """The rows of each table, nothing for what is missing."""
-    made = mlp_seeds.tables(of_pairs(own), None, 0.01, 0.95)
-    frames = (x.frame.astype(object) for x in made)
+    frames = (x.frame.astype(object) for x in made(own))
     return [frame.where(frame.notna(), None).to_dict("records") for frame in frames]
 
 
@@ -56,12 +58,9 @@ def test_a_pair_is_of_one_modulus_and_one_of_five_seeds():
     keys = [(15, 2, "mlp"), (15, 2, "transformer"), (35, 6, "mlp"), (35, 6, "transformer"),
             (35, 1, "mlp"), (35, 2, "transformer"), (7, 1, "mlp"), (7, 1, "transformer"),
             (21, 1, "mlp"), (21, 1, "transformer")]  # fmt: skip
-    of = of_pairs([studied(key) for key in keys]).of
-    assert list(of) == [15, 7]
-    assert [x.mlp.metrics.run for own in of.values() for x in own] == [
-        "mlp-n15-s2",
-        "mlp-n7-s1",
-    ]
+    own = [studied(key) for key in keys]
+    rows = paired.pairs([x.metrics for x in own], found(own), MODULI, FIVE)
+    assert rows[["n", "seed"]].to_numpy().tolist() == [[15, 2], [7, 1]]
 
 
 @pytest.mark.parametrize(
@@ -228,41 +227,29 @@ def test_a_planted_difference_is_found_and_one_that_does_not_vary_has_no_test():
     assert counted["cases"] == len(rows)
 
 
-def test_the_pairs_say_what_the_statements_count():
-    own = runs((35, 7), lambda key: {"mixes": key[1:] == (2, "mlp"), "epoch": 100 * key[1]})
-    rows = tables(own)[1]
-    assert [(x["n"], x["seed"]) for x in rows if x["mixes_mlp"]] == [(35, 2)]
-    seven = [x for x in rows if x["n"] == 7]
-    assert {x[f"{y}_{kind}"] for x in seven for y in ("mixes", "directions") for kind in KINDS} == {
-        None
-    }
-    assert [x["epoch_mlp"] for x in rows] == [100, 200, 300, 400, 500] * 2
-
-
 def test_what_no_study_has_measured_is_left_out():
     own = runs((35, 15), lambda key: later(key, []))
-    made = mlp_seeds.tables(of_pairs(own, found([])), None, 0.01, 0.95)
-    statements = {*made[0].frame["statement"]}
-    assert statements == {
+    statements, pairs, _ = made(own, found([]))
+    assert {*statements.frame["statement"]} == {
         mlp_seeds.FASTER,
         mlp_seeds.FIRST,
         mlp_seeds.EQUALLY,
         mlp_seeds.STRATA,
     }
-    assert not [name for name in made[1].frame if name.startswith(("mixes", "directions"))]
+    assert not [name for name in pairs.frame if name.startswith(("mixes", "directions"))]
 
 
 def test_what_a_modulus_is_called_is_that_of_the_study_that_says_so():
     own = runs([35], lambda _: {})
     names = {f"{x}{end}": "primes" for x in ("L", "E", "both") for end in ("", "_runs")}
     rows = [{"architecture": kind, "n": n, "runs": 5} | names for kind in KINDS for n in (35, 15)]
-    frame = mlp_seeds.tables(of_pairs(own), pd.DataFrame(rows), 0.01, 0.95)[0].frame
+    frame = made(own, called=pd.DataFrame(rows))[0].frame
     called = frame[frame["runs_said"].notna()]
     assert called["said"].tolist() == ["primes"] * 3 and {*called["n"]} == {35}
 
 
 @pytest.mark.parametrize("own", [[], runs([35, 7], lambda key: later(key, []))])
 def test_the_tables_are_written_from_any_number_of_runs(own, tmp_path):
-    format.write(mlp_seeds.tables(of_pairs(own), None, 0.01, 0.95), tmp_path)
+    format.write(made(own), tmp_path)
     for path in (*tmp_path.glob("*.md"), *tmp_path.glob("*.tex")):
         assert "nan" not in path.read_text().lower()

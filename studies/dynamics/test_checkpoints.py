@@ -81,13 +81,6 @@ def test_a_leap_out_of_the_minimum_draws_no_checkpoints():
     assert schedule.checkpoints(leaps, 120) == schedule.checkpoints(calm, 120)
 
 
-def test_checkpoints_of_nothing_are_refused():
-    with pytest.raises(ValueError, match="must be 2 of 1 at least"):
-        schedule.checkpoints(history(10), 1)
-    with pytest.raises(ValueError, match="must be 2 of 1 at least"):
-        schedule.checkpoints(history(0), 5)
-
-
 def kept(folder, key: str = "key") -> Kept:
     return Kept(folder, RUN, key)
 

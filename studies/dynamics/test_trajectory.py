@@ -10,7 +10,7 @@ from planted import planted
 from strata import task
 from strata.measure import fourier
 from strata.monoid import classes
-from strata.run import InputError, Run, TrainParams
+from strata.run import Run, TrainParams
 from strata.train import network
 from studies.dynamics.code import order, table, trajectory
 from studies.params import DynamicsParams
@@ -181,17 +181,3 @@ def test_fourier_norms_keep_the_energy():
     centred = x - x.mean(axis=0)
     assert (trajectory.norms(x, (3, 4)) ** 2).sum() == pytest.approx(12 * (centred**2).sum())
     assert len(trajectory.norms(x, (3, 4))) == fourier.energy(x, (3, 4)).size - 1
-
-
-def test_a_table_is_read_as_it_was_written_with_the_same_bytes(tmp_path):
-    rows = {0: [table.Row("fve", "J1", 0.5)], 10: [table.Row("norm", "W_E", 2.0)]}
-    table.write(tmp_path / "a", rows)
-    table.write(tmp_path / "b", rows)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert table.read(tmp_path / "a").to_numpy().tolist() == [
-        [0, "fve", "J1", 0.5],
-        [10, "norm", "W_E", 2.0],
-    ]
-    (tmp_path / "b").write_bytes((tmp_path / "a").read_bytes()[:-3])
-    with pytest.raises(InputError, match="b: not a whole Parquet file"):
-        table.read(tmp_path / "b")

@@ -20,7 +20,7 @@ from strata.patch.scores import Measures, OperandScores, Range
 from strata.run import Run, TrainParams
 from strata.tables import format
 from strata.train import network
-from studies.interventions.code import criteria, evidence, heads, routing, suite
+from studies.interventions.code import criteria, evidence, head_criteria, routing, suite
 from studies.interventions.code import tables as interventions
 from studies.interventions.code.records import HeadChange, Interventions, Kind
 from studies.params import InterventionsParams, load
@@ -91,8 +91,8 @@ def test_a_model_whose_classes_have_subspaces_of_their_own_passes_all_but_what_s
 
 def test_what_any_part_of_the_embedding_does_as_well_is_not_the_classes_doing(shared):
     without = [r for r in shared.routing if r.control != "spread"]
-    drawn = {r.label: r for r in shared.routing if r.control == "spread"}
-    onto, off = drawn["spread onto, read"], drawn["spread off, read"]
+    drawn = {r.change: r for r in shared.routing if r.control == "spread"}
+    onto, off = drawn["onto"], drawn["off"]
     assert len(drawn) == 2 and onto.draws.skill.low > 0.95 and off.draws.skill.high < 0.2
     for kept, left, holds in ((0.4, 0.7, True), (0.6, 0.7, False), (0.4, 0.3, False)):
         made = [with_skill(onto, kept), with_skill(off, left)]
@@ -151,12 +151,10 @@ def test_each_head_of_a_hand_made_model_carries_what_it_was_given(shared):
     first, second = (shared.head_change("ablate", (h,)).all for h in (0, 1))
     assert first.class_accuracy < 0.7
     assert second.class_accuracy == 1 and second.skill < 0.1
-    untouched = {"pattern, mean", "pattern, class", "onto, read"}
-    for r in shared.routing:
-        if r.label in untouched:
-            assert r.all.skill == 1
-        if r.label == "pattern, shuffled":
-            assert r.draws.skill.low == 1
+    patterns = [r for r in shared.routing if r.change == "pattern"]
+    kept = [r for r in shared.routing if (r.change, r.side, r.control) == ("onto", "read", None)]
+    assert all(r.skill == 1 for r in kept + [x for x in patterns if x.blocks in ("mean", "class")])
+    assert all(r.draws.skill.low == 1 for r in patterns if r.blocks == "shuffled")
 
 
 @pytest.mark.parametrize("run", [Run(12, 1), Run(15, 2), Run(9, 1, "mlp")], ids=str)
@@ -342,15 +340,15 @@ def test_a_head_is_put_to_the_prime_power_modulo_which_least_skill_is_left_witho
     run = about(15, 2).model_copy(update={"routing": changes})
     second = changes[1].all
     assert second and second.modulo[3] > second.modulo[5]
+    by_class, zero = (head_criteria.needed(run, x, LEVELS) for x in head_criteria.SCALES.values())
+    assert by_class and zero
+    assert head_criteria.put(by_class.left, 0.0) == {0: 5, 1: 3, 2: 5}
+    # Modulo 3 a half is left of a skill of 0.
+    assert head_criteria.put(zero.left, 0.0) == dict.fromkeys(range(3), 5)
     alone = HeadChange(change="ablate", heads=(0,), all=measures({25: 0.5}))
     prime, mlp = about(25, 1).model_copy(update={"routing": (alone,)}), about(15, 1)
-    first = about(21, 2).model_copy(update={"routing": (ablated((0,), {3: 0.2, 7: 0.2}),)})
-    rows = heads.primes([run, prime, mlp, first], LEVELS).to_dict("records")
-    assert [row["n"] for row in rows] == [21, 15]
-    assert (rows[1]["n"], rows[1]["seed"], rows[1]["needed"]) == (15, 2, "3: 1; 5: 0, 2")
-    found = [rows[1][name] for name in ("own_least", "own_most", "others_least")]
-    assert found == pytest.approx([0.3, 0.6, 0.5])
-    assert rows[1]["needed_zero"] == "5: 0, 1, 2"  # modulo 3 a half is left of a skill of 0
+    for lacking in (prime, mlp):
+        assert head_criteria.needed(lacking, scores.class_known, LEVELS) is None
 
 
 @pytest.mark.parametrize("q", [2, 3, 4, 8, 9, 11])

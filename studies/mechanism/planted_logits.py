@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from tiny import ROOT
 
-from strata.measure import activations
-from strata.measure.fourier import conjugate
 from strata.monoid import axis_primes, chi, classes, frequencies
 from studies import params
+from studies.mechanism import by_hand
 from studies.mechanism.code import decision, descriptions, logits
 from studies.mechanism.code.characters import Part, local
 from studies.mechanism.code.descriptions import class_indicators
@@ -16,7 +15,6 @@ from studies.mechanism.code.logits import Profiles
 from studies.mechanism.code.records import Logits
 
 ACCOUNTS = params.load(ROOT).accounts
-PRIMES = {15: (3, 5), 35: (5, 7), 165: (3, 5, 11), 143: (11, 13)}
 SHARED = {
     15: {3: [1], 5: [1]},
     35: {5: [1], 7: [1]},
@@ -27,29 +25,17 @@ SHARED = {
 
 def shared_keys(n):
     """The same few frequencies of each prime in every class that has it."""
-    return {
-        J.d: mask(J, [(p, k) for p in axis_primes(J) for k in SHARED[n][p]]) for J in classes(n)
-    }
+    return by_hand.shared(n, SHARED[n])
 
 
 def own_keys(n):
     """Frequencies of each class's own: each of a prime is key in one class alone, in turn."""
-    found, turn = {}, dict.fromkeys(PRIMES[n], 0)
+    found, turn = {}, dict.fromkeys(SHARED[n], 0)
     for J in classes(n):
-        chosen = []
         for p in axis_primes(J):
             turn[p] += turn[p] < (p - 1) // 2
-            chosen += [(p, turn[p])]
-        found[J.d] = mask(J, chosen)
-    return found
-
-
-def mask(J, chosen):
-    """Key frequencies of a class: k and −k on the axis of p."""
-    found = np.zeros(len(J), dtype=bool)
-    for p, k in chosen:
-        found |= (frequencies(J.orders) == [k * (q == p) for q in axis_primes(J)]).all(axis=1)
-    return found | found[conjugate(J.orders)]
+        found[J.d] = [(p, turn[p]) for p in axis_primes(J)]
+    return by_hand.key_of(n, found)
 
 
 def waves(f):
@@ -90,7 +76,7 @@ def prime_waves(n, rng, cross=1.0):
 def class_waves(n, keys, rng):
     """Every class's own characters, with coefficients of their own unless there is no rng."""
     found = np.zeros((n, n))
-    for J in classes(n):
+    for J in (J for J in classes(n) if J.d in keys):
         for k in frequencies(J.orders)[keys[J.d]]:
             f = np.zeros(n, dtype=complex)
             f[J.elements] = chi(k, J.orders)
@@ -100,23 +86,16 @@ def class_waves(n, keys, rng):
 
 def profiles(y):
     """The profiles of logits that depend on the product alone."""
-    y, n = y - y.mean(axis=1, keepdims=True), len(y)
-    N, own = descriptions.weights_of(n), np.zeros(n)
-    for J in classes(n):
-        inside = y[np.ix_(J.elements, J.elements)]
-        own[J.elements] = ((inside - inside.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
-    right = N * (activations.answers(y) == np.arange(n))
-    return Profiles(y, N * (y**2).sum(axis=1), N * own, right)
+    y = y - y.mean(axis=1, keepdims=True)
+    return Profiles(y, descriptions.weights_of(len(y)) * (y**2).sum(axis=1))
 
 
 def recorded(found: Profiles, keys, run="n15-s1") -> Logits:
     """The record of profiles with these key frequencies."""
-    of_all = np.ones(found.n, dtype=bool)
     return Logits(
         run=run, n=found.n, architecture="transformer", finite=True,
-        accuracy=found.accuracy(of_all), ceiling=found.ceiling(of_all),
-        accuracy_classes={J.d: 1.0 for J in classes(found.n)},
-        at=logits.at_key(found, keys, 0.5, ACCOUNTS.logits),
+        ceiling=found.ceiling(np.ones(found.n, dtype=bool)),
+        at=logits.at_key(found, keys, ACCOUNTS.logits),
     )  # fmt: skip
 
 

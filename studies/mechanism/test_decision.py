@@ -3,7 +3,7 @@
 import pytest
 
 from studies.mechanism.code import decision
-from studies.mechanism.code.decision import Gating, Votes
+from studies.mechanism.code.decision import Votes
 from studies.params import load
 
 LEVELS = load().accounts.levels
@@ -12,10 +12,8 @@ LEVELS = load().accounts.levels
 def votes(gamma, balanced, delta, described=("S", "C", "C+"), **more):
     """Measures of a run, and L as it follows from them."""
     found = Votes(
-        gating=Gating(gamma, 4, 0), gating_mixed=Gating(None, 0, 0), balanced=balanced,
-        balanced_mixed=None, ceiling=0.9, r2={}, delta=delta, delta_plus=delta,
-        described=tuple(described), tau=0.9, cost=0.0, mixing=False,
-        L="between", against=(),
+        gating=gamma, balanced=balanced, delta=delta, delta_plus=delta, described=tuple(described),
+        tau=0.9, cost=0.0, mixing=False,
     )._replace(**more)  # fmt: skip
     return decision.judged(found, LEVELS)
 
@@ -60,8 +58,3 @@ def test_a_modulus_is_called_from_so_many_runs(held, runs):
 
 def test_four_runs_call_nothing():
     assert decision.called(["primes"] * 4, 5) is None
-
-
-def test_a_run_that_mixed_characters_describe_better_is_marked():
-    assert decision.sides_differ(votes(1.0, 1.0, 0.0, delta_plus=0.05), LEVELS)
-    assert not decision.sides_differ(votes(1.0, 1.0, 0.06, delta_plus=0.2), LEVELS)

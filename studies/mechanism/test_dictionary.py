@@ -5,7 +5,7 @@ import pytest
 
 from strata.statistics import folds
 from studies.mechanism import by_hand
-from studies.mechanism.code import codewords, decide, dictionary
+from studies.mechanism.code import codewords, decide, dictionary, gating
 from studies.mechanism.code.characters import Part
 from studies.mechanism.code.descriptions import weights_of
 from studies.mechanism.code.dictionary import Gate
@@ -89,8 +89,9 @@ def test_a_switched_off_character_is_found_with_the_prime_that_does_it():
     wider = use + dictionary.gated(n, chosen)
     assert dictionary.many_explained(of, wider) == pytest.approx(1)
     assert dictionary.many_explained(of, use) < 0.1
-    gating = {x[0].k: ratio for x, (ratio, _) in dictionary.own_gating(of, key, 0.01).items()}
-    assert gating[(4,)] < 0.7 and gating[(3,)] == pytest.approx(1, abs=0.2)
+    shared = gating.shared(of.y, dictionary.of_key(n, key), of.squares)
+    own = {x.parts[0].k: x.gating for x in gating.counted(shared, 0.01)}
+    assert own[(4,)] < 0.7 and own[(3,)] == pytest.approx(1, abs=0.2)
 
 
 def test_other_gates_are_of_characters_that_are_not_key():

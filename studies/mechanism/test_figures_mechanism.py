@@ -8,7 +8,7 @@ from strata import results, store
 from strata.measure.metrics import Metrics
 from studies.mechanism.code import logits, measures, pairs, tables_accounts
 from studies.mechanism.code.records import Embedding
-from studies.mechanism.code.study import Case
+from studies.mechanism.code.tables_accounts import Case
 from studies.mechanism.stages import picture
 from studies.params import MechanismSettings, load
 
@@ -17,7 +17,7 @@ from studies.params import MechanismSettings, load
 def test_the_two_accounts_are_drawn_for_any_run_even_untrained(run, tmp_path, monkeypatch):
     made, accounts = untrained(run, tmp_path), load(ROOT).accounts
     found = logits.measure(run, store.read_weights(made["weights"], run), accounts.logits, 0.5)
-    about = {"run": str(run), "n": run.n, "seed": run.seed, "architecture": found.architecture}
+    about = {"run": str(run), "n": run.n, "architecture": found.architecture}
     metrics = store.read_model(made["metrics"], Metrics)
     case = Case(found, Embedding(**about, finite=True), metrics)
     rows = tables_accounts.runs([case], accounts.levels)
@@ -27,7 +27,7 @@ def test_the_two_accounts_are_drawn_for_any_run_even_untrained(run, tmp_path, mo
 
 
 MECHANISM = [ROOT / f"studies/mechanism/notebooks/mechanism-{x}.ipynb" for x in
-             ("code", "numbers", "verdicts")]  # fmt: skip
+             ("code", "verdicts")]  # fmt: skip
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)

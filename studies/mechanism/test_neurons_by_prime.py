@@ -6,7 +6,7 @@ from planted import phases, planted
 
 from strata.architecture import TABLE
 from studies.mechanism import by_hand
-from studies.mechanism.code import neurons, simple_neurons
+from studies.mechanism.code import neurons
 from studies.mechanism.code.pairs import all_pairs
 
 
@@ -57,9 +57,9 @@ def test_neurons_made_for_one_prime_are_found_and_can_be_replaced():
     assert found.share(found.own) == pytest.approx(1, abs=1e-6)
     assert found.share(1 - found.own) < 0.05
     assert found.additive == pytest.approx(1, abs=1e-6)
-    assert of.changed(of.after(neurons.replaced(of, found.own))).accuracy == 1
+    assert of.changed(of.after(neurons.replaced(of, found.own))) == 1
     alone = neurons.replaced(of, found.own, neurons.no_interaction)
-    assert of.changed(of.after(alone)).accuracy < 0.3
+    assert of.changed(of.after(alone)) < 0.3
     shuffled = np.random.default_rng(0).permutation(n)
     relabelled = found._replace(explained=neurons.variances(of, shuffled))
     assert relabelled.share(relabelled.own) < 0.3
@@ -90,19 +90,18 @@ def waves(n: int, neurons: int, rng: np.random.Generator) -> dict[str, np.ndarra
     }  # fmt: skip
 
 
-def test_planted_waves_are_simple_and_random_neurons_are_less():
+def test_planted_waves_are_simple_and_random_neurons_are_not():
     of = all_pairs(waves(35, 12, np.random.default_rng(0)), 35)
-    fit = neurons.simple(of, neurons.measured(of))
-    right = of.changed(of.after(np.maximum(of.before, 0))).accuracy
-    assert fit.share == pytest.approx(1) and fit.score.accuracy == pytest.approx(right, abs=1e-6)
+    simple = neurons.one_frequency(of, neurons.measured(of).read)
+    assert np.allclose(simple, np.maximum(of.before, 0))
     of = all_pairs(random_weights(35, "transformer"), 35)
-    assert neurons.simple(of, neurons.measured(of)).share < 0.5
+    simple = neurons.one_frequency(of, neurons.measured(of).read)
+    assert not np.allclose(simple, np.maximum(of.before, 0), atol=0.1)
 
 
 def test_a_hand_made_network_of_simple_neurons_stays_right_when_all_are_replaced():
     of = all_pairs(planted(15), 15)
-    fit = neurons.simple(of, neurons.measured(of))
-    assert fit.share == pytest.approx(1, abs=1e-5) and fit.score.accuracy == 1
+    assert of.changed(of.after(neurons.one_frequency(of, neurons.measured(of).read))) == 1
 
 
 @pytest.mark.parametrize(("n", "kind"), [(12, "transformer"), (24, "mlp"), (2, "transformer")])
@@ -117,24 +116,24 @@ def test_fits_are_least_squares_over_all_pairs(n, kind):
     assert np.allclose(of.mean, before.mean(axis=0)) and np.allclose(
         of.variance, before.var(axis=0)
     )
-    candidates = simple_neurons.spaces(n)
+    candidates = neurons.spaces(n)
     left = []
     for index, space in enumerate(candidates):
         f = np.tile(space.basis, (n // space.Q, 1))
         X = np.concatenate([np.ones((n * n, 1)), f[a], f[b]], axis=1)
         near = X @ np.linalg.lstsq(X, before, rcond=None)[0]
         every = np.full(before.shape[1], index)
-        fit = simple_neurons.fitted(of, candidates, every)
-        assert np.allclose(of.mean + fit.of_a[a] + fit.of_b[b], near, atol=1e-6)
+        of_a, of_b = neurons.simple(of, candidates, every)
+        assert np.allclose(of.mean + of_a[a] + of_b[b], near, atol=1e-6)
         left.append(((before - near) ** 2).sum(axis=0))
-    best = simple_neurons.ranking(of, candidates)[0]
+    best = neurons.best(of, candidates)
     chosen = np.take_along_axis(np.array(left), best[None], axis=0)[0]
     assert np.allclose(chosen, np.min(left, axis=0))
 
 
 def test_there_is_a_space_for_each_prime_power_and_each_frequency_up_to_its_sign():
     def sizes(n: int) -> list[tuple[int, int]]:
-        return [(space.Q, space.basis.shape[1]) for space in simple_neurons.spaces(n)]
+        return [(space.Q, space.basis.shape[1]) for space in neurons.spaces(n)]
 
     assert sizes(7) == [(7, 3), (7, 3), (7, 2)]  # k = 3 is real
     assert sizes(2) == [(2, 1)]

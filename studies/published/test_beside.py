@@ -76,11 +76,6 @@ def test_attention_and_criteria_are_those_that_the_interventions_measured(frame)
     assert [row[x] for x in ("held", "cases", "passed", "runs", "passes")] == [1, 2, True, 3, 2]
 
 
-def test_no_measure_has_a_comma_for_the_figure_splits_there(frame):
-    for name in ("published-accounts", "published-heads"):
-        assert '"' not in frame[name].to_csv(index=False)
-
-
 def test_the_figure_is_drawn_of_both_tables(frame, tmp_path, monkeypatch):
     given = {}
     for name in ("accounts", "heads"):

@@ -5,7 +5,6 @@ import io
 import math
 import os
 import shutil
-from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from small import exact_mlp
 from torch import Tensor, nn
 
 from strata import store
-from strata.api.foreign import loaded
 from strata.api.published import export
 from strata.architecture import architecture
 from strata.measure.activations import forward
@@ -126,12 +124,6 @@ def test_the_history_is_the_file_s_and_mirror_free_accuracies_are_unknown(tmp_pa
     assert np.isnan(history["mirror_free_accuracy"].to_numpy()).all()
 
 
-def test_a_validation_before_the_first_epoch_is_left_out():
-    _, dictionary = checkpoint(SIZES[0])
-    history = converted(dictionary | {"eval_epochs": [0, 6, 7]}).history
-    assert np.flatnonzero(~np.isnan(history["validation_accuracy"])).tolist() == [5, 6]
-
-
 @pytest.mark.parametrize("size", SIZES)
 def test_export_undoes_convert_and_convert_undoes_export(size):
     _, dictionary = checkpoint(size)
@@ -183,53 +175,29 @@ def edited(path: str, change: object) -> dict:
     return dictionary
 
 
-TENSORS = [
-    ("embed.weight", None, "missing: embed.weight;"),
-    ("mlp.4.bias", torch.ones(2), "mlp.4.bias: not a weight of this network"),
-    ("mlp.0.weight", lambda x: x.T.contiguous(), "mlp.0.weight is (16, 32), must be (32, 16)"),
-    ("unembed.weight", lambda x: x.to_sparse(), "unembed.weight is torch.float32, torch.sparse"),
-    ("mlp.2.bias", [1.0], "mlp.2.bias is a list, must be a tensor"),
-    ("embed.weight", lambda _: torch.zeros(1).expand(7, 16), "embed.weight is a view of something"),
-    ("mlp.2.weight", lambda x: x * math.nan, "not finite: mlp.2.weight"),
-]
-OTHERS = [
-    ("model_state_dict", [1], "missing: embed.weight"),
+BAD = [
+    ("model_state_dict/embed.weight", None, "missing: embed.weight;"),
+    ("model_state_dict/mlp.2.weight", lambda x: x * math.nan, "not finite: mlp.2.weight"),
     ("model_state_dict", None, "missing: embed.weight"),
     ("config/P", 7, "embed.weight is (7, 16), must be (8, 16)"),
     ("config/mlp_dim", 31, "config: its weights have d_model 16, d_mlp 32"),
     ("config/num_heads", 3, "d_model = 16: must be divisible by n_heads = 3"),
     ("config/P", "6", "config.P = '6': Input should be a valid integer"),
-    ("config/P", None, "config.P: Field required"),
     ("config", None, "config: Field required"),
     ("seed", -1, "seed = -1: Input should be greater than or equal to 0"),
     ("losses", lambda x: [*x[:-1], math.nan], "losses.6 = nan: Input should be a finite number"),
     ("losses", lambda x: x[:-1], "must have a train_acc for each loss"),
-    ("losses", [], "losses = []: List should have at least 1 item"),
     ("train_accs", lambda x: [100 * y for y in x], "train_accs.1 = 16.6"),
-    ("eval_accs", [0.5], "an eval_acc for each epoch"),
-    ("eval_accs", "abc", "eval_accs = 'abc': Input should be a valid list"),
-    ("eval_epochs", [3, 6, 8], "eval_epochs must be rising epochs from 0 to 7"),
     ("eval_epochs", [6, 3, 7], "eval_epochs must be rising epochs from 0 to 7"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("path", "change", "named"),
-    [(f"model_state_dict/{x}", change, said) for x, change, said in TENSORS] + OTHERS,
-)
+@pytest.mark.parametrize(("path", "change", "named"), BAD)
 def test_what_does_not_fit_is_refused_by_name(path, change, named):
     with pytest.raises(InputError) as fault:
         converted(edited(path, change))
     assert str(fault.value).startswith("x.pt: ") and "\n" not in str(fault.value)
     assert named in str(fault.value)
-
-
-def test_an_ordered_dict_of_parameters_and_more_entries_than_needed_are_fine():
-    model, dictionary = checkpoint(SIZES[0])
-    state = OrderedDict(model.named_parameters(), causal_mask=model.causal_mask)
-    whole = OrderedDict(dictionary | {"model_state_dict": state, "note": "more"})
-    vars(whole)["get"] = "an attribute that a file brings along"
-    assert str(converted(whole).run) == "n2-s1"
 
 
 @pytest.mark.parametrize(
@@ -241,17 +209,3 @@ def test_code_in_a_pickle_is_refused_and_never_runs(name, call, tmp_path, monkey
     with pytest.raises(InputError, match=rf"^x\.pt: refused: it asks for code, {name}\.\w+; save"):
         converted({"model_state_dict": Code(*call)})
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("keep", [0, 100, 0.5, -1])
-def test_a_truncated_file_is_refused(keep):
-    content = saved(checkpoint(SIZES[1])[1])
-    part = content[: int(keep * len(content)) if isinstance(keep, float) else keep]
-    with pytest.raises(InputError, match=r"^x\.pt: not a whole file of torch\.save"):
-        loaded(part, "x.pt")
-
-
-@pytest.mark.parametrize("value", [[1, 2], torch.ones(2), "text"])
-def test_something_else_than_a_dict_is_refused(value):
-    with pytest.raises(InputError, match=r"^x\.pt: holds a \w+, must be a dict$"):
-        converted(value)

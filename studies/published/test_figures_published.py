@@ -16,13 +16,3 @@ def test_classes_are_drawn_where_the_paper_prints_a_value_and_where_not(tmp_path
     pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "classes.csv", index=False)
     given = {"classes": str(tmp_path / "classes.csv")}
     check(NOTEBOOKS / "published-classes.ipynb", given, tmp_path, monkeypatch)
-
-
-def test_measures_are_drawn_where_some_were_not_taken(tmp_path, monkeypatch):
-    columns = ["measure", "unit", "published", "values"]
-    accounts = [("gating γ", "index", 1.0, "0.9 1.1"), ("τ", "index", 0.6, "0.5 0.7")]
-    heads = [("head 0: class blocks", "share", 0.9, "0.1 0.2"), ("head 0: mean", "truth", "", "")]
-    for name, rows in (("accounts", accounts), ("heads", heads)):
-        pd.DataFrame(rows, columns=columns).to_csv(tmp_path / f"{name}.csv", index=False)
-    given = {name: str(tmp_path / f"{name}.csv") for name in ("accounts", "heads")}
-    check(NOTEBOOKS / "published-weights.ipynb", given, tmp_path, monkeypatch)

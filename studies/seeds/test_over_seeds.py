@@ -7,7 +7,7 @@ from handmade import changed
 from over_seeds import ALL, DIVERGED, GRID, NEVER, PRINTED, planted, untrained
 from small import history_of, measured, split_of, weights_of
 
-from strata.measure.metrics import SPECTRUM, Metrics
+from strata.measure.metrics import Metrics
 from strata.run import Run
 from strata.tables import format, spread
 from strata.tables.printed import PrintedFit, PrintedSpectrum
@@ -37,7 +37,7 @@ def test_a_model_that_is_not_symmetric_has_no_epoch_of_mirror_free_pairs(runs):
     assert of.loc["transformer", "first, mirror-free"] == "150"
 
 
-@pytest.mark.parametrize("measure", [seeds.of_classes, seeds.of_heads, seeds.of_directions])
+@pytest.mark.parametrize("measure", [seeds.of_classes, seeds.of_neurons])
 def test_every_value_of_every_run_is_in_its_row(measure, runs):
     rows = seeds.table(runs, measure, GRID).to_dict("records")
     about = [name for name in rows[0] if name not in (*spread.STATISTICS, "unit", "of", "values")]
@@ -50,61 +50,21 @@ def test_every_value_of_every_run_is_in_its_row(measure, runs):
         assert [float(x) for x in row["values"].split()] == pytest.approx(own)
 
 
-def test_classes_and_moduli_keep_their_numbers_apart(runs):
-    rows = seeds.table(runs, seeds.of_classes, GRID).to_dict("records")
-    for run in runs:
-        for c in (c for c in run.classes if c.size > 1):
-            [row] = [r for r in rows if (r["n"], r["d"], r["measure"]) == (run.n, c.d, "FVE")]
-            assert row["min"] <= c.fve <= row["max"]
-
-
-def test_every_measure_over_seeds_is_there_with_its_baseline():
+def test_measures_over_seeds_are_those_of_the_runs():
     ten = [planted(143, seed) for seed in range(1, 11)]
-    every = (
-        seeds.of_classes,
-        seeds.of_heads,
-        seeds.of_directions,
-        seeds.of_generalisation,
-    )
-    every += (seeds.of_neurons,)
-    over = {of: seeds.table(ten, of, GRID) for of in every}
-    found = {f.__name__: set(frame["measure"]) for f, frame in over.items()}
-    assert found == {
-        "of_classes": {
-            *(x.row for x in SPECTRUM.values() if x.row), "R²", "R², all prompts",
-            "R², product and candidate",
-        },
-        "of_heads": {
-            "rank of OV", "block score", "block score, shuffled", "attention of ‘=’ to itself",
-        },
-        "of_directions": {
-            "read", "read, by random residues", "written", "written, by random residues",
-        },
-        "of_neurons": {
-            "classes of a and b", "a and b modulo one prime power", "neurons with 11",
-            "neurons with 13",
-        },
-        "of_generalisation": {
-            "first epoch, train", "first epoch, validation", "first epoch, mirror-free",
-            "epoch to stay, train", "epoch to stay, validation", "epoch to stay, mirror-free",
-            "accuracy on all pairs",
-        },
-    }  # fmt: skip
-    epochs = over[seeds.of_generalisation].set_index("measure")
+    measures = seeds.of_classes, seeds.of_neurons, seeds.of_generalisation
+    classes, neurons, epochs = (seeds.table(ten, of, GRID) for of in measures)
+    for row in pd.concat([classes, neurons, epochs]).to_dict("records"):
+        assert row["runs"] == row["of"] == 10
+        assert row["low"] - 1e-9 <= row["mean"] <= row["high"] + 1e-9
+    epochs = epochs.set_index("measure")
     assert epochs.loc["epoch to stay, train", "mean"] == 550
     assert epochs.loc["first epoch, train", "mean"] == 275
     assert epochs.loc["epoch to stay, mirror-free", ["min", "max"]].tolist() == [300, 3000]
-    assert {*over[seeds.of_directions]["d"]} == {1, 11, 13}  # {0} has no direction
-    followed = over[seeds.of_neurons].set_index("measure")
+    followed = neurons.set_index("measure")
     assert followed.loc["a and b modulo one prime power", "mean"] == pytest.approx(0.855)
-    heads = over[seeds.of_heads].set_index(["measure", "head"])
-    assert heads.loc[("block score", 3), "mean"] == pytest.approx(0.055)
-    assert heads.loc[("rank of OV", 0), "mean"] == 4.5
-    fve = over[seeds.of_classes].set_index(["measure", "d"])
+    fve = classes.set_index(["measure", "d"])
     assert fve.loc[("FVE", 1), ["mean", "max"]].tolist() == pytest.approx([0.9055, 0.91])
-    for row in (row for frame in over.values() for row in frame.to_dict("records")):
-        assert row["runs"] == row["of"] == 10
-        assert row["low"] - 1e-9 <= row["mean"] <= row["high"] + 1e-9
 
 
 def test_a_head_has_blocks_where_its_score_is_above_what_shuffled_classes_give():
@@ -127,7 +87,6 @@ def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
     assert spread.pca(three, PRINTED, GRID)[["runs", "of"]].to_numpy().tolist() == [[2, 3]]
     for of, lacking in {
         seeds.of_classes: "FVE",
-        seeds.of_heads: "block score",
         seeds.of_generalisation: "first epoch, validation",
     }.items():
         rows = seeds.table(three, of, GRID).set_index("measure").loc[[lacking]]
@@ -155,20 +114,6 @@ def test_diverged_weights_go_through_every_table(runs):
     accuracy = made["verdict"].set_index("claim").loc["accuracy on all pairs"]
     assert accuracy["runs"] == 4
     assert np.isfinite(made["classes-seeds"]["mean"].dropna()).all()
-
-
-def test_architectures_are_compared_where_both_have_the_seed(runs):
-    frame = seeds.architectures(runs)
-    assert frame["architecture"].tolist() == ["transformer", "mlp"]
-    assert frame[["n", "seed"]].to_numpy().tolist() == [[15, 1], [15, 1]]
-
-
-def test_a_run_that_failed_is_listed(runs):
-    assert seeds.failed(runs)["run"].tolist() == [run.run for run in runs]
-    done = [changed(run, generalised=True) for run in runs]
-    assert seeds.failed(done).empty
-    broken = [*done, changed(done[0], finite=False)]
-    assert seeds.failed(broken)["run"].tolist() == ["n15-s1"]
 
 
 def test_the_verdict_is_about_the_seeds_of_the_first_run(runs):

@@ -17,31 +17,6 @@ def lines(ax) -> list[list[tuple[float, float]]]:
             for line in drawn]  # fmt: skip
 
 
-def test_a_measure_is_drawn_over_all_its_epochs_the_first_included():
-    _, (ax,) = base.figure()
-    dynamics.follow(ax, {"a": FALLING, "none": FALLING.iloc[:0]}, [10])
-    assert lines(ax) == [[(0, 1), (10, 0.1), (100, 0)]]
-    assert ax.get_xlim()[0] == 0
-    assert ax.get_xlim()[1] > 100
-
-
-def test_a_measure_is_drawn_up_to_an_epoch_where_one_is_given():
-    _, (ax,) = base.figure()
-    dynamics.follow(ax, {"a": FALLING}, until=50)
-    assert ax.get_xlim() == (0, 50)
-    assert ax.get_xscale() == "linear"
-
-
-def test_a_logarithm_leaves_zeros_out_and_a_measure_that_is_zero_throughout():
-    _, (ax,) = base.figure()
-    dynamics.follow(ax, {"a": FALLING, "zero": ZERO}, log=True)
-    assert lines(ax) == [[(0, 1), (10, 0.1)]]
-    assert ax.get_yscale() == "log"
-    _, (ax,) = base.figure()
-    dynamics.follow(ax, {"zero": ZERO}, log=True)
-    assert ax.get_yscale() == "linear"
-
-
 def test_a_class_has_a_mark_at_each_of_its_epochs_and_none_where_it_has_none():
     _, (ax,) = base.figure()
     times = {"FVE": np.array([np.nan, 300.0]), "R²": np.array([100.0, 200.0])}

@@ -41,7 +41,7 @@ def site(tmp_path_factory) -> Path:
     project(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        inputs.main("inputs.json")
+        inputs.main("inputs.json", "words.json")
         runs.main("inputs.json", "runs.json", "curves.json", "html/runs", "html/cards")
         hero.main(RUN, f"data/train/{RUN}/weights.safetensors", "hero.json")
         pages.main("inputs.json", "hero.json", "curves.json", "html")

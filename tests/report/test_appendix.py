@@ -26,7 +26,7 @@ WIDE = """return [...document.querySelectorAll('main *')].filter(
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_every_panel_is_drawn_without_overflow(width, dark, reader):
-    for page, names in (("", VIEWED), (WAVES, ["logits", "progress-measures"])):
+    for page, names in (("", VIEWED), (WAVES, ["logits", "progress-order"])):
         for name in names:
             reader.open(f"{page}#{name}", width, dark)
             assert reader.see(name)

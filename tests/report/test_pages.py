@@ -10,6 +10,7 @@ from ops.provenance import md5
 from report.code import sections, words
 from report.stages import inputs, pages, runs
 from strata import store
+from strata.run import read_yaml
 
 
 class Page(HTMLParser):
@@ -79,6 +80,13 @@ def test_a_file_of_the_report_is_the_one_it_is_a_copy_of(site):
         assert md5(path) == md5(site.parent / path.relative_to(site / "files"))
 
 
+def test_what_each_study_says_makes_the_report_stale_when_it_changes():
+    deps = read_yaml(ROOT / "report/dvc.yaml")["stages"]["inputs"]["deps"]
+    for folder in (x.parent for x in ROOT.glob("studies/*/dvc.yaml")):
+        read = {"dvc.lock"} | {x.name for x in folder.iterdir() if x.name in inputs.WORDS}
+        assert {f"../studies/{folder.name}/{name}" for name in read} <= {*deps}
+
+
 def test_made_again_without_a_study_it_has_the_other_pages_as_they_were(
     site, tmp_path, monkeypatch
 ):
@@ -87,7 +95,7 @@ def test_made_again_without_a_study_it_has_the_other_pages_as_they_were(
         store.write_bytes(name, (site.parent / name).read_bytes())
     for name in ("data", "docs", "figures", "notebooks", "paper", "report", "tables"):
         Path(name).symlink_to(site.parent / name)
-    inputs.main("inputs.json")
+    inputs.main("inputs.json", "words.json")
     runs.main("inputs.json", "runs.json", "curves.json", "html/runs", "html/cards")
     pages.main("inputs.json", "hero.json", "curves.json", "html")
     assert not Path("html/appendix/waves.html").exists()

@@ -4,13 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 from matplotlib.ticker import NullLocator
 
-from strata.plots.base import COLORS, FAINT, GREY, LINES, MARKERS, Axes, Number, name, whole
-
-TICKS = (0, 10, 100, 1000, 10_000)
+from strata.plots.base import COLORS, FAINT, GREY, MARKERS, Axes, Number, name, whole
 
 
 def thousands(epoch: float) -> str:
@@ -20,15 +17,6 @@ def thousands(epoch: float) -> str:
     ('500', '12.5k')
     """
     return f"{epoch / 1000:g}k" if epoch >= 1000 else f"{epoch:g}"
-
-
-def epochs(ax: Axes, last: int) -> None:
-    """Epochs from 0 on: linear to 10, then logarithmic, since most changes early."""
-    ax.set_xscale("symlog", linthresh=10, linscale=0.4)
-    ax.set_xlim(0, max(last, 10) * 1.1)
-    ax.set_xticks([x for x in TICKS if x <= max(last, 10)])
-    ax.set_xticks([], minor=True)
-    ax.xaxis.set_major_formatter(lambda x, _: thousands(float(x)))
 
 
 def evenly(ax: Axes, last: Number) -> None:
@@ -50,35 +38,6 @@ def progress(ax: Axes, epoch: np.ndarray, lines: Mapping[str, np.ndarray], log: 
         ax.yaxis.set_minor_locator(NullLocator())
     if len(lines) > 1:
         ax.legend(loc="lower right")
-
-
-def follow(
-    ax: Axes,
-    lines: Mapping[str, pd.Series],
-    marked: Sequence[int] = (),
-    until: int | None = None,
-    log: bool = False,
-) -> None:
-    """Named measures over the epochs, some of which are marked; one without a value is left out.
-
-    The epochs are on a scale of their own (``epochs``), or evenly spaced up to ``until``. With
-    ``log`` the measures are on a logarithmic scale, without values of 0.
-    """
-    last = max((int(line.index[-1]) for line in lines.values() if len(line)), default=0)
-    for i, (label, line) in enumerate(lines.items()):
-        seen = line.loc[line > 0] if log else line
-        if len(seen):
-            look: Any = {"color": COLORS[i % len(COLORS)], "linestyle": LINES[i % len(LINES)]}
-            ax.plot(seen.index, seen, label=label, linewidth=1, **look)
-    if log and ax.lines:
-        ax.set_yscale("log")
-        ax.set_yticks([], minor=True)
-    for epoch in marked:
-        ax.axvline(epoch, color=GREY, linestyle=":", linewidth=0.8, zorder=0)
-    if until is None:
-        epochs(ax, last)
-    else:
-        evenly(ax, until)
 
 
 def arrivals(

@@ -5,43 +5,52 @@ A modulus of which the study lacks a seed is shown with its count; it is in no s
 nothing is said of it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, fisher_exact
 
+from strata.measure.metrics import Metrics
 from strata.statistics import holm, t_interval
 from strata.tables.format import signed
 from strata.tables.table import P_HOLM, SAID, Column, N, Record, Table
 from studies.architectures.code import paired
-from studies.architectures.code.paired import Pair, Paired, Subject
+from studies.architectures.code.paired import of_moduli
 
 Row = dict[str, Any]
-Counts = tuple[int, int]  # how many, of how many
-Holds = Callable[[Subject], bool | None]
 FASTER, FIRST = "generalise faster", "generalise faster, by first epoch"
 EQUALLY = "perform equally well"
 MIX, STRATA, PRIMES = "mix primes", "learn the same strata", "directions go with primes"
 NOT_CALLED = "not called"
-EPOCHS = {FASTER: attrgetter("stays"), FIRST: attrgetter("first")}  # of a run
+EPOCHS = {FASTER: "epoch", FIRST: "first"}  # the column of the pairs, before the kind of model
 DIFFERS = ("differs", "no difference was shown")  # where a test shows something, and where not
 
 
 def tables(
-    of: Paired, called: pd.DataFrame | None, equal: float, confidence: float
+    runs: Sequence[Metrics],
+    found: pd.DataFrame,
+    called: pd.DataFrame | None,
+    asked: tuple[Sequence[int], Sequence[int]],
+    equal: float,
+    confidence: float,
 ) -> tuple[Table, ...]:
-    """The statements, the pairs they rest on, and the differences of every measure. ``called``:
-    what MLP-only models of each modulus are called between strata and primes, if a study says."""
-    gaps = paired.differences(of, confidence)
+    """The statements, the pairs they rest on, and the differences of every measure. ``found``: what
+    other studies measured of all runs. ``called``: what MLP-only models of each modulus are called
+    between strata and primes, if a study says. ``asked``: the moduli and seeds of the study."""
+    pairs = paired.pairs(runs, found, *asked)
+    seeds = len(asked[1])
+    gaps = paired.differences(pairs, runs, seeds, confidence)
     about = "MLP-only models and transformers of the same seeds"
-    rows = statements(of, gaps, called, equal, confidence)
+    rows = statements(pairs, gaps, called, seeds, equal, confidence)
     of_pair = f"{about}: differences of a pair, of R² and FVE in points."
+    known = pairs.dropna(axis=1, how="all").columns
+    unknown = [x for x in pairs if x.startswith(("mixes", "directions")) and x not in known]
+    shown = pairs.drop(columns=unknown)
     return (
         Table("mlp-seeds", f"{about}: what is said.", rows, STATEMENTS),
-        Table("mlp-seeds-pairs", f"{about}, pair by pair.", paired.pairs(of), paired.PAIRS),
+        Table("mlp-seeds-pairs", f"{about}, pair by pair.", shown, paired.PAIRS),
         Table("mlp-seeds-differences", of_pair, gaps, paired.DIFFERENCES),
     )
 
@@ -91,29 +100,31 @@ STATEMENTS = N | P_HOLM | {
 
 
 def statements(
-    of: Paired, gaps: pd.DataFrame, called: pd.DataFrame | None, equal: float, confidence: float
+    pairs: pd.DataFrame,
+    gaps: pd.DataFrame,
+    called: pd.DataFrame | None,
+    seeds: int,
+    equal: float,
+    confidence: float,
 ) -> pd.DataFrame:
     """Each statement for each modulus and over all, with counts, test and what is said. p-values of
     the study are corrected together, without that of the first epoch, which was looked at later;
     those of single measures within their modulus. A statement whose numbers no study has measured
     is left out."""
-    of_runs = {MIX: lambda run: run.mixes, PRIMES: lambda run: run.directions}
-    known = {name: holds for name, holds in of_runs.items() if measured(of, holds)}
-    whole = of.whole().of
-    rows = [
-        *faster(of, FASTER),
-        *faster(of, FIRST),
-        *(equally(n, own, n in whole, equal, confidence) for n, own in of.of.items()),
-        *(mix(of, known[MIX], confidence) if MIX in known else ()),
-        *(strata(n, len(own), n in whole, gaps) for n, own in of.of.items()),
-        *accounts_of(of, called),
-        *(over_moduli(PRIMES, of, known[PRIMES]) if PRIMES in known else ()),
+    rows: list[Row] = [
+        *faster(pairs, seeds, FASTER),
+        *faster(pairs, seeds, FIRST),
+        *(equally(n, own, seeds, equal, confidence) for n, own in of_moduli(pairs)),
+        *mix(pairs, seeds, confidence),
+        *(strata(n, own, seeds, gaps) for n, own in of_moduli(pairs)),
+        *accounts_of(pairs["n"].tolist(), called),
+        *over_moduli(PRIMES, "directions", pairs, seeds),
     ]
     planned = [None if row["statement"] == FIRST else row.get("p_test") for row in rows]
     for row, p in zip(rows, holm(planned), strict=True):
         row["p_holm"] = p
         if (judged := row.get("p_test") if p is None else p) is not None:
-            row["said"] = row["words"][judged >= 1 - confidence]
+            row["said"] = row["words"][int(judged >= 1 - confidence)]
     estimate = ["estimate_unit", "estimate", "estimate_low", "estimate_high"]
     counts = ["held", "cases", "later", "held_transformer", "cases_transformer"]
     names = ["statement", "n", "seeds", "moduli", *counts, *estimate, "p_test", "p_holm"]
@@ -124,57 +135,52 @@ def statements(
     return frame.astype({"n": "Int64", "seeds": "Int64"} | dict.fromkeys(counts, "Int64") | numbers)
 
 
-def measured(of: Paired, holds: Holds) -> bool:
-    """Whether a study has measured it."""
-    return any(holds(run) is not None for own in of.of.values() for pair in own for run in pair)
+def of_whole(pairs: pd.DataFrame, seeds: int) -> tuple[pd.DataFrame, str]:
+    """The pairs of the moduli with every seed of the study, and which moduli these are."""
+    own = [n for n, of in of_moduli(pairs) if len(of) == seeds]
+    return pairs.query("n in @own"), ", ".join(map(str, own))
 
 
-def over(moduli: Iterable[int]) -> str:
-    """Of which moduli a sum is."""
-    return ", ".join(map(str, moduli))
-
-
-def faster(of: Paired, statement: str) -> list[Row]:
+def faster(pairs: pd.DataFrame, seeds: int, statement: str) -> Iterator[Row]:
     """Sign test over pairs of the epochs of validation accuracy that a statement takes; a run that
-    never gets there is the later one, and two of them are no pair."""
-    rows = [{"statement": statement, "n": n} | ratios(own, statement) for n, own in of.of.items()]
-    row: Row = {"statement": statement, "said": NOT_CALLED}
-    if called := of.whole().of:
-        known = [x for own in called.values() for x in epochs(own, statement)]
-        signs = [np.sign(mlp - transformer) for mlp, transformer in known]
-        earlier, later = signs.count(-1), signs.count(1)
-        row |= {"moduli": over(called), "held": earlier, "cases": len(signs), "later": later}
-        row["p_test"] = float(binomtest(earlier, earlier + later).pvalue) if any(signs) else 1.0
+    never gets there is the later one, and two of them are no pair. For each modulus how many are
+    earlier, and the median of the epoch of the MLP-only model over that of the transformer."""
+    for n, own in of_moduli(pairs):
+        mlp, transformer = epochs(own, statement)
+        row: Row = {"statement": statement, "n": n, "seeds": len(own), "estimate_unit": "ratio"}
+        row |= {"held": int((mlp < transformer).sum()), "cases": len(mlp)}
+        median = float(np.median(mlp / transformer)) if len(mlp) else np.inf
+        yield row if median == np.inf else row | {"estimate": median}
+    row = {"statement": statement, "said": NOT_CALLED}
+    whole, moduli = of_whole(pairs, seeds)
+    if len(whole):
+        mlp, transformer = epochs(whole, statement)
+        earlier, later = int((mlp < transformer).sum()), int((mlp > transformer).sum())
+        row |= {"moduli": moduli, "held": earlier, "cases": len(mlp), "later": later}
+        row["p_test"] = binomtest(earlier, earlier + later).pvalue if earlier + later else 1.0
         row["words"] = ("holds" if earlier > later else "the opposite", "not shown")
-    return [*rows, row]
+    yield row
 
 
-def epochs(own: Sequence[Pair], statement: str) -> list[tuple[float, float]]:
-    """Those of the MLP-only model and the transformer, where one of them is finite."""
-    both = [(EPOCHS[statement](pair.mlp), EPOCHS[statement](pair.transformer)) for pair in own]
-    return [x for x in both if min(x) < np.inf]
+def epochs(pairs: pd.DataFrame, statement: str) -> tuple[np.ndarray, np.ndarray]:
+    """Those of the MLP-only models and the transformers, ∞ where it never is, of the pairs in which
+    one is finite."""
+    names = [f"{EPOCHS[statement]}_{kind}" for kind in paired.KINDS]
+    both = pairs[names].astype(float).fillna(np.inf).to_numpy()
+    mlp, transformer = both[np.isfinite(both).any(axis=1)].T
+    return mlp, transformer
 
 
-def ratios(own: Sequence[Pair], statement: str) -> Row:
-    """How many are earlier, and the median of the epoch of the MLP-only model over that of the
-    transformer."""
-    known = epochs(own, statement)
-    median = float(np.median([mlp / transformer for mlp, transformer in known] or [np.inf]))
-    row: Row = {"seeds": len(own), "estimate_unit": "ratio"}
-    row |= {"held": sum(x < y for x, y in known), "cases": len(known)}
-    return row if median == np.inf else row | {"estimate": median}
-
-
-def equally(n: int, own: Sequence[Pair], whole: bool, equal: float, confidence: float) -> Row:
+def equally(n: int, own: pd.DataFrame, seeds: int, equal: float, confidence: float) -> Row:
     """Whether the interval of the mean difference of accuracies lies within the bounds."""
-    gaps = [x.accuracy for x in own]
+    gaps = own["accuracy_gap"].tolist()
     row: Row = {"statement": EQUALLY, "n": n, "seeds": len(own), "estimate_unit": "share"}
     row |= {"estimate": float(np.mean(gaps)), "said": NOT_CALLED}
     if not (interval := t_interval(gaps, confidence)):
         return row
     low, high = interval
     row |= {"estimate_low": low, "estimate_high": high}
-    return row | ({"said": gap(low, high, equal)} if whole else {})
+    return row | ({"said": gap(low, high, equal)} if len(own) == seeds else {})
 
 
 def gap(low: float, high: float, equal: float) -> str:
@@ -188,77 +194,71 @@ def gap(low: float, high: float, equal: float) -> str:
     return "holds" if max(-low, high) <= equal else "not decided"
 
 
-def mix(of: Paired, holds: Holds, confidence: float) -> list[Row]:
+def mix(pairs: pd.DataFrame, seeds: int, confidence: float) -> list[Row]:
     """The share of MLP-only models that mix, and whether transformers differ."""
-    *rows, last = over_moduli(MIX, of, holds)
-    own = counts(of.whole(), holds)
-    held, runs = total(own, "mlp")
+    rows = over_moduli(MIX, "mixes", pairs, seeds)
     row: Row = {"statement": MIX, "said": NOT_CALLED}
-    if runs:
-        low, high = binomtest(held, runs).proportion_ci(confidence, method="exact")
-        row |= {"estimate_unit": "share", "estimate": held / runs}
-        row |= {"estimate_low": low, "estimate_high": high}
-        row |= {"moduli": over(own), "held": held, "cases": runs}
+    whole, moduli = of_whole(composite(pairs, "mixes"), seeds)
+    held, cases = holding(whole, "mixes", "mlp")
+    if cases:
+        found = binomtest(held, cases)
+        low, high = found.proportion_ci(confidence, method="exact")
+        row |= {"moduli": moduli, "held": held, "cases": cases, "estimate_unit": "share"}
+        row |= {"estimate": found.statistic, "estimate_low": low, "estimate_high": high}
         row["said"] = "mostly mix" if low > 1 / 2 else "rarely" if high < 1 / 2 else "in part"
-    return [*rows, row, last]
+    return [*rows[:-1], row, rows[-1]] if rows else []
 
 
-def over_moduli(statement: str, of: Paired, holds: Holds) -> list[Row]:
+def over_moduli(statement: str, what: str, pairs: pd.DataFrame, seeds: int) -> list[Row]:
     """How many of the generalising runs of each composite modulus something holds of, MLP-only
     models and transformers; last Fisher's exact test of both, over the moduli."""
-    rows: list[Row] = []
-    for n, (own, other) in counts(of, holds).items():
-        rows.append({"statement": statement, "n": n, "seeds": len(of.of[n])} | both(own, other))
-    called = counts(of.whole(), holds)
-    own, other = (total(called, kind) for kind in Pair._fields)
+    known = composite(pairs, what)
+    rows: list[Row] = [
+        {"statement": statement, "n": n, "seeds": len(own)} | both(own, what)
+        for n, own in of_moduli(known)
+    ]
     last: Row = {"statement": f"{statement}, against transformers", "said": NOT_CALLED}
-    if own[1] and other[1]:
-        table = [[held, runs - held] for held, runs in (own, other)]
-        last |= {"p_test": float(fisher_exact(table).pvalue), "words": DIFFERS}  # pyright: ignore
-        last |= {"moduli": over(called)} | both(own, other)
-    return [*rows, last]
+    whole, moduli = of_whole(known, seeds)
+    table = [holding(whole, what, kind) for kind in paired.KINDS]
+    if all(cases for _, cases in table):
+        p = fisher_exact([[held, cases - held] for held, cases in table]).pvalue  # pyright: ignore
+        last |= both(whole, what) | {"moduli": moduli, "p_test": float(p), "words": DIFFERS}
+    return [*rows, last] if rows else []
 
 
-def both(own: Counts, other: Counts) -> Row:
-    """The counts of both kinds of model."""
-    row = {"held": own[0], "cases": own[1]}
-    return row | {"held_transformer": other[0], "cases_transformer": other[1]}
+def composite(pairs: pd.DataFrame, what: str) -> pd.DataFrame:
+    """The pairs of the moduli of which a study says something of two primes."""
+    known = pairs[[f"{what}_{kind}" for kind in paired.KINDS]].notna().any(axis=1)
+    return pairs.loc[pairs["n"].isin(pairs.loc[known, "n"].tolist())]
 
 
-def counts(of: Paired, holds: Holds) -> dict[int, tuple[Counts, Counts]]:
-    """Of the MLP-only models and of the transformers of each modulus where it can hold."""
-
-    def one(runs: Iterable[Subject]) -> Counts:
-        own = [bool(holds(x)) for x in runs if x.generalises]
-        return sum(own), len(own)
-
-    return {
-        n: (one(x.mlp for x in own), one(x.transformer for x in own))
-        for n, own in of.of.items()
-        if any(holds(run) is not None for pair in own for run in pair)
-    }
+def holding(pairs: pd.DataFrame, what: str, kind: str) -> tuple[int, int]:
+    """Of how many models of a kind that generalise something holds, of how many."""
+    known = pairs.loc[pairs[f"generalises_{kind}"], f"{what}_{kind}"].tolist()
+    return known.count(True), len(known)
 
 
-def total(counts: dict[int, tuple[Counts, Counts]], kind: str) -> Counts:
-    """The counts of one kind of model over the moduli."""
-    own = [x[Pair._fields.index(kind)] for x in counts.values()]
-    return sum(held for held, _ in own), sum(runs for _, runs in own)
+def both(pairs: pd.DataFrame, what: str) -> Row:
+    """These counts of both kinds of model."""
+    (held, cases), (other, of_other) = (holding(pairs, what, kind) for kind in paired.KINDS)
+    row = {"held": held, "cases": cases}
+    return row | {"held_transformer": other, "cases_transformer": of_other}
 
 
-def strata(n: int, seeds: int, whole: bool, gaps: pd.DataFrame) -> Row:
+def strata(n: int, own: pd.DataFrame, seeds: int, gaps: pd.DataFrame) -> Row:
     """How many differences of a modulus are shown. It is no statement that the others are none."""
-    row: Row = {"statement": STRATA, "n": n, "seeds": seeds}
-    if not whole:
+    row: Row = {"statement": STRATA, "n": n, "seeds": len(own)}
+    if len(own) < seeds:
         return row | {"said": NOT_CALLED}
     differ = gaps.loc[gaps["n"] == n, "differs"].tolist()
     return row | {"held": differ.count(True), "cases": len(differ)}
 
 
-def accounts_of(of: Paired, called: pd.DataFrame | None) -> list[Row]:
+def accounts_of(moduli: Sequence[int], called: pd.DataFrame | None) -> list[Row]:
     """What the mechanism is called, in the logits, in the embedding and in both."""
     rows: list[Row] = []
     for record in () if called is None else called.to_dict("records"):
-        if record["architecture"] == "mlp" and record["n"] in of.of:
+        if record["architecture"] == "mlp" and record["n"] in moduli:
             for name, about in (("L", "logits"), ("E", "embedding"), ("both", "both")):
                 row: Row = {"statement": f"strata or primes, {about}", "n": record["n"]}
                 row |= {"seeds": record["runs"], "said": record[name]}

@@ -2,7 +2,8 @@
 criteria.md."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,75 +16,8 @@ from strata.tables.spread import Value, listed
 from strata.tables.table import DIFFERS, MEASURE, P_HOLM, SEED, SPREAD, Column, N
 
 Row = dict[str, Any]
-
-
-class Subject(NamedTuple):
-    """A run with what is counted of it; what says something of two primes is None where n is a
-    prime power, and where no study has measured it."""
-
-    metrics: Metrics
-    generalises: bool
-    mixes: bool | None
-    directions: bool | None  # whether they go with primes
-
-    @property
-    def first(self) -> float:
-        """Epoch at which validation accuracy first is at its level; ∞ where it never is."""
-        return np.inf if (found := self.metrics.first_099.validation) is None else float(found)
-
-    @property
-    def stays(self) -> float:
-        """Epoch from which it stays there; ∞ where it never does."""
-        return np.inf if (found := self.metrics.epoch_099.validation) is None else float(found)
-
-
-class Pair(NamedTuple):
-    """Both kinds of model of one modulus and seed."""
-
-    mlp: Subject
-    transformer: Subject
-
-    @property
-    def accuracy(self) -> float:
-        """Accuracy on all pairs at the end: that of the MLP-only model less the transformer's."""
-        first, second = (x.metrics.accuracy.all for x in self)
-        return first - second
-
-
-class Paired(NamedTuple):
-    """The pairs of each modulus that there are, and the seeds that the study plans of each; with
-    fewer of a modulus nothing is said of it."""
-
-    of: dict[int, list[Pair]]
-    seeds: int
-
-    def whole(self) -> "Paired":
-        """The moduli with every seed of the study."""
-        return self._replace(of={n: x for n, x in self.of.items() if len(x) == self.seeds})
-
-
-def paired(
-    runs: Sequence[Metrics], found: pd.DataFrame, moduli: Sequence[int], seeds: Sequence[int]
-) -> Paired:
-    """The pairs of each of these moduli of which there is one, in the order of the moduli."""
-    mixes = results.truths(found, "mixing")
-    directions = results.truths(found, "directions go with primes")
-
-    def subject(run: Metrics) -> Subject:
-        two = len(run.neurons.modulo) > 1 if run.neurons else False
-        return Subject(
-            run, bool(run.generalised), mixes.get(run.run), directions.get(run.run) if two else None
-        )
-
-    by = {(x.n, x.seed, x.architecture): x for x in runs}
-    of: dict[int, list[Pair]] = {}
-    for n in moduli:
-        keys = [[(n, seed, kind) for kind in Pair._fields] for seed in seeds]
-        both = [Pair(*(subject(by[key]) for key in x)) for x in keys if {*x} <= by.keys()]
-        of |= {n: both} if both else {}
-    return Paired(of, len(seeds))
-
-
+Key = tuple[str, str, str]  # of what, measure, unit
+KINDS = ("mlp", "transformer")
 BOTH = {
     "first": ("first epoch, {}", "count", "never"),
     "epoch": ("epoch to stay, {}", "count", "never"),
@@ -99,26 +33,40 @@ for name, (words, style, missing) in BOTH.items():
         PAIRS |= {f"{name}_{kind}": Column(words.format(model), style, align, missing)}
 
 
-def pairs(of: Paired) -> pd.DataFrame:
-    """A row for each pair: what the statements count, run by run. What no study has measured is no
-    column."""
-    rows = [_pair(pair) for own in of.of.values() for pair in own]
-    names = [f"{x}_{kind}" for x in BOTH for kind in Pair._fields]
-    names = ["n", "seed", *names[:6], "accuracy_gap", *names[6:]]
-    epochs = [f"{x}_{kind}" for x in ("first", "epoch") for kind in Pair._fields]
-    frame = pd.DataFrame(rows, columns=names).astype(dict.fromkeys(epochs, "Int64"))
-    unknown = [x for x in names[-4:] if not len(frame.dropna(subset=[x]))]
-    return frame.drop(columns=unknown)
+def pairs(
+    runs: Sequence[Metrics], found: pd.DataFrame, moduli: Sequence[int], seeds: Sequence[int]
+) -> pd.DataFrame:
+    """A row for each of these moduli and seeds of which both kinds of model are there: the epochs
+    at which validation accuracy first is at its level and from which it stays, the accuracy on all
+    pairs at the end, MLP-only model less transformer; and what is counted of each model. What says
+    something of two primes is missing where n is a prime power, and where no study has measured it.
+    """
+    by = {(x.n, x.seed, x.architecture): x for x in runs}
+    mixes = results.truths(found, "mixing")
+    directions = results.truths(found, "directions go with primes")
+    rows = []
+    for n, seed in product(moduli, seeds):
+        if not all((n, seed, kind) in by for kind in KINDS):
+            continue
+        row: Row = {"n": n, "seed": seed}
+        for kind in KINDS:
+            x = by[n, seed, kind]
+            two = x.neurons and len(x.neurons.modulo) > 1
+            row |= {f"first_{kind}": x.first_099.validation}
+            row |= {f"epoch_{kind}": x.epoch_099.validation}
+            row |= {f"accuracy_{kind}": x.accuracy.all, f"generalises_{kind}": x.generalised}
+            row |= {f"mixes_{kind}": mixes.get(x.run)}
+            row |= {f"directions_{kind}": directions.get(x.run) if two else None}
+        row["accuracy_gap"] = row["accuracy_mlp"] - row["accuracy_transformer"]
+        rows.append(row)
+    names = [f"{x}_{kind}" for x in BOTH for kind in KINDS]
+    frame = pd.DataFrame(rows, columns=["n", "seed", *names[:6], "accuracy_gap", *names[6:]])
+    return frame.astype(dict.fromkeys(names[:4], "Int64") | dict.fromkeys(names[6:8], bool))
 
 
-def _pair(pair: Pair) -> Row:
-    metrics = pair.mlp.metrics
-    row: Row = {"n": metrics.n, "seed": metrics.seed, "accuracy_gap": pair.accuracy}
-    for kind, run in pair._asdict().items():
-        of = run.metrics
-        found = (of.first_099.validation, of.epoch_099.validation, of.accuracy.all, *run[1:])
-        row |= {f"{x}_{kind}": value for x, value in zip(BOTH, found, strict=True)}
-    return row
+def of_moduli(own: pd.DataFrame) -> list[tuple[int, pd.DataFrame]]:
+    """The pairs of each modulus."""
+    return [(n, own.query("n == @n")) for n in dict.fromkeys(own["n"].tolist())]
 
 
 DIFFERENCES = N | MEASURE | SPREAD | P_HOLM | {
@@ -129,48 +77,46 @@ DIFFERENCES = N | MEASURE | SPREAD | P_HOLM | {
 }  # fmt: skip
 
 
-def differences(of: Paired, confidence: float) -> pd.DataFrame:
+def differences(
+    own: pd.DataFrame, runs: Sequence[Metrics], seeds: int, confidence: float
+) -> pd.DataFrame:
     """For each modulus and measure of the tables over seeds: the difference of a pair, MLP-only
     model less transformer, over the pairs of which both generalise; its mean, Student's interval
     and test, corrected within the modulus. With fewer seeds than the study has there is no test."""
-    whole = of.whole().of
-    rows = [x for n, own in of.of.items() for x in _of_modulus(n, own, n in whole, confidence)]
+    by = {(x.n, x.seed, x.architecture): x for x in runs}
+    rows: list[Row] = []
+    for n, of in of_moduli(own):
+        known: dict[Key, list[float]] = {}
+        for seed in of.loc[of["generalises_mlp"] & of["generalises_transformer"], "seed"]:
+            first, second = (dict(compared(by[n, seed, kind])) for kind in KINDS)
+            for key, value in first.items():
+                other = second.get(key)
+                if value is not None and other is not None:
+                    known.setdefault(key, []).append(float(value) - float(other))
+        made = [{"n": n} | _difference(key, values, confidence) for key, values in known.items()]
+        tests = [row["p_t"] if len(of) == seeds else None for row in made]
+        for row, p, corrected in zip(made, tests, holm(tests), strict=True):
+            differs = None if corrected is None else corrected < 1 - confidence
+            rows.append(row | {"p_t": p, "p_holm": corrected, "differs": differs})
     names = ["n", "scope", "measure", "unit", "pairs", "mean", "low", "high", "p_t", "p_holm"]
     return pd.DataFrame(rows, columns=[*names, "differs", "values"])
 
 
-def _of_modulus(n: int, own: Sequence[Pair], whole: bool, confidence: float) -> list[Row]:
-    known: dict[tuple[str, str, str], list[float]] = {}
-    for pair in (x for x in own if all(run.generalises for run in x)):
-        first, second = ({x[:3]: x[3] for x in compared(run.metrics)} for run in pair)
-        for key in first:
-            both = [x for x in (first[key], second.get(key)) if x is not None]
-            if len(both) == 2:
-                known.setdefault(key, []).append(float(both[0]) - float(both[1]))
-    rows = [_difference(n, key, values, confidence) for key, values in known.items()]
-    tests = [row["p_t"] if whole else None for row in rows]
-    for row, p, corrected in zip(rows, tests, holm(tests), strict=True):
-        differs = None if corrected is None else corrected < 1 - confidence
-        row |= {"p_t": p, "p_holm": corrected, "differs": differs}
-    return rows
-
-
-def compared(run: Metrics) -> Iterator[tuple[str, str, str, Value]]:
-    """What is compared, of what, with its unit: R² of the character fit, FVE and key frequencies of
-    each class of two elements or more, components of all residues."""
+def compared(run: Metrics) -> Iterator[tuple[Key, Value]]:
+    """What is compared: R² of the character fit, FVE and key frequencies of each class of two
+    elements or more, components of all residues."""
     for c in (c for c in run.classes if c.size > 1):
-        yield f"J{c.d}", "R²", "share difference", c.character_fit.r2 if c.character_fit else None
-        yield f"J{c.d}", "FVE", "share difference", c.fve
-        yield f"J{c.d}", "key frequencies", "index", c.key
-    yield "all residues", "components", "index", run.pca.components if run.pca else None
+        fit = c.character_fit
+        yield (f"J{c.d}", "R²", "share difference"), fit.r2 if fit else None
+        yield (f"J{c.d}", "FVE", "share difference"), c.fve
+        yield (f"J{c.d}", "key frequencies", "index"), c.key
+    yield ("all residues", "components", "index"), run.pca.components if run.pca else None
 
 
-def _difference(
-    n: int, key: tuple[str, str, str], values: Sequence[float], confidence: float
-) -> Row:
+def _difference(key: Key, values: Sequence[float], confidence: float) -> Row:
     """The row of one measure. Differences that are all the same have no test."""
     low, high = t_interval(values, confidence) or (None, None)
     _, p = ttest_1samp(values, 0) if np.ptp(values) > 1e-9 else (None, None)
     row: Row = dict(zip(("scope", "measure", "unit"), key, strict=True))
-    row |= {"n": n, "pairs": len(values), "mean": float(np.mean(values)), "low": low, "high": high}
+    row |= {"pairs": len(values), "mean": float(np.mean(values)), "low": low, "high": high}
     return row | {"p_t": p, "values": listed(values)}

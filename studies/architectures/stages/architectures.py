@@ -15,7 +15,6 @@ from strata.measure.metrics import Metrics
 from strata.run import command
 from strata.tables import format
 from studies.architectures.code import mlp_seeds
-from studies.architectures.code.paired import paired
 from studies.params import load, runs
 
 
@@ -25,10 +24,10 @@ def main(folder: str, listed: str, metrics: str, mechanism: str, interventions: 
     seeds = sorted({run.seed for run in planned if run.variant == "mlp"})
     usual = [x for x in read_collected(metrics, Metrics) if params.grid.usual(x.run)]
     found = results.read(Path(mechanism, "results.parquet"), interventions)
-    pairs = paired(usual, found, params.grid.moduli, seeds)
     called = pd.read_csv(said) if said.is_file() else None
     equal, confidence = params.architectures.equal, params.grid.confidence
-    format.write(mlp_seeds.tables(pairs, called, equal, confidence), folder)
+    asked = params.grid.moduli, seeds
+    format.write(mlp_seeds.tables(usual, found, called, asked, equal, confidence), folder)
 
 
 if __name__ == "__main__":

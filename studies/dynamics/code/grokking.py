@@ -10,16 +10,13 @@ A row of the table is one number at one checkpoint, by what it is ``of`` and its
 * ``share``: the share of the variance of that checkpoint on these components, places 0 to 2.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from jaxtyping import Float
 
-from strata import store
 from strata.measure import subspaces
 from strata.monoid import classes
 from studies.dynamics.code.table import NAME
@@ -31,11 +28,12 @@ SCHEMA = pa.schema(
 )
 
 
-class Series(NamedTuple):
-    """The numbers of one kind at one checkpoint, by place."""
+class Row(NamedTuple):
+    """One number at one checkpoint."""
 
     of: str
-    values: Float[np.ndarray, " places"]
+    place: int
+    value: float
 
 
 def components(W_E: Float[np.ndarray, "n d_model"]) -> Float[np.ndarray, "k d_model"]:
@@ -48,39 +46,18 @@ def components(W_E: Float[np.ndarray, "n d_model"]) -> Float[np.ndarray, "k d_mo
 
 def observe(
     W_E: Float[np.ndarray, "n d_model"], axes: Float[np.ndarray, "k d_model"]
-) -> Iterator[Series]:
+) -> Iterator[Row]:
     """Amplitudes, scores on the axes given, and their share of the variance; no shares where the
     rows are all equal."""
-    for J in classes(len(W_E)):
-        if len(J) > 1:
-            yield Series(f"J{J.d}", norms(W_E[J.elements], J.orders) / len(J))
+    found = {
+        f"J{J.d}": norms(W_E[J.elements], J.orders) / len(J)
+        for J in classes(len(W_E))
+        if len(J) > 1
+    }
     centred = W_E.astype(np.float64) - W_E.mean(axis=0, dtype=np.float64)
     scores = centred @ axes.T
-    for i, own in enumerate(scores.T):
-        yield Series(f"PC{i + 1}", own)
-    total = (centred**2).sum()
-    if total > 0:
-        yield Series("share", (scores**2).sum(axis=0) / total)
-
-
-def write(path: Path | str, series: Mapping[int, Sequence[Series]]) -> None:
-    """Write the series of each epoch, in that order."""
-    flat = [
-        (epoch, own.of, *pair)
-        for epoch, found in series.items()
-        for own in found
-        for pair in enumerate(own.values.tolist())
-    ]
-    columns = {name: [row[i] for row in flat] for i, name in enumerate(SCHEMA.names)}
-    store.write_table(path, columns, SCHEMA)
-
-
-def read(path: Path | str) -> pd.DataFrame:
-    """The rows of a run. Raises InputError where it is no table of this kind."""
-    return pd.DataFrame(store.read_table(path, SCHEMA))
-
-
-def matrix(frame: pd.DataFrame, of: str) -> Float[np.ndarray, "checkpoints places"]:
-    """One kind of numbers, a row for each checkpoint; no rows where there is none of it."""
-    own = frame.loc[frame["of"] == of]
-    return own.pivot(index="epoch", columns="place", values="value").to_numpy(np.float64)
+    found |= {f"PC{i + 1}": own for i, own in enumerate(scores.T)}
+    if (total := (centred**2).sum()) > 0:
+        found["share"] = (scores**2).sum(axis=0) / total
+    for of, values in found.items():
+        yield from (Row(of, place, x) for place, x in enumerate(values.tolist()))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from strata import store
 from strata.result import Result
-from strata.run import Run
+from strata.run import InputError, Run
 from strata.store import Arrays
 from strata.train.environment import Environment
 
@@ -47,6 +47,19 @@ def missing(receipt: Receipt, folder: Path = FOLDER) -> list[int]:
     """The epochs whose weights are not here as the receipt has them."""
     run, known = Run.parse(receipt.run), zip(receipt.epochs, receipt.md5, strict=True)
     return [epoch for epoch, x in known if not has(weights_file(run, epoch, folder), x)]
+
+
+def kept(path: Path | str) -> Receipt:
+    """A receipt whose weights are here. Raises InputError, which says how to make them, where they
+    are not."""
+    receipt = store.read_model(path, Receipt)
+    if missing(receipt):
+        hours = f"{receipt.hours:.1f} hours" if receipt.hours else "as long as the run itself"
+        raise InputError(
+            f"{receipt.run}: its checkpoints are not here; `make dynamics` trains them again, "
+            f"about {hours}, and measures"
+        )
+    return receipt
 
 
 def each(receipt: Receipt, folder: Path = FOLDER) -> Iterator[tuple[int, Arrays]]:

@@ -7,7 +7,7 @@ whole model or all pairs, else J15 for a class, head 0 for a head, W_E for a ten
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -28,11 +28,13 @@ class Row(NamedTuple):
     value: float
 
 
-def write(path: Path | str, rows: Mapping[int, Sequence[Row]]) -> None:
+def write(
+    path: Path | str, rows: Mapping[int, Sequence[tuple[Any, ...]]], schema: pa.Schema = SCHEMA
+) -> None:
     """Write the rows of each epoch, in that order."""
     flat = [(epoch, *row) for epoch, measured in rows.items() for row in measured]
-    columns = {name: [row[i] for row in flat] for i, name in enumerate(SCHEMA.names)}
-    store.write_table(path, columns, SCHEMA)
+    columns = {name: [row[i] for row in flat] for i, name in enumerate(schema.names)}
+    store.write_table(path, columns, schema)
 
 
 def read(path: Path | str) -> pd.DataFrame:
@@ -44,8 +46,3 @@ def curve(frame: pd.DataFrame, measure: str, of: str = "") -> pd.Series:
     """One measure over the epochs; empty where there is none of it."""
     of_one = frame.loc[(frame["measure"] == measure) & (frame["of"] == of)]
     return of_one.set_index("epoch")["value"]
-
-
-def mean(frame: pd.DataFrame, measure: str) -> pd.Series:
-    """The mean of a measure over all that it is of, classes or heads, at each epoch."""
-    return frame.loc[frame["measure"] == measure].groupby("epoch")["value"].mean()

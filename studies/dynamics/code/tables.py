@@ -104,7 +104,7 @@ def of_wholes(frames: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
     """When training pairs are answered, when mirror-free ones fall into the right class, above the
     share of pairs that the commonest class has, when they are answered, and when classes part in
     the embedding, more than labels assigned at random."""
-    rows, wholes = [], []
+    rows = []
     for run, frame in frames.items():
         # Labels assigned at random have as much of the variance between their means.
         chance, apart = order.commonest(run.n), (len(classes(run.n)) - 1) / (run.n - 1)
@@ -120,11 +120,8 @@ def of_wholes(frames: Mapping[Run, pd.DataFrame]) -> pd.DataFrame:
         }
         times = {k: order.settled(x.index.to_numpy(), x.to_numpy()) for k, x in whole.items()}
         rows.append({"n": run.n, "class_chance": chance} | times)
-        wholes.append(whole)
     found = pd.DataFrame(rows, columns=[*WHOLE])
-    # A measure that no run has been given yet is no epoch that was never reached.
-    absent = [k for k in EPOCHS if rows and not any(len(x[k]) for x in wholes)]
-    return found.astype(dict.fromkeys(EPOCHS, "Int64")).drop(columns=absent)
+    return found.astype(dict.fromkeys(EPOCHS, "Int64"))
 
 
 def fallen(loss: pd.Series) -> pd.Series:

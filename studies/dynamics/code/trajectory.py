@@ -142,10 +142,7 @@ def of_heads(weights: Arrays, forward: AllPairs, n: int, params: DynamicsParams)
 
 def of_norms(weights: Arrays) -> Iterator[Row]:
     """The Frobenius norm of each tensor, and the sum of all squared weights."""
-    squares = {name: float(np.vdot(x, x)) for name, x in _doubles(weights)}
+    doubles = {name: x.astype(np.float64) for name, x in weights.items()}
+    squares = {name: float(np.vdot(x, x)) for name, x in doubles.items()}
     yield from (Row("norm", name, square**0.5) for name, square in squares.items())
     yield Row("sum_of_squared_weights", "", sum(squares.values()))
-
-
-def _doubles(weights: Arrays) -> Iterator[tuple[str, np.ndarray]]:
-    return ((name, x.astype(np.float64)) for name, x in weights.items())

@@ -6,22 +6,14 @@ studies/dynamics/code/table.py. It trains nothing: where the weights are not in
 """
 
 from strata import store
-from strata.run import InputError, Run, command, section
+from strata.run import Run, command, section
 from studies.dynamics.code import apart, receipts, table, trajectory
 from studies.params import DynamicsParams
 
 
 def main(name: str, receipt_path: str, split_path: str, out: str) -> None:
     run, params = Run.parse(name), section("studies/params.yaml", "dynamics", DynamicsParams)
-    receipt = store.read_model(receipt_path, receipts.Receipt)
-    if receipt.run != name:
-        raise InputError(f"{receipt_path}: of {receipt.run}, must be of {name}")
-    if receipts.missing(receipt):
-        hours = f"{receipt.hours:.1f} hours" if receipt.hours else "as long as the run itself"
-        raise InputError(
-            f"{name}: its checkpoints are not here; `make dynamics` trains them again, about "
-            f"{hours}, and measures"
-        )
+    receipt = receipts.kept(receipt_path)
     split = store.read_split(split_path, run.n)
     first, train = store.read_trained(receipts.weights_file(run, receipt.epochs[0]), run)
     last = store.read_weights(receipts.weights_file(run, receipt.epochs[-1]), run)

@@ -3,7 +3,7 @@
 The tests of attention heads are in ``head_criteria``.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import get_args
 
 from strata.patch.scores import Scores
@@ -48,14 +48,15 @@ def _keep_remove(run: Interventions, levels: Levels) -> Iterator[Judged]:
             alone = [r for r in records if r.d and tested_alone(r, run.key)]
             section = f"{action}, {site}"
 
-            def over(test: str, case: Callable[..., Case | None], of: Iterable[object]) -> Judged:
-                known = (case(r, levels) for r in of)
-                return judged(section, test, (x for x in known if x), high)  # noqa: B023
-
-            yield over("all classes at once", case, whole)
-            yield over("each class", case, alone)
-            yield over(f"all classes at once, {EQUAL}", content, [r for r in equal if not r.d])
-            yield over(f"each class, {EQUAL}", content, [r for r in equal if r.d])
+            tests = {
+                "all classes at once": (case, whole),
+                "each class": (case, alone),
+                f"all classes at once, {EQUAL}": (content, [r for r in equal if not r.d]),
+                f"each class, {EQUAL}": (content, [r for r in equal if r.d]),
+            }
+            for test, (of, some) in tests.items():
+                cases = (of(r, levels) for r in some)
+                yield judged(section, test, filter(None, cases), high)
 
 
 def _kept(record: KeepRemove, levels: Levels) -> Case | None:

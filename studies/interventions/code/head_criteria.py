@@ -166,10 +166,24 @@ def needed(run: Interventions, scale: Callable[[int], float], levels: Levels) ->
     left = {x: _modulo(run, (x,), scale) for x in every_head(run)}
     if not left or min(map(len, left.values())) < 2:
         return None
-    put = {h: _own(skills, levels.margin) for h, skills in left.items()}
-    chosen = {q: tuple(h for h in put if put[h] == q) for q in put.values() if q is not None}
-    groups = {q: _modulo(run, heads, scale) for q, heads in sorted(chosen.items())}
-    return Needed(left, put, groups)
+    heads = put(left, levels.margin)
+    chosen = {q: tuple(h for h in heads if heads[h] == q) for q in heads.values() if q is not None}
+    groups = {q: _modulo(run, of_q, scale) for q, of_q in sorted(chosen.items())}
+    return Needed(left, heads, groups)
+
+
+def put(left: dict[int, Skills], margin: float) -> dict[int, int | None]:
+    """For each head the prime power modulo which least skill is left without it, if the next has
+    more by a margin.
+
+    >>> put({0: {3: 0.5, 5: 0.1}, 1: {3: 0.5, 5: 0.45}}, 0.1)
+    {0: 5, 1: None}
+    """
+    found: dict[int, int | None] = {}
+    for head, skills in left.items():
+        first, second = sorted(skills, key=lambda q: skills[q])[:2]
+        found[head] = first if skills[second] - skills[first] >= margin else None
+    return found
 
 
 def _modulo(run: Interventions, heads: Heads, scale: Callable[[int], float]) -> Skills:
@@ -178,16 +192,6 @@ def _modulo(run: Interventions, heads: Heads, scale: Callable[[int], float]) -> 
     right = record.all.modulo if record and record.all else {}
     above = {q: above_chance(x, scale(q)) for q, x in right.items()}
     return {q: x for q, x in above.items() if x is not None}
-
-
-def _own(skills: Skills, margin: float) -> int | None:
-    """The prime power modulo which least skill is left, if the next has more by a margin.
-
-    >>> _own({3: 0.5, 5: 0.1}, 0.1), _own({3: 0.5, 5: 0.45}, 0.1)
-    (5, None)
-    """
-    first, second = sorted(skills, key=lambda q: skills[q])[:2]
-    return first if skills[second] - skills[first] >= margin else None
 
 
 def _primes(run: Interventions, levels: Levels) -> Iterator[Judged]:

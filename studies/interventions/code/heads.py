@@ -1,6 +1,6 @@
 """What attention heads are needed for, as tables over runs: criteria.md, section 4."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,115 +9,25 @@ from scipy.stats import binom
 
 from strata.results import Row as Result
 from strata.statistics import t_interval
-from strata.tables.table import RUNS, SEED, Column, N, Table, of
+from strata.tables.table import RUNS, Column, N, Table
 from studies.interventions.code import head_criteria
-from studies.interventions.code.head_criteria import SCALES, Needed, Route
+from studies.interventions.code.head_criteria import SCALES, Route
 from studies.interventions.code.records import Interventions
 from studies.params import CriteriaLevels
 
 Row = dict[str, Any]
-Left = dict[int, dict[int, float]]  # by head, by prime power: skill without the head
 
 
 def tables(
     runs: Sequence[Interventions], levels: CriteriaLevels, confidence: float
-) -> tuple[Table, Table, Table]:
-    """What patterns bring back, what each head is needed for, how likely that is."""
+) -> tuple[Table, Table]:
+    """What patterns bring back, and how likely it is that heads divide as they do."""
     brought = "Skill that a mean pattern loses and patterns by blocks bring back, over runs."
     divided = "Heads that are divided two and two between the two largest prime powers of n."
-    needed = "The prime powers that heads are needed for."
     return (
         Table("routing-runs", brought, routes(runs, levels, confidence), ROUTES),
-        Table("heads-primes", needed, primes(runs, levels), PRIMES),
         Table("heads-chance", divided, chance(runs, levels), CHANCE),
     )
-
-
-SCALE = {
-    "right class": ("", "", "prime power: heads"),
-    "always 0": ("_zero", ", 0 = always 0", "where skill 0 is to answer 0"),
-}
-PRIMES = N | SEED | {
-    "own_least": Column("skill modulo it without a head, least", "share"),
-    "own_most": Column("most", "share"),
-    "others_least": Column("skill modulo another, least", "share"),
-}  # fmt: skip
-for suffix, words, needed_for in SCALE.values():
-    PRIMES |= {
-        f"needed{suffix}": Column(needed_for, align="l"),
-        f"put{suffix}": Column(f"with a margin{words}", align="l"),
-        f"alone{suffix}": Column(
-            f"heads alone{words}", of(f"alone{suffix}", f"alone_of{suffix}"), "l"
-        ),
-        f"group{suffix}": Column(
-            f"as a group{words}", of(f"group{suffix}", f"group_of{suffix}"), "l"
-        ),
-    }
-
-
-def primes(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFrame:
-    """Which heads each prime power of n loses most by: the one modulo which least skill is left
-    without the head. With the least and the most skill then left modulo that prime power, and the
-    least modulo any other. Of runs whose n has more than one prime.
-
-    Skill modulo q is (right − chance) / (1 − chance). Shares of right answers can't be compared
-    between primes, so chance decides: it is that of an answer in the right class, as everywhere in
-    criteria.md. ``needed_zero`` is what comes out where it is that of always answering
-    0, the commonest residue of a product. A model that has lost a prime and kept the classes is at
-    0 on the first scale, on the second at 1/2 modulo 3 and 1/10 modulo 11.
-
-    ``put`` is the same with a margin to the next prime power; ``alone`` counts the heads without
-    which that one alone is lost, ``group`` the prime powers that are lost alone without all of
-    their heads.
-    """
-    rows = []
-    for run in sorted(runs, key=lambda run: (-run.n, run.seed)):
-        found = {name: head_criteria.needed(run, scale, levels) for name, scale in SCALES.items()}
-        known, zero = found["right class"], found["always 0"]
-        if known and zero:
-            own = {"n": run.n, "seed": run.seed} | _least(known.left)
-            own |= {"needed_zero": in_words(_own(zero.left))}
-            for scale, of_scale in (("right class", known), ("always 0", zero)):
-                own |= _specific(run, of_scale, scale, levels)
-            rows.append(own)
-    names = ["n", "seed", "needed", "own_least", "own_most", "others_least", "needed_zero"]
-    counts = ("put", "alone", "alone_of", "group", "group_of")
-    names += [f"{x}{suffix}" for suffix in ("", "_zero") for x in counts]
-    return pd.DataFrame(rows, columns=names)
-
-
-def _least(left: Left) -> Row:
-    own = _own(left)
-    at = [skill[own[head]] for head, skill in left.items()]
-    others = [x for head, skill in left.items() for q, x in skill.items() if q != own[head]]
-    least = {"own_least": min(at), "own_most": max(at), "others_least": min(others, default=None)}
-    return {"needed": in_words(own)} | least
-
-
-def _specific(run: Interventions, found: Needed, scale: str, levels: CriteriaLevels) -> Row:
-    """The heads with a margin, and how many of them, and of the prime powers, are specific."""
-    section, suffix = f"heads and primes, 0 = {scale}", SCALE[scale][0]
-    judged = [x for x in head_criteria.judge(run, levels) if x.section == section]
-    row: Row = {f"put{suffix}": in_words(found.put)}
-    for name, x in zip(("alone", "group"), judged, strict=True):
-        row |= {f"{name}{suffix}": x.held, f"{name}_of{suffix}": x.cases}
-    return row
-
-
-def _own(left: Left) -> dict[int, int]:
-    """The prime power modulo which least skill is left without a head, for each head."""
-    return {head: min(skill, key=lambda q: skill[q]) for head, skill in left.items()}
-
-
-def in_words(put: Mapping[int, int | None]) -> str:
-    """The heads of each prime power, from the prime power of each head.
-
-    >>> in_words({0: 5, 1: 3, 2: 5, 3: None}), in_words({0: None})
-    ('3: 1; 5: 0, 2', 'none')
-    """
-    powers = sorted({q for q in put.values() if q is not None})
-    heads = {q: [str(h) for h in put if put[h] == q] for q in powers}
-    return "; ".join(f"{q}: {', '.join(names)}" for q, names in heads.items()) or "none"
 
 
 CHANCE = N | RUNS | {
@@ -145,18 +55,13 @@ def chance(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFram
             continue
         powers = sorted(next(iter(known[0].left.values())))
         share = split_chance(len(powers))
-        for rule, put in RULES.items():
-            count = sum(_two_two(put(x), powers[-2:]) for x in known)
+        for rule, margin in (("least skill", 0.0), ("with a margin", levels.margin)):
+            put = [head_criteria.put(x.left, margin) for x in known]
+            count = sum(_two_two(x, powers[-2:]) for x in put)
             p = float(binom.sf(count - 1, len(known), share))
             rows.append((n, ", ".join(map(str, powers)), rule, len(known), count, share, p))
     names = ["n", "powers", "rule", "runs", "divided", "split_chance", "p_binomial"]
     return pd.DataFrame(rows, columns=names)
-
-
-RULES: dict[str, Callable[[Needed], dict[int, int | None]]] = {
-    "least skill": lambda x: {**_own(x.left)},
-    "with a margin": lambda x: x.put,
-}
 
 
 def split_chance(powers: int) -> float:

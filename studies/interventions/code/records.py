@@ -161,14 +161,6 @@ class HeadChange(Result):
         """The skill over all pairs, or its mean over draws."""
         return self.all.skill if self.all else self.draws.skill.mean if self.draws else None
 
-    @property
-    def label(self) -> str:
-        """The change in words, as tables and figures name it."""
-        action = f"{self.control} {self.change}" if self.control else self.change
-        more = self.blocks or self.side
-        more = f"{more} mod {self.modulus}" if self.modulus else more
-        return f"{action}, {more}" if more else action
-
 
 class Interventions(Result):
     """All interventions on one run; of a run that diverged, only that it did."""

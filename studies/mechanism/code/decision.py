@@ -7,7 +7,8 @@ import numpy as np
 from sympy.ntheory import primefactors
 
 from strata.statistics import lower_limit
-from studies.mechanism.code.records import HeldOutProducts, Logits, LogitsAtKey, SharedCharacter
+from studies.mechanism.code import gating
+from studies.mechanism.code.records import Logits, LogitsAtKey, SharedCharacter
 from studies.params import LevelsParams
 
 Verdict = Literal["primes", "strata", "between", "disagree", "neither"]
@@ -15,31 +16,19 @@ Side = Literal["primes", "strata", "between"]
 OPPOSITE: dict[str, Side] = {"primes": "strata", "strata": "primes"}
 
 
-class Gating(NamedTuple):
-    """The median of β_different / β_same over the characters that count, None without any."""
-
-    median: float | None
-    counted: int
-    left_out: int
-
-
 class Votes(NamedTuple):
-    """What decides L, and the measures beside it."""
+    """What decides L, and the measures beside it; None where a run has no such number."""
 
-    gating: Gating
-    gating_mixed: Gating  # of the characters that C+ has beside C
+    gating: float | None  # the median over the characters of C that count
     balanced: float | None
-    balanced_mixed: float | None
-    ceiling: float  # of held-out products, as the R² below
-    r2: dict[str, float]
-    delta: float  # R²(C) − R²(S)
+    delta: float  # R²(C) − R²(S) of held-out products
     delta_plus: float  # R²(C+) − R²(S)
     described: tuple[str, ...]  # the descriptions that describe the run
     tau: float | None
     cost: float | None
     mixing: bool  # a mixed key frequency, or more R² with mixed characters
-    L: Verdict
-    against: tuple[str, ...]  # secondary measures that speak against L
+    L: Verdict = "between"
+    against: tuple[str, ...] = ()  # secondary measures that speak against L
 
 
 def decides(n: int) -> bool:
@@ -47,13 +36,9 @@ def decides(n: int) -> bool:
     return len(primefactors(n)) > 1
 
 
-def gating(characters: Sequence[SharedCharacter], smallest: float) -> Gating:
-    """The gating over the characters that explain at least a share of what all of them explain by
-    their parts of one class."""
-    least = smallest * sum(x.explained for x in characters)
-    ratios = [x.different / x.same for x in characters if x.same and x.explained >= least]
-    median = float(np.median(ratios)) if ratios else None
-    return Gating(median, len(ratios), len(characters) - len(ratios))
+def counted(logits: Logits, smallest: float) -> list[SharedCharacter]:
+    """The characters of one prime that count in γ."""
+    return gating.counted((x for x in logits.found.characters if len(x.parts) == 1), smallest)
 
 
 def side(x: float | None, strata: float, primes: float) -> Side:
@@ -68,55 +53,30 @@ def side_of(delta: float, levels: LevelsParams) -> Side:
     return side(delta, -levels.delta, levels.delta)
 
 
-def described(at: LogitsAtKey, products: HeldOutProducts, levels: LevelsParams) -> tuple[str, ...]:
+def described(at: LogitsAtKey, levels: LevelsParams) -> tuple[str, ...]:
     """The descriptions whose R² of held-out products is a large enough share of the ceiling; none
     where too many frequencies are key."""
     if at.key > levels.key_share * at.of:
         return ()
-    least = levels.described * products.ceiling
-    return tuple(name for name in ("S", "C", "C+") if products.r2[name] >= least)
-
-
-def tau(logits: Logits, at: LogitsAtKey) -> float | None:
-    """Median over held-out classes of R²(C) / ceiling; None where n is a power of a prime."""
-    shares = [x.r2 / x.ceiling for x in at.held_out if x.ceiling > 0]
-    return float(np.median(shares)) if shares and decides(logits.n) else None
-
-
-def cost(at: LogitsAtKey) -> float | None:
-    """Mean cost of one set of coefficients over the classes that have a character."""
-    costs = [x.cost for x in at.inside if x.cost is not None]
-    return float(np.mean(costs)) if costs else None
+    least = levels.described * at.held_out_ceiling
+    return tuple(name for name in ("S", "C", "C+") if at.held_out[name] >= least)
 
 
 def votes(logits: Logits, levels: LevelsParams) -> Votes:
-    """All of a run, at the first key threshold and seed of the folds."""
-    at = logits.found
-    products = at.products
-    single, several = ([x for x in at.characters if (len(x.parts) > 1) == y] for y in (False, True))
-    r2 = products.r2
+    """All of a run."""
+    at, r2 = logits.found, logits.found.held_out
+    ratios = [x.gating for x in counted(logits, levels.smallest)]
     found = Votes(
-        gating=gating(single, levels.smallest),
-        gating_mixed=gating(several, levels.smallest),
-        balanced=at.balance.median,
-        balanced_mixed=at.balance_mixed.median,
-        ceiling=products.ceiling,
-        r2={str(name): x for name, x in r2.items()},
+        gating=float(np.median(ratios)) if ratios else None,
+        balanced=at.balanced,
         delta=r2["C"] - r2["S"],
         delta_plus=r2["C+"] - r2["S"],
-        described=described(at, products, levels),
-        tau=tau(logits, at),
-        cost=cost(at),
+        described=described(at, levels),
+        tau=at.tau,
+        cost=at.cost,
         mixing=at.mixed > 0 or r2["C+"] - r2["C"] >= levels.mixing,
-        L="between",
-        against=(),
     )
     return judged(found, levels)
-
-
-def sides_differ(found: Votes, levels: LevelsParams) -> bool:
-    """Whether Δ and R²(C+) − R²(S) agree with different accounts."""
-    return side_of(found.delta, levels) != side_of(found.delta_plus, levels)
 
 
 def judged(found: Votes, levels: LevelsParams) -> Votes:
@@ -127,7 +87,7 @@ def judged(found: Votes, levels: LevelsParams) -> Votes:
 
 def by_gating(found: Votes, levels: LevelsParams) -> Side:
     """What gating says: an account if both of its measures do."""
-    one = side(found.gating.median, levels.strata, levels.primes)
+    one = side(found.gating, levels.strata, levels.primes)
     other = side(found.balanced, levels.strata, levels.primes)
     return one if one == other else "between"
 

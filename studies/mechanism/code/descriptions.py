@@ -59,14 +59,12 @@ def prime_indicators(n: int) -> Indicators:
 def describe(n: int, key: Masks) -> dict[Name, Description]:
     """S, strata: pairs of classes, and the key characters of each class. C, primes: pairs of
     valuations for each prime, and characters shared by classes. C+: C with characters of several
-    primes. CS: the tables of S with the characters of C."""
-    by_class, by_prime = (class_indicators(n),), prime_indicators(n)
-    shared = characters.of_primes(n, key)
+    primes."""
+    by_prime, shared = prime_indicators(n), characters.of_primes(n, key)
     return {
-        "S": Description(by_class, characters.of_strata(n, key)),
+        "S": Description((class_indicators(n),), characters.of_strata(n, key)),
         "C": Description(by_prime, shared),
         "C+": Description(by_prime, shared + characters.mixed(n, key)),
-        "CS": Description(by_class, shared),
     }
 
 
@@ -113,12 +111,6 @@ def columns(f: Characters, coefficients: Float[np.ndarray, " count"]) -> Float[n
     return 2 * np.real((f.values * coefficients) @ f.values.conj().T)
 
 
-def unfitted(description: Description) -> Float[np.ndarray, "n n"]:
-    """All coefficients 1: a character each, and 1 for each partition whose block q and c share."""
-    same = sum(block @ block.T for block in description.tables)
-    return same + columns(description.characters, np.ones(len(description.characters.labels)))
-
-
 def weights_of(n: int) -> Float[np.ndarray, " n"]:
     """N(q): how many ordered pairs have product q."""
     of = np.arange(n)
@@ -130,11 +122,10 @@ def held_out(
     weight: Float[np.ndarray, " n"],
     description: Description,
     fold: Int[np.ndarray, " n"],
-    bias: bool = False,
 ) -> Float[np.ndarray, "n n"]:
     """Each product predicted by the fit of the other folds; 0 for a product in no fold."""
     predicted = np.zeros_like(y)
     for i in range(int(fold.max()) + 1):
         here = fold == i
-        predicted[here] = fit(y, np.where(here, 0, weight), description, bias)[here]
+        predicted[here] = fit(y, np.where(here, 0, weight), description)[here]
     return predicted

@@ -14,7 +14,7 @@ from sympy.ntheory import factorint
 
 from strata.monoid import classes, jclass
 from strata.patch.projections import Masks, others
-from studies.mechanism.code import anova, characters, gating
+from studies.mechanism.code import anova, characters
 from studies.mechanism.code.characters import Characters, Label, local, valuations
 from studies.mechanism.code.descriptions import prime_indicators
 from studies.mechanism.code.pairs import Profile
@@ -205,18 +205,3 @@ def other_gates(n: int, key: Masks, chosen: list[Gate], rng: np.random.Generator
         if free:
             found.append(Gate(gate.p, free[rng.integers(len(free))]))
     return found
-
-
-def own_gating(of: Profile, key: Masks, smallest: float) -> dict[Label, tuple[float, float]]:
-    """Of each key character that explains enough of what all do: its coefficient where product and
-    candidate lie in different classes over that where they lie in one, and what it explains."""
-    shared = gating.shared(of.y, of_key(len(of.y), key), of.squares)
-    least = smallest * sum(x.explained for x in shared)
-    return {
-        tuple(characters.Part(part.p, part.v, tuple(part.k)) for part in x.parts): (
-            x.different / x.same,
-            x.explained,
-        )
-        for x in shared
-        if x.explained >= least and x.same
-    }

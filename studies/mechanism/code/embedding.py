@@ -1,15 +1,21 @@
 """The embedding of one run under the two accounts: criteria-primes.md, section 2."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from strata.architecture import architecture_of
+from strata.monoid import classes, prime_powers
 from strata.patch import patching, projections
-from strata.patch.patching import Rig
+from strata.patch.ablations import key_spans, with_embedding
+from strata.patch.patching import Outcome, Rig
+from strata.patch.projections import Masks, control_spans
+from strata.patch.scores import draw_range, scores, short
 from strata.run import Run
 from strata.store import Arrays
-from studies.mechanism.code import keep, transport
+from studies.mechanism.code import main_effects as effects
+from studies.mechanism.code import transport
 from studies.mechanism.code.records import Change, Embedding, EmbeddingVerdict, KeyKept, MainEffects
 from studies.params import EmbeddingLevels, EmbeddingParams
 
@@ -23,73 +29,90 @@ def measure(
 ) -> Embedding:
     """All of section 2 on a run. ``threshold`` is that of its key frequencies, which are those of
     its own embedding or of that in the weights ``key``."""
-    about: dict[str, Any] = {"run": str(run), "n": run.n, "seed": run.seed}
+    about: dict[str, Any] = {"run": str(run), "n": run.n}
     about |= {"architecture": architecture_of(weights).name}
     if not all(np.isfinite(x).all() for x in weights.values()):
         return Embedding(**about, finite=False)
     rig = patching.rig(weights, run.n)
     masks = projections.keys((key or weights)["W_E"][: run.n], run.n, threshold)
-    found = _causal(rig, masks, params)
-    return Embedding(
-        **about,
-        finite=True,
-        E=verdict(params.levels, **{name: found[name] for name in VOTES}),
-        base=keep.effect(rig, rig.base),
-        **found,
+    # Each test has draws of its own.
+    of_key, of_effects = (np.random.default_rng([params.seed, run.n, i]) for i in (1, 2))
+    within, crossing = transport.changes(rig, params.residues, params.seed)
+    found = {
+        "main_effects": main_effects(rig, params.draws, of_effects),
+        "key_kept": key_kept(rig, masks, params.draws, of_key),
+        "within": within,
+        "crossing": crossing,
+    }
+    return Embedding(**about, finite=True, E=verdict(params.levels, **found), **found)
+
+
+def main_effects(rig: Rig, draws: int, rng: np.random.Generator) -> MainEffects:
+    """Main effects kept alone and removed, with controls of their rank and energy."""
+    n, rows = rig.n, rig.weights["W_E"][: rig.n].astype(np.float64)
+    less, table = effects.deviations(rows), effects.additive(rows)
+    left, rank = less - table, effects.functions(table).shape[1]
+    components = effects.functions(less)[:, :rank]
+    permuted = [effects.permuted(rows, rng) for _ in range(draws)]
+    alone = put(rig, table)
+
+    def skill(x: Float[np.ndarray, "n d_model"]) -> float | None:
+        return scores(rig, put(rig, x)).skill
+
+    return MainEffects(
+        share=rounded(effects.share(rows)),
+        eta={Q: rounded(effects.shared_directions(rows, Q)) for Q in prime_powers(n)},
+        kept=min(scores(rig, alone, rig.operand_in(J.d)).accuracy for J in classes(n)),
+        keep=skill(table),
+        keep_permuted=draw_range(skill(scaled(x, table)) for x in permuted).high,
+        keep_components=skill(components @ (components.T @ less)),
+        remove=skill(left),
+        remove_shrunk=skill(scaled(less, left)),
     )
 
 
-class Account(NamedTuple):
-    """The account that a verdict on the embedding is for, and of strata whether classes have
-    coordinates of their own."""
-
-    account: str
-    coordinates: str = ""
+def rounded(x: float | None) -> float | None:
+    return None if x is None else short(x)
 
 
-ACCOUNTS: dict[EmbeddingVerdict, Account] = {
-    "primes": Account("primes"),
-    "strata, shared coordinates": Account("strata", "shared"),
-    "strata, own coordinates": Account("strata", "own"),
-    "neither": Account("neither"),
-    "between": Account("between"),
-}
-VOTES = ("main_effects", "key_kept", "within", "crossing")
+def put(rig: Rig, x: Float[np.ndarray, "n d_model"]) -> Outcome:
+    """What the network answers with these deviations from the mean row in the place of its own."""
+    W_E = rig.weights["W_E"]
+    rows = W_E[: rig.n].mean(axis=0, dtype=np.float64) + x
+    return with_embedding(rig, rows.astype(W_E.dtype))
 
 
-def _causal(rig: Rig, masks: projections.Masks, params: EmbeddingParams) -> dict[str, Any]:
-    """What the verdict rests on. Each test has draws of its own."""
+def scaled(x: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """x with the energy of another table; 0 stays 0."""
+    return x * np.sqrt(effects.energy(like) / (effects.energy(x) or 1))
 
-    def rng(test: int) -> np.random.Generator:
-        return np.random.default_rng([params.seed, rig.n, test])
 
-    kinds = transport.changes(rig, params.residues, params.seed)
-    return {
-        "main_effects": keep.main_effects(rig, params.draws, rng(2)),
-        "key_kept": keep.key_kept(rig, masks, params.draws, rng(1)),
-        "within": transport.within(kinds),
-        "crossing": transport.crossing(kinds),
-        "changes": tuple(kinds),
-    }
+def key_kept(rig: Rig, masks: Masks, draws: int, rng: np.random.Generator) -> KeyKept:
+    """Keep at the embedding, all classes at once, as studies/interventions/criteria.md defines it.
+
+    It has controls where some class has key characters and others.
+    """
+    rows = rig.weights["W_E"][: rig.n]
+
+    def skill(spans: projections.Spans) -> float | None:
+        return scores(rig, with_embedding(rig, projections.split(rows, spans, rig.n).keep)).skill
+
+    known: list[float | None] = []
+    if any(0 < mask.sum() < len(mask) - 1 for mask in masks.values()):
+        for _ in range(draws):
+            known += [skill(spans) for spans in control_spans(rig.n, masks, rng).values()]
+    return KeyKept(skill=skill(key_spans(rig.n, masks)), highest=draw_range(known).high)
+
+
+def exceeds(x: float | None, control: float | None, differ: float, least: float = -np.inf) -> bool:
+    """Whether a number, of which there are controls, is far above the highest, and high enough."""
+    return x is not None and control is not None and x >= least and x - control >= differ
 
 
 def succeeds(change: Change, levels: EmbeddingLevels) -> bool:
     """Whether nearly all trials give a′b, far more than by chance or by a random direction."""
     against = max(change.chance, change.random)
-    return change.success >= levels.succeeds and change.success - against >= levels.differ
-
-
-def key_suffices(kept: KeyKept, levels: EmbeddingLevels) -> bool:
-    """Whether *keep at the embedding, all classes* passes with its controls."""
-    if kept.skill is None or kept.highest is None:
-        return False
-    return kept.skill >= levels.intact and kept.skill - kept.highest >= levels.differ
-
-
-def sum_counts(effects: MainEffects, levels: EmbeddingLevels) -> bool:
-    """Whether the main effects alone answer far more than those of permuted residues."""
-    skill, highest = effects.keep.skill, effects.keep_permuted.skill.high
-    return skill is not None and highest is not None and skill - highest >= levels.differ
+    return exceeds(change.success, against, levels.differ, levels.succeeds)
 
 
 def verdict(
@@ -104,12 +127,14 @@ def verdict(
         return None
     inside, across = succeeds(within, levels), succeeds(crossing, levels)
     no_inside, no_across = (x.success <= levels.fails for x in (within, crossing))
-    kept = main_effects.keep.kept
-    if inside and across and kept > levels.kept_least and sum_counts(main_effects, levels):
+    kept = main_effects.kept
+    counts = exceeds(main_effects.keep, main_effects.keep_permuted, levels.differ)
+    suffice = exceeds(key_kept.skill, key_kept.highest, levels.differ, levels.intact)
+    if inside and across and kept > levels.kept_least and counts:
         return "primes"
     if inside and no_across and kept < levels.kept_whole:
         return "strata, shared coordinates"
-    if no_inside and no_across and not key_suffices(key_kept, levels):
+    if no_inside and no_across and not suffice:
         return "neither"
     if no_inside and no_across and kept < levels.kept_whole:
         return "strata, own coordinates"

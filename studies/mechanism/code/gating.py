@@ -5,6 +5,7 @@ and c, its parts are orthogonal to one another, to those of other characters and
 each coefficient is Σ N y X / Σ N X² over its cells.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from jaxtyping import Float
 from strata.monoid import classes
 from studies.mechanism.code.characters import Characters
 from studies.mechanism.code.descriptions import class_indicators, weights_of
-from studies.mechanism.code.records import Balance, CharacterPart, InsideClass, SharedCharacter
+from studies.mechanism.code.records import CharacterPart, SharedCharacter
 
 
 class Cells(NamedTuple):
@@ -63,49 +64,37 @@ def shared(y: Float[np.ndarray, "n n"], f: Characters, total: float) -> list[Sha
     return found
 
 
-def balance(characters: list[SharedCharacter]) -> Balance:
-    """The balanced gating over all characters and pairs of classes d < e."""
-    ratios, left_out = [], 0
+def counted(characters: Iterable[SharedCharacter], smallest: float) -> list[SharedCharacter]:
+    """The characters that explain at least a share of what all of them explain by their parts of
+    one class."""
+    known = list(characters)
+    least = smallest * sum(x.explained for x in known)
+    return [x for x in known if x.same and x.explained >= least]
+
+
+def balanced(characters: Iterable[SharedCharacter]) -> float | None:
+    """The median over characters and pairs of classes d, e whose own coefficients are positive of
+    sign(β_de + β_ed) √|β_de β_ed| / √(β_dd β_ee)."""
+    ratios = []
     for beta in (np.array(x.beta) for x in characters):
         own = np.diagonal(beta)
         for d, e in zip(*np.triu_indices(len(own), 1), strict=True):
             if own[d] > 0 and own[e] > 0:
                 size = np.sqrt(abs(beta[d, e] * beta[e, d]) / (own[d] * own[e]))
                 ratios.append(float(np.sign(beta[d, e] + beta[e, d]) * size))
-            else:
-                left_out += 1
-    median = float(np.median(ratios)) if ratios else None
-    return Balance(median=median, counted=len(ratios), left_out=left_out)
+    return float(np.median(ratios)) if ratios else None
 
 
-def inside(
-    y: Float[np.ndarray, "n n"],
-    of_primes: Characters,
-    of_strata: Characters,
-    totals: Float[np.ndarray, " n"],
-) -> list[InsideClass]:
-    """Classes of two elements or more by themselves. `totals` is, for each q, Σ over its pairs of
-    the squares of the logits of its class's candidates, centred over the class."""
-    n, primes, strata = len(y), cells(y, of_primes), cells(y, of_strata)
-    inner, squares = (np.einsum("ddk->dk", x) for x in primes[:2])
-    weight = primes.weight[:, None]
+def cost(y: Float[np.ndarray, "n n"], f: Characters) -> float | None:
+    """What one set of coefficients for all classes explains less of the logits inside a class than
+    the class's own coefficients, as a share of it: the mean over classes with a character."""
+    of = cells(y, f)
+    inner, squares = (np.einsum("ddk->dk", x) for x in of[:2])
+    weight = of.weight[:, None]
     common = (weight * inner).sum(axis=0) / (weight * squares).sum(axis=0)
-    own = _explained(inner, squares).sum(axis=1)
+    explained = np.divide(inner**2, squares, out=np.zeros_like(inner), where=squares > 0)
+    own = explained.sum(axis=1)
     # One coefficient in the place of the best one explains less by its distance from it.
     together = (2 * common * inner - common**2 * squares).sum(axis=1)
-    by_strata = _explained(*(np.einsum("ddk->dk", x) for x in strata[:2])).sum(axis=1)
-    found = []
-    for i, J in enumerate(classes(n)):
-        if len(J) > 1:
-            scale = float(primes.weight[i] / totals[J.elements].sum())
-            r2 = {"own": own[i], "shared": together[i], "strata": by_strata[i]}
-            cost = float((own[i] - together[i]) / own[i]) if own[i] > 0 else None
-            found.append(InsideClass(d=J.d, cost=cost, **{k: x * scale for k, x in r2.items()}))
-    return found
-
-
-def _explained(
-    inner: Float[np.ndarray, "classes count"], squares: Float[np.ndarray, "classes count"]
-) -> Float[np.ndarray, "classes count"]:
-    """What each coefficient explains of y; 0 where there is no cell."""
-    return np.divide(inner**2, squares, out=np.zeros_like(inner), where=squares > 0)
+    here = own > 0
+    return float(np.mean((own - together)[here] / own[here])) if here.any() else None

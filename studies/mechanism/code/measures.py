@@ -5,7 +5,7 @@ is that on a number, whose unit stands before it. NaN: nothing could be measured
 few numbers have several rows of one name, in order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import nan
 
 import numpy as np
@@ -14,12 +14,13 @@ from strata import store
 from strata.patch.projections import Masks, keys
 from strata.run import InputError
 from strata.statistics import folds
-from studies.mechanism.code import anova, codewords, decide, neurons, proof, residual
+from studies.mechanism.code import anova, codewords, decide, gating, neurons, proof, residual
 from studies.mechanism.code import dictionary as functions
-from studies.mechanism.code.characters import Label
+from studies.mechanism.code.characters import Part
 from studies.mechanism.code.decide import Row
 from studies.mechanism.code.dictionary import Dictionary
-from studies.mechanism.code.pairs import Pairs, Profile, Score, all_pairs, profile
+from studies.mechanism.code.pairs import Pairs, Profile, all_pairs, profile
+from studies.mechanism.code.records import CharacterPart
 from studies.params import MechanismSettings as Settings
 
 
@@ -28,20 +29,10 @@ def table(of: str, unit: str, values: Mapping[str, float | int]) -> list[Row]:
     return [Row(of, name, unit, float(x)) for name, x in values.items()]
 
 
-def scores(of: str, found: Mapping[str, Score | None]) -> list[Row]:
-    """Networks that were changed; NaN where the change is not possible."""
-    rows = []
-    for name, score in found.items():
-        accuracy, loss, margin = score or (nan, nan, nan)
-        rows += [Row(of, name, "accuracy", accuracy), Row(of, name, "loss", loss)]
-        rows += [Row(of, name, "margin", margin)]
-    return rows
-
-
 def of_logits(of: Pairs, y: Profile) -> list[Row]:
     """The network itself, and the parts of its logits."""
     return [
-        *scores("logits", {"all pairs": of.changed(of.residual)}),
+        *table("logits", "accuracy", {"all pairs": of.changed(of.residual)}),
         *table("logits", "share", {"ceiling": y.error(0 * y.y) / y.squares}),
         *table("parts", "share", anova.shares(anova.energies(y.y))),
     ]
@@ -70,40 +61,27 @@ def of_product(y: Profile, key: Masks, use: Dictionary, settings: Settings) -> l
     ]
 
 
-def of_code(
-    y: Profile, values: np.ndarray, M: np.ndarray, settings: Settings, name: str
-) -> list[Row]:
-    """A nearest code, and what follows from it."""
+def of_decoding(y: Profile, use: Dictionary, M: np.ndarray, settings: Settings) -> list[Row]:
+    """The nearest code of the dictionary, what follows from it, its controls, and the candidate's
+    own excess."""
+    values, rng = use.values, np.random.default_rng(settings.seed)
     predicted, fold = codewords.predicted(values, M), folds(len(y.y), settings.seed, settings.folds)
+    alone = codewords.nearest(y, values, codewords.one_prime(use))
     shares = {
         "all": y.share(predicted),
         "held-out products": y.share(codewords.held_out(y, values, fold), fold >= 0),
+        "permuted candidates": codewords.permuted(y, values, settings.draws, rng),
+        "no entries between primes": y.share(codewords.predicted(values, alone)),
     }
-    true, told = anova.parts(y.y), anova.parts(predicted)
-    for part, title in (("bias", "bias"), ("own", "own"), ("cross", "cross-talk")):
-        x, by_code = getattr(true, part), getattr(told, part)
-        total = y.energy(x)
+    parts = anova.parts(y.y), anova.parts(predicted)
+    for title, true, told in zip(anova.KINDS[:3], *parts, strict=False):  # of many it has none
+        total = y.energy(true)
         some = total > 1e-9 * y.energy(y.y)
-        shares[f"predicted {title}"] = 1 - y.energy(x - by_code) / total if some else nan
-    return [
-        *table(name, "count", {"numbers": len(M) * (len(M) + 1) / 2}),
-        *table(name, "accuracy", {"right answers": y.right(predicted)}),
-        *table(name, "share", shares),
-    ]
-
-
-def of_decoding(y: Profile, use: Dictionary, M: np.ndarray, settings: Settings) -> list[Row]:
-    """The nearest code of the dictionary, its controls, and the candidate's own excess."""
-    rng = np.random.default_rng(settings.seed)
-    alone = codewords.nearest(y, use.values, codewords.one_prime(use))
-    controls = {
-        "permuted candidates": codewords.permuted(y, use.values, settings.draws, rng),
-        "no entries between primes": y.share(codewords.predicted(use.values, alone)),
-    }
+        shares[f"predicted {title}"] = 1 - y.energy(true - told) / total if some else nan
     line = residual.excess(y)
     return [
-        *of_code(y, use.values, M, settings, "nearest code"),
-        *table("nearest code", "share", controls),
+        *table("nearest code", "accuracy", {"right answers": y.right(predicted)}),
+        *table("nearest code", "share", shares),
         *table("bias", "ratio", {"slope on own excess": line.slope}),
         *table("bias", "share", {"line in own excess": line.share}),
     ]
@@ -128,19 +106,16 @@ def of_gates(y: Profile, key: Masks, use: Dictionary, settings: Settings) -> lis
         *table(name, "accuracy", {"right answers": right}),
         *[Row(labelled(x.label), "gated by", "prime", x.p) for x in chosen],
     ]
-    for label, (ratio, explained) in functions.own_gating(y, key, settings.smallest).items():
-        rows.append(Row(labelled(label), "own gating", "ratio", ratio))
-        rows.append(Row(labelled(label), "explained", "share", explained))
-    if chosen and wider.count < settings.levels.functions[1]:
-        M = codewords.nearest(y, wider.values)
-        rows += of_code(y, wider.values, M, settings, "nearest code with gates")
+    shared = gating.shared(y.y, functions.of_key(n, key), y.squares)
+    for x in gating.counted(shared, settings.smallest):
+        rows.append(Row(labelled(x.parts), "own gating", "ratio", x.gating))
+        rows.append(Row(labelled(x.parts), "explained", "share", x.explained))
     return rows
 
 
-def labelled(label: Label) -> str:
+def labelled(label: Iterable[Part | CharacterPart]) -> str:
     """A character by its primes, with valuation where it is not 0, and frequencies.
 
-    >>> from studies.mechanism.code.characters import Part
     >>> labelled((Part(5, 0, (2,)), Part(11, 0, (3,))))
     'χ 5:2 11:3'
     """
@@ -153,27 +128,21 @@ def of_residual(
 ) -> list[Row]:
     """Interventions at the last residual stream and at the unembedding."""
     rng, x = np.random.default_rng(settings.seed), residual.stream(of, use)
-    changed, shares = residual.kept(x, settings.draws, rng)
-    rows = scores("residual stream", changed) + table("residual stream", "share", shares)
-    moves = residual.moves(x, rng)
-    for where in ("within", "across"):
-        every = {f" mod {Q}": found for (Q, name), found in moves.items() if name == where}
-        total = residual.Moves(*np.sum([[0] * 4, *every.values()], axis=0).tolist())
-        for name, found in {"": total, **every}.items():
-            tried, hits = found.tried or nan, {"hits": found.hits, "random": found.random}
-            counts = {"tried": found.tried, "left out": found.left_out}
-            rows += table(
-                f"moves {where}{name}", "accuracy", {k: v / tried for k, v in hits.items()}
-            )
-            rows += table(f"moves {where}{name}", "count", counts)
+    right, shares = residual.kept(x, settings.draws, rng)
+    rows = table("residual stream", "accuracy", right) + table("residual stream", "share", shares)
+    for where, found in residual.moves(x, rng).items():
+        tried, hits = found.tried or nan, {"hits": found.hits, "random": found.random}
+        rows += table(f"moves {where}", "accuracy", {k: v / tried for k, v in hits.items()})
+        counts = {"tried": found.tried, "left out": found.left_out}
+        rows += table(f"moves {where}", "count", counts)
     if M is not None:
-        rows += scores("unembedding", residual.edited(x, y, M, use.values))
+        rows += table("unembedding", "accuracy", residual.edited(x, y, M, use.values))
     return rows
 
 
 def of_neurons(of: Pairs, found: neurons.Neurons, settings: Settings) -> list[Row]:
-    """Neurons by prime."""
-    own, several, simple = found.own, len(found.powers) > 1, neurons.simple(of, found)
+    """Neurons by prime; the next prime power is none where there is one alone."""
+    own, several = found.own, len(found.powers) > 1
     after, rng = (own + 1) % len(found.powers), np.random.default_rng(settings.seed)
     relabelled = neurons.relabelled(of, found, settings.relabelled, rng)
     shares = {
@@ -181,22 +150,18 @@ def of_neurons(of: Pairs, found: neurons.Neurons, settings: Settings) -> list[Ro
         "next prime power": found.share(after) if several else nan,
         "relabelled": relabelled if several else nan,
         "sum": found.additive,
-        "one frequency": simple.share,
     }
     hidden = {
         "replaced": neurons.replaced(of, own),
-        "next prime power": neurons.replaced(of, after) if several else None,
         "no interaction": neurons.replaced(of, own, neurons.no_interaction),
+        "one frequency": neurons.one_frequency(of, found.read),
     }
-    changed = {k: None if x is None else of.changed(of.after(x)) for k, x in hidden.items()}
-    rows = [
-        *table("neurons", "share", shares),
-        *scores("neurons", {**changed, "one frequency": simple.score}),
-        *table("neurons", "numbers a neuron", {"one frequency": simple.numbers}),
-    ]
+    if several:
+        hidden["next prime power"] = neurons.replaced(of, after)
+    rows = table("neurons", "share", shares)
+    rows += table("neurons", "accuracy", {k: of.changed(of.after(x)) for k, x in hidden.items()})
     for i, Q in enumerate(found.powers):
         rows += table(f"neurons mod {Q}", "count", {"neurons": int((own == i).sum())})
-        rows += table(f"neurons mod {Q}", "share", {"variance": found.share(np.full_like(own, i))})
     return rows
 
 

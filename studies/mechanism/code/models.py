@@ -84,11 +84,10 @@ def models(found: pd.DataFrame, fresh: Sequence[str]) -> list[Model]:
 
 def order(model: Model) -> tuple[Any, ...]:
     """By kind, then by modulus and seeds."""
-    at = KINDS.index(model.kind)
     if model.kind == BESIDE:
-        return (at,)
+        return (KINDS.index(BESIDE),)
     run = Run.parse(model.name)
-    return at, run.n, run.variant, run.seed, run.weights_seed
+    return KINDS.index(model.kind), run.n, run.variant, run.seed, run.weights_seed
 
 
 def grouped(every: Sequence[Model]) -> dict[str, list[Model]]:
@@ -109,23 +108,3 @@ def matrix(every: Sequence[Model]) -> tuple[list[str], Float[np.ndarray, "rows m
             rows.append(f"{of}: {measure}")
             found.append([x.of(of, measure, f"{unit} verdict") for x in every])
     return rows, np.array(found).reshape(len(rows), len(every))
-
-
-def curves(every: Sequence[Model]) -> pd.DataFrame:
-    """Every description of every model by few numbers: how many, share, right answers."""
-    found = []
-    for x in every:
-        own = x.rows[x.rows["of"].str.startswith("few numbers: ")]
-        for name, rows in own.groupby("of", sort=False, observed=True):
-            columns = {
-                title: rows.loc[rows["measure"] == measure, "value"].to_numpy()
-                for title, measure in (
-                    ("numbers", "numbers"), ("share", "all"), ("right", "right answers"),
-                )
-            }  # fmt: skip
-            frame = pd.DataFrame(columns)
-            frame.insert(0, "description", str(name).removeprefix("few numbers: "))
-            of_run = {"run": x.name, "group": x.group, "n": x.n}
-            found.append(frame.assign(**of_run, step=range(len(frame))))
-    names = ["description", "numbers", "share", "right", "run", "group", "n", "step"]
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=names)

@@ -2,27 +2,42 @@
 
 A neuron's own prime power Q is the one whose means over the pairs with one (a mod Q, b mod Q)
 explain most of its variance over all n² pairs. Definitions and controls: criteria.md.
+
+A *simple* neuron is ReLU(const + g(a) + g′(b)) with g(a) = A cos(2π Σ_j k_j t_j(a)/o_j − s) where a
+is a unit modulo Q, t its coordinates in (Z/Q)^× and o their orders, and one value for each p-adic
+valuation above 0; g′ likewise: McCracken et al., 2025 (arXiv:2505.18266). The pairs are a complete
+design, so the best g is the projection of the mean over b.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from strata.monoid import prime_powers
-from studies.mechanism.code import simple_neurons
-from studies.mechanism.code.pairs import Pairs, Score
-from studies.mechanism.code.simple_neurons import Fit, Read, Space
+from strata.measure.fourier import conjugate
+from strata.monoid import JClass, chi, frequencies, prime_powers
+from studies.mechanism.code.main_effects import effects, functions
+from studies.mechanism.code.pairs import Pairs
 
 NEURONS = 64  # at a time
 
 Means = Float[np.ndarray, "Q Q some"]
 
 
+class Read(NamedTuple):
+    """What the neurons read over all pairs, before ReLU: the mean, the mean over b for each a and
+    over a for each b, both less the mean, and the variance."""
+
+    mean: Float[np.ndarray, " d_mlp"]
+    of_a: Float[np.ndarray, "n d_mlp"]
+    of_b: Float[np.ndarray, "n d_mlp"]
+    variance: Float[np.ndarray, " d_mlp"]
+
+
 class Neurons(NamedTuple):
-    """What each neuron's activation varies by, and by the means of each prime power; what it reads
-    varies by, and its main effects, the means over b for each a and over a for each b."""
+    """What each neuron's activation varies by, and by the means of each prime power; and what it
+    reads."""
 
     powers: tuple[int, ...]
     variance: Float[np.ndarray, " d_mlp"]
@@ -42,7 +57,13 @@ class Neurons(NamedTuple):
     @property
     def additive(self) -> float:
         """The share of the variance of what neurons read that is const + g(a) + g′(b)."""
-        return float(Fit(self.read.of_a, self.read.of_b).variance.sum() / self.read.variance.sum())
+        of_sum = energy(self.read.of_a) + energy(self.read.of_b)
+        return float(of_sum.sum() / self.read.variance.sum())
+
+
+def energy(x: Float[np.ndarray, "n d_mlp"]) -> Float[np.ndarray, " d_mlp"]:
+    """The mean square of each column."""
+    return (x**2).mean(axis=0)
 
 
 def squares(of: Pairs) -> Iterator[tuple[slice, Float[np.ndarray, "n n some"]]]:
@@ -120,21 +141,57 @@ def no_interaction(x: Means) -> Means:
     return of_a + of_b - x.mean(axis=(0, 1))
 
 
-class Simple(NamedTuple):
-    """The network of simple neurons: a wave of one frequency and a value for each valuation."""
+class Space(NamedTuple):
+    """Functions of a mod Q that sum to 0: an orthonormal basis."""
 
-    score: Score
-    share: float  # of the variance of what neurons read
-    numbers: float  # for each neuron
+    Q: int
+    basis: Float[np.ndarray, "Q dimension"]
+
+    def project(self, x: Float[np.ndarray, "n d_mlp"]) -> Float[np.ndarray, "n d_mlp"]:
+        """The nearest functions to those in the columns of x."""
+        near = self.basis @ (self.basis.T @ effects(x, self.Q))
+        return np.tile(near, (len(x) // self.Q, 1))
 
 
-def simple(of: Pairs, found: Neurons) -> Simple:
-    """Each neuron ReLU(const + g(a) + g′(b)), where g and g′ have the best single frequency of one
-    prime power."""
-    spaces: list[Space] = simple_neurons.spaces(of.n)
-    chosen = simple_neurons.ranking(found.read, spaces)[0]
-    near = simple_neurons.fitted(found.read, spaces, chosen)
-    numbers = np.array([1 + 2 * space.basis.shape[1] for space in spaces])[chosen]
-    share = float(near.variance.sum() / found.read.variance.sum())
-    hidden = np.maximum(found.read.mean + near.of_a[of.a] + near.of_b[of.b], 0)
-    return Simple(of.changed(of.after(hidden)), share, float(numbers.mean()))
+def spaces(n: int) -> list[Space]:
+    """That of simple neurons for every Q and every k up to its sign."""
+    found = []
+    for Q in prime_powers(n):
+        J, a = JClass(Q, 1), np.arange(Q)
+        parts = np.unique(np.gcd(a, Q))
+        valuations = (np.gcd(a, Q)[:, None] == parts).astype(float)
+        pairs = conjugate(J.orders)
+        chosen = [i for i, minus in enumerate(pairs) if 0 < i <= minus] or [0]
+        for k in frequencies(J.orders)[chosen]:
+            waves = np.zeros((Q, 2))
+            wave = chi(k, J.orders)
+            waves[J.elements] = np.stack([np.real(wave), np.imag(wave)], axis=1)
+            columns = np.concatenate([valuations, waves], axis=1)
+            found.append(Space(Q, functions(columns - columns.mean(axis=0))))
+    return found
+
+
+def best(of: Read, candidates: Sequence[Space]) -> Int[np.ndarray, " d_mlp"]:
+    """The space that explains most of what each neuron reads."""
+    explained = [energy(x.project(of.of_a)) + energy(x.project(of.of_b)) for x in candidates]
+    return np.argmax(explained, axis=0)
+
+
+def simple(
+    of: Read, candidates: Sequence[Space], chosen: Int[np.ndarray, " d_mlp"]
+) -> tuple[Float[np.ndarray, "n d_mlp"], Float[np.ndarray, "n d_mlp"]]:
+    """g and g′ of each neuron in the space that is chosen for it."""
+    of_a, of_b = np.zeros_like(of.of_a), np.zeros_like(of.of_b)
+    for i in np.unique(chosen):
+        here, space = chosen == i, candidates[i]
+        of_a[:, here] = space.project(of.of_a[:, here])
+        of_b[:, here] = space.project(of.of_b[:, here])
+    return of_a, of_b
+
+
+def one_frequency(of: Pairs, read: Read) -> Float[np.ndarray, "pairs d_mlp"]:
+    """The activations of all pairs, each neuron the simple one that explains most of what it
+    reads."""
+    candidates = spaces(of.n)
+    of_a, of_b = simple(read, candidates, best(read, candidates))
+    return np.maximum(read.mean + of_a[of.a] + of_b[of.b], 0)

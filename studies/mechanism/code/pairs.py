@@ -10,20 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
-from scipy.special import logsumexp
 
 from strata.architecture import architecture_of
 from strata.measure.activations import answers, before_mlp
 from strata.store import Arrays
 from studies.mechanism.code.descriptions import weights_of
-
-
-class Score(NamedTuple):
-    """Share of right answers, mean loss and mean margin over all ordered pairs."""
-
-    accuracy: float
-    loss: float
-    margin: float
 
 
 @dataclass(frozen=True)
@@ -67,20 +58,13 @@ class Pairs:
         where = (self.q, np.arange(len(self.q)))
         return csr_array((self.count, where), shape=(self.n, len(self.q))) @ x / self.N[:, None]
 
-    def score(self, logits: Float[np.ndarray, "pairs n"]) -> Score:
-        """How well logits answer."""
-        rows, total = np.arange(len(self.q)), self.n**2
-        own = logits[rows, self.q]
-        right = answers(logits) == self.q
-        loss = logsumexp(logits, axis=1) - own
-        others = logits.copy()
-        others[rows, self.q] = -np.inf
-        margin = own - others.max(axis=1)
-        return Score(*(float(self.count @ x) / total for x in (right, loss, margin)))
+    def right(self, logits: Float[np.ndarray, "pairs n"]) -> float:
+        """The share of all ordered pairs that logits answer rightly."""
+        return float(self.count @ (answers(logits) == self.q)) / self.n**2
 
-    def changed(self, residual: Float[np.ndarray, "pairs d_model"]) -> Score:
-        """How well the unembedding answers from another residual stream."""
-        return self.score(self.logits(residual))
+    def changed(self, residual: Float[np.ndarray, "pairs d_model"]) -> float:
+        """The share that the unembedding answers rightly from another residual stream."""
+        return self.right(self.logits(residual))
 
 
 class Profile(NamedTuple):

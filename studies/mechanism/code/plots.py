@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Int
 
 from strata.plots.base import COLORS, FAINT, GREY, RED, Axes
@@ -14,14 +13,6 @@ from studies.mechanism.code.main_effects import prime_powers
 from studies.mechanism.code.pairs import Pairs, profile
 
 DOTS = 700  # pairs that are drawn
-LOOKS = {
-    "characters": ("o", COLORS[0]),
-    "characters and bias": ("s", COLORS[5]),
-    "nearest code": ("*", COLORS[1]),
-    "free candidates": ("D", COLORS[2]),
-    "bias and terms": ("", COLORS[4]),
-    "best of its rank": ("", GREY),
-}
 VERDICTS = {
     1.0: (COLORS[2], "holds"),
     0.5: (COLORS[4], "undecided"),
@@ -108,22 +99,6 @@ def distances(ax: Axes, shown: Picture) -> None:
     )  # fmt: skip
     ax.set(title="distance to each codeword", xlabel="candidate $c$", ylim=(0, None))
     ax.set(ylabel=r"½‖point − $w(c)$‖²")
-
-
-def shares(ax: Axes, curves: pd.DataFrame, enough: float) -> None:
-    """Share over number of numbers, a line or a mark for each description, medians over runs; not
-    filled where fewer answers are right than is enough."""
-    for name, own in curves.groupby("description", sort=False):
-        by_step = own.groupby("step")[["numbers", "share", "right"]].median()
-        marker, colour = LOOKS[str(name)]
-        look = {"color": colour, "label": name}
-        if marker:
-            full = float(np.min(by_step["right"])) >= enough
-            look |= {"markersize": 10 if marker == "*" else 5, "linestyle": "none", "zorder": 3}
-            look |= {"markerfacecolor": colour if full else "white", "clip_on": False}
-        ax.plot(by_step["numbers"], by_step["share"], marker=marker, **look)
-    ax.set(xscale="log", ylim=(0, 1))
-    ax.grid(color=FAINT, linewidth=0.5)
 
 
 def verdicts(

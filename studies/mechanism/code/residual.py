@@ -5,17 +5,17 @@ is their span. Definitions and controls: criteria.md.
 """
 
 from dataclasses import dataclass
-from math import prod
+from math import nan, prod
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from sympy.ntheory import factorint
 
-from strata.monoid import classes, prime_powers
+from strata.monoid import prime_powers
 from studies.mechanism.code import codewords
 from studies.mechanism.code.dictionary import ZERO, Dictionary, determined, fitted
-from studies.mechanism.code.pairs import Pairs, Profile, Score
+from studies.mechanism.code.pairs import Pairs, Profile
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,10 @@ def outside(
 
 def kept(
     x: Stream, draws: int, rng: np.random.Generator
-) -> tuple[dict[str, Score | None], dict[str, float]]:
-    """Keep D or remove it, changes of equal size elsewhere, and principal components; and the share
-    of the variance in D, and how far it is the space of the principal components."""
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Right answers where D is kept or removed, after changes of equal size elsewhere, NaN if there
+    is no room, and with principal components; and the share of the variance in D, and how far it is
+    the space of the principal components."""
     of, D, deviation = x.of, x.D, x.of.residual - x.mean
     inside = deviation @ D
     total, own = (float(of.count @ (y**2).sum(axis=1)) for y in (deviation, inside))
@@ -70,18 +71,13 @@ def kept(
     changed = {
         "keep": of.changed(x.mean + inside @ D.T),
         "remove": of.changed(of.residual - inside @ D.T),
-        "equal size elsewhere": averaged(elsewhere),
-        "keep others": averaged(others),
+        "equal size elsewhere": sum(elsewhere) / len(elsewhere) if elsewhere else nan,
+        "keep others": sum(others) / len(others) if others else nan,
         "keep principal components": of.changed(x.mean + on_top),
         "remove principal components": of.changed(of.residual - on_top),
     }
     overlap = float(np.linalg.norm(D.T @ top) ** 2 / max(D.shape[1], 1))
     return changed, {"variance in the code": own / total, "principal components": overlap}
-
-
-def averaged(scores: list[Score]) -> Score | None:
-    """Their mean; None of none."""
-    return Score(*np.mean(scores, axis=0).tolist()) if scores else None
 
 
 class Moves(NamedTuple):
@@ -94,22 +90,20 @@ class Moves(NamedTuple):
     left_out: int
 
 
-def moves(x: Stream, rng: np.random.Generator) -> dict[tuple[int, str], Moves]:
-    """By prime power, within a class and across a zero: each pair once, its q moved to a random q′
-    that differs modulo this prime power alone."""
+def moves(x: Stream, rng: np.random.Generator) -> dict[str, Moves]:
+    """Within a class and across a zero: for each prime power each pair once, its q moved to a
+    random q′ that differs modulo this prime power alone."""
     of, n = x.of, x.of.n
-    place = {J.d: i for i, J in enumerate(classes(n))}
-    kind = np.array([place[d] for d in np.gcd(np.arange(n), n).tolist()])
-    found: dict[tuple[int, str], Moves] = {}
+    kind = np.gcd(np.arange(n), n)
+    found = {"within": Moves(0, 0, 0, 0), "across": Moves(0, 0, 0, 0)}
     for Q in prime_powers(n):
         unit = n // Q * pow(n // Q, -1, Q)
         moved = (of.q + rng.integers(1, Q, len(of.q)) * unit) % n
         for d, e in sorted({*zip(kind[of.q].tolist(), kind[moved].tolist(), strict=True)}):
             rows = np.flatnonzero((kind[of.q] == d) & (kind[moved] == e))
             more = tried(x, rows, moved[rows], (kind == d) | (kind == e), rng)
-            here = Q, "within" if d == e else "across"
-            so_far = found.get(here, Moves(0, 0, 0, 0))
-            found[here] = Moves(*np.add(so_far, more).tolist())
+            where = "within" if d == e else "across"
+            found[where] = Moves(*np.add(found[where], more).tolist())
     return found
 
 
@@ -138,30 +132,27 @@ def tried(
 
 def edited(
     x: Stream, of: Profile, M: Float[np.ndarray, "k k"], values: Float[np.ndarray, "n k"]
-) -> dict[str, Score | None]:
-    """The unembedding without the bias of each candidate, without the cross-talk of each direction
-    of the code, or with what the nearest code M says that they are; each candidate's mean logit
-    stays but where the bias is changed. Last, the bias replaced by −½ of the candidate's own
-    excess, and by the line of the regression on it."""
+) -> dict[str, float]:
+    """Right answers of the unembedding without the bias of each candidate, or without the
+    cross-talk of each direction of the code; with what the nearest code M says that the bias, or
+    both, are; and with the bias on the line of its regression on the candidate's own excess. Each
+    candidate's mean logit stays but where the bias is changed."""
     model, N = x.of, x.of.N
     bias, by_code = (N @ y / N.sum() for y in (of.y, codewords.predicted(values, M)))
     v = x.mu @ model.weights["W_U"]
     off, code = -cross_talk(v, x.use), cross_talk(M @ values.T, x.use)
     dual, none, line = np.linalg.pinv(x.mu, rcond=ZERO), np.zeros_like(v), excess(of)
 
-    def after(change: np.ndarray, mean: np.ndarray) -> Score:
+    def after(change: np.ndarray, mean: np.ndarray) -> float:
         logits = model.logits(model.residual) + (model.residual @ dual) @ change
         logits -= logits.mean(axis=1, keepdims=True)
-        return model.score(logits - model.count @ logits / model.count.sum() + mean)
+        return model.right(logits - model.count @ logits / model.count.sum() + mean)
 
     return {
         "bias off": after(none, 0 * bias),
         "cross-talk off": after(off, bias),
-        "both off": after(off, 0 * bias),
         "bias predicted": after(none, by_code),
-        "cross-talk predicted": after(off + code, bias),
         "both predicted": after(off + code, by_code),
-        "bias half the own excess": after(none, -line.own / 2),
         "bias a line in the own excess": after(none, line.slope * line.own),
     }
 

@@ -11,7 +11,7 @@ from sympy import factorint
 
 from strata.tables.format import STYLES
 from strata.tables.table import Column, Record, Table
-from studies.mechanism.code import decide
+from studies.mechanism.code import anova, decide
 from studies.mechanism.code.decide import FAILS, HOLDS, UNDECIDED
 from studies.mechanism.code.models import (
     BESIDE,
@@ -20,13 +20,14 @@ from studies.mechanism.code.models import (
     STATEMENTS,
     Key,
     Model,
-    curves,
     grouped,
     models,
 )  # fmt: skip
 from studies.params import MechanismLevels, MechanismParams
 
 WORDS = {HOLDS: "holds", FAILS: "does not hold", UNDECIDED: "undecided"}
+GROUPS = FRESH, EARLIER
+FEW = "few numbers: "  # how the names of descriptions begin
 FAILING = 4  # with more fresh runs that do not generalise there is no verdict
 # What is measured beside the levels: the statement it is about, and of, measure and unit.
 REPORTED: tuple[tuple[str, str, str, str], ...] = (
@@ -54,6 +55,13 @@ REPORTED: tuple[tuple[str, str, str, str], ...] = (
     ("gated characters", "gated characters", "right answers", "accuracy"),
     ("proof", "proof from residues", "proven", "accuracy"),
 )
+
+# All of these with the kind of level, "" for none.
+MEASURED: list[tuple[str, str, Key]] = [
+    (statement, kind, (of, measure, unit))
+    for statement, rules in decide.RULES.items()
+    for kind, of, measure, unit in rules
+] + [(statement, "", (of, measure, unit)) for statement, of, measure, unit in REPORTED]
 
 # A test of each statement and its control: what is done, and of, measure and unit of the number.
 TESTS: tuple[tuple[str, str, Key, str, Key], ...] = (
@@ -101,50 +109,24 @@ TESTS: tuple[tuple[str, str, Key, str, Key], ...] = (
 def tables(found: pd.DataFrame, params: MechanismParams) -> tuple[Table, ...]:
     """All tables."""
     every, levels = models(found, params.fresh), params.measures.levels
-    generalising = [x for x in every if x.accuracy >= levels.answers]
-    there = [x for x in every if x.kind == FRESH]
-    planned = len(params.fresh)
-    which = f"; {len(there)} of {planned} fresh runs are trained" * (len(there) < planned)
-    compared = [x for x in generalising if x.kind in {FRESH, EARLIER}]
+    done = [x for x in every if x.accuracy >= levels.answers]
+    compared = [x for x in done if x.kind in GROUPS]
+    holds = "Runs for which each statement holds and does not, with 95 % intervals."
+    compares = "Right answers or a share: median (least of changes, largest of controls)."
+    asks = "Each number that a statement rests on, and those beside."
+    few = "Numbers of a description and share of the logits: medians; * not all answers right."
+    gated = "Characters that a zero switches off."
+    of_n = "n", "numbers"
     return (
-        Table(
-            "mechanism-moduli",
-            f"Runs for which each statement holds and does not, with 95 % intervals{which}.",
-            moduli(every, levels, planned),
-            MODULI,
-            ("statement", "holds"),
-        ),
-        Table(
-            "mechanism-tests",
-            f"Right answers or a share: median (least of changes, largest of controls){which}.",
-            tests(compared),
-            TEST,
-        ),
-        Table(
-            "mechanism-measures",
-            f"Each number that a statement rests on, and those beside{which}.",
-            measures(compared, levels),
-            MEASURES,
-        ),
-        Table("mechanism-parts", "Parts of the logits: medians.", parts(generalising), PARTS),
-        Table(
-            "mechanism-numbers",
-            "Numbers of a description and share of the logits: medians; * not all answers right.",
-            numbers(compared, levels),
-            NUMBERS,
-            ("n", "numbers"),
-        ),
-        Table("mechanism-proof", "Proofs of accuracy.", proofs(generalising), PROOF),
-        Table(
-            "mechanism-gates", "Characters that a zero switches off.", gates(generalising), GATES
-        ),
+        Table("mechanism-moduli", holds, moduli(every, levels), MODULI, ("statement", "holds")),
+        Table("mechanism-tests", compares, tests(compared), TEST),
+        Table("mechanism-measures", asks, measures(compared, levels), MEASURES),
+        Table("mechanism-parts", "Parts of the logits: medians.", parts(done), PARTS),
+        Table("mechanism-numbers", few, numbers(found, compared, levels), NUMBERS, of_n),
+        Table("mechanism-proof", "Proofs of accuracy.", proofs(done), PROOF),
+        Table("mechanism-gates", gated, gates(done), GATES),
         Table("mechanism-runs", "The verdicts, run by run.", runs(every), RUNS),
     )
-
-
-def of(model: Model) -> dict[str, Any]:
-    """How the row of a model begins."""
-    return {"run": model.name, "kind": model.kind}
 
 
 def word(verdict: float) -> str:
@@ -154,11 +136,10 @@ def word(verdict: float) -> str:
 
 def runs(every: Sequence[Model]) -> pd.DataFrame:
     """Accuracy, functions, verdicts; and all numbers that these rest on."""
-    rules = [rule[1:] for own in decide.RULES.values() for rule in own]
-    keys = dict.fromkeys((*rules, *(x[1:] for x in REPORTED)))
+    keys = dict.fromkeys(key for _, _, key in MEASURED)
     rows = []
     for x in every:
-        row = of(x) | {"accuracy": x.accuracy}
+        row = {"run": x.name, "kind": x.kind, "accuracy": x.accuracy}
         row |= {"functions": x.of("product side", "functions", "count")}
         row |= {"rank": x.of("proof", "rank", "count")}
         row |= {"rank_all": x.of("proof", "rank for all", "count")}
@@ -167,14 +148,14 @@ def runs(every: Sequence[Model]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def moduli(every: Sequence[Model], levels: MechanismLevels, planned: int) -> pd.DataFrame:
+def moduli(every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
     """How many runs of each group hold, and the interval of their share; all fresh ones first. Last
     those in which primes interact apart from the others, which is no group of the criteria."""
     fresh = [x for x in every if x.kind == FRESH]
     shown = [x for x in every if x.kind != BESIDE or x.accuracy >= levels.answers]
     groups = {"all fresh runs": fresh} | grouped(shown)
     deciding = {"all fresh runs", *grouped(fresh)}
-    for kind, name in product((FRESH, EARLIER), ("primes apart", "primes interact")):
+    for kind, name in product(GROUPS, ("primes apart", "primes interact")):
         groups[f"{name} ({kind})"] = [
             x
             for x in every
@@ -193,8 +174,6 @@ def moduli(every: Sequence[Model], levels: MechanismLevels, planned: int) -> pd.
             # Of three or four runs not even all can decide: there it stays at how many hold.
             able = decide.tally([HOLDS] * len(done)).verdict == HOLDS
             verdict = word(tally.verdict) if able and name in deciding else ""
-            if own is fresh and len(fresh) < planned:
-                verdict = "no verdict yet"
             if own is fresh and len(own) - len(done) > FAILING:
                 verdict = "too few generalise"
             rows.append(row | {"verdict": verdict})
@@ -216,16 +195,15 @@ def counted(row: Record) -> str:
 def measures(every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
     """Every number with a level, and those that stand beside: over fresh runs and earlier ones."""
     rows = []
-    rules = [(name, *rule) for name, own in decide.RULES.items() for rule in own]
-    rules += [(name, "", *key) for name, *key in REPORTED]
-    for statement, kind, of, measure, unit in sorted(rules, key=lambda x: STATEMENTS.index(x[0])):
+    for statement, kind, key in sorted(MEASURED, key=lambda x: STATEMENTS.index(x[0])):
+        of, measure, unit = key
         row: dict[str, Any] = {"statement": statement, "measure": f"{of}: {measure}"}
         row |= {"unit": "count" if kind == "functions" else "share"}
         row |= {"level": getattr(levels, kind)[0] if kind else nan}
         row |= {"most": kind in {"functions", "destroyed"}}
-        for group in (FRESH, EARLIER):
+        for group in GROUPS:
             own = [x for x in every if x.kind == group]
-            row |= spread([x.of(of, measure, unit) for x in own], group)
+            row |= spread([x.of(*key) for x in own], group)
             known = [x.of(of, measure, f"{unit} verdict") for x in own]
             row[f"{group} holds"] = known.count(HOLDS) if kind else nan
         rows.append(row)
@@ -237,7 +215,7 @@ def tests(every: Sequence[Model]) -> pd.DataFrame:
     rows = []
     for statement, change, key, control, other in TESTS:
         row = {"statement": statement, "change": change, "control": control}
-        for group in (FRESH, EARLIER):
+        for group in GROUPS:
             own = [x for x in every if x.kind == group]
             if statement == "gated characters":
                 own = [x for x in own if x.of("gated characters", "added", "count")]
@@ -280,34 +258,45 @@ def asked(row: Record) -> str:
     return f"{sign} {number}"
 
 
+# Parts of the logits, and what the nearest code says of them: heading, of, measure.
+SHARES = {
+    "ceiling": ("ceiling", "logits", "ceiling"),
+    **{name: (name, "parts", name) for name in (*anova.KINDS, *anova.ORDERS)},
+    "code all": ("nearest code", "nearest code", "all"),
+    "code predicted bias": ("its bias", "nearest code", "predicted bias"),
+    "code predicted own": ("its own", "nearest code", "predicted own"),
+    "code predicted cross-talk": ("its cross-talk", "nearest code", "predicted cross-talk"),
+}
+
+
 def parts(every: Sequence[Model]) -> pd.DataFrame:
     """The functional analysis of variance, and what the nearest code says of its parts."""
-    keys = {"ceiling": ("logits", "ceiling")}
-    names = ("bias", "own", "cross-talk", "many", "order 1", "order 2", "order 3 and more")
-    keys |= {name: ("parts", name) for name in names}
-    told = ("all", "predicted bias", "predicted own", "predicted cross-talk")
-    keys |= {f"code {name}": ("nearest code", name) for name in told}
-    rows = [
-        {"group": group, "runs": len(own)}
-        | {name: median([x.of(*key) for x in own]) for name, key in keys.items()}
-        for group, own in grouped(every).items()
-    ]
-    return pd.DataFrame(rows, columns=["group", "runs", *keys])
+    rows = []
+    for group, own in grouped(every).items():
+        row = {"group": group, "runs": len(own)}
+        for name, (_, *key) in SHARES.items():
+            row[name] = median([x.of(*key) for x in own])
+        rows.append(row)
+    return pd.DataFrame(rows, columns=["group", "runs", *SHARES])
 
 
-def numbers(every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
+def numbers(found: pd.DataFrame, every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
     """Medians over the runs of a modulus; of a curve the first step at which the median of the
     right answers is high enough, else the last."""
-    rows, found = [], curves(every)
-    for name in found["description"].unique():
-        for n in found["n"].unique():
-            own = found.loc[(found["description"] == name) & (found["n"] == n)]
-            steps = own.groupby("step")[["numbers", "share", "right"]].median().to_dict("records")
-            enough = [x for x in steps if x["right"] >= levels.answers]
-            row = {"description": name, "n": n, "runs": own["run"].nunique()}
-            rows.append(row | [*enough, *steps[-1:]][0] | {"enough": bool(enough)})
-    names = ["description", "n", "runs", "numbers", "share", "right", "enough"]
-    return pd.DataFrame(rows, columns=names)
+    rows, n_of = [], {x.name: x.n for x in every}
+    found = found.loc[found["run"].isin(n_of) & found["of"].str.startswith(FEW)]
+    step = found.groupby(["run", "of", "measure"], observed=True).cumcount()
+    found = found.assign(step=step, n=[n_of[x] for x in found["run"]])
+    for of, n in product(found["of"].unique(), dict.fromkeys(n_of.values())):
+        own = found.loc[(found["of"] == of) & (found["n"] == n)]
+        by_step = own.pivot_table("value", "step", "measure", "median", observed=True)
+        steps = by_step.rename(columns=str).to_dict("records")
+        enough = [x for x in steps if x["right answers"] >= levels.answers]
+        row = {"description": of.removeprefix(FEW), "n": n, "runs": len({*own["run"]})}
+        rows.append(row | [*enough, *steps[-1:]][0] | {"enough": bool(enough)})
+    shown = {"numbers": "numbers", "all": "share", "right answers": "right"}
+    names = ["description", "n", "runs", *shown, "enough"]
+    return pd.DataFrame(rows, columns=names).rename(columns=shown)
 
 
 def few(row: Record) -> str:
@@ -354,9 +343,9 @@ def gates(every: Sequence[Model]) -> pd.DataFrame:
             by = [f"{p:.0f}" for p in own.loc[gated, "value"]]
             ratio = x.of(name, "own gating", "ratio")
             if len(by) or ratio < 0.5:
-                row = of(x) | {"character": name, "by": ", ".join(by), "own": ratio}
-                rows.append(row | {"explained": x.of(name, "explained")})
-    return pd.DataFrame(rows, columns=["run", "kind", "character", "by", "own", "explained"])
+                row = {"run": x.name, "kind": x.kind, "character": name, "by": ", ".join(by)}
+                rows.append(row | {"own": ratio, "explained": x.of(name, "explained")})
+    return pd.DataFrame(rows, columns=[*GATES])
 
 
 RUN = {"run": Column("run", align="l"), "kind": Column("kind", align="l")}
@@ -380,7 +369,7 @@ TEST = {
     "control": Column("control", align="l"),
     **{
         f"{group} {name} median": Column(f"{name}, {group}", median_and(worst, f"{group} {name}"))
-        for group in (FRESH, EARLIER)
+        for group in GROUPS
         for name, worst in (("change", "least"), ("control", "largest"))
     },
 }
@@ -390,26 +379,12 @@ MEASURES = {
     "level": Column("holds", asked, "l"),
     **{
         f"{group} {name}": Column(f"{group}: {name}", style)
-        for group in (FRESH, EARLIER)
+        for group in GROUPS
         for style, names in (("unit", ("median", "least", "largest")), ("count", ("holds", "runs")))
         for name in names
     },
 }
-PARTS = {
-    **GROUP,
-    "ceiling": Column("ceiling", "share"),
-    "bias": Column("bias", "share"),
-    "own": Column("own", "share"),
-    "cross-talk": Column("cross-talk", "share"),
-    "many": Column("many", "share"),
-    "order 1": Column("order 1", "share"),
-    "order 2": Column("order 2", "share"),
-    "order 3 and more": Column("order 3 and more", "share"),
-    "code all": Column("nearest code", "share"),
-    "code predicted bias": Column("its bias", "share"),
-    "code predicted own": Column("its own", "share"),
-    "code predicted cross-talk": Column("its cross-talk", "share"),
-}
+PARTS = GROUP | {name: Column(heading, "share") for name, (heading, _, _) in SHARES.items()}
 NUMBERS = {
     "description": Column("description", align="l"),
     "n": Column("n", lambda row: f"n = {row['n']}"),

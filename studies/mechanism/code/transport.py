@@ -15,8 +15,7 @@ from strata.monoid import prime_powers
 from strata.patch.hybrids import Hybrids, Predictions, norm_matched, predictions
 from strata.patch.patching import Rig
 from strata.patch.scores import short
-from studies.mechanism.code.main_effects import effects
-from studies.mechanism.code.records import Change, ChangeKind
+from studies.mechanism.code.records import Change
 
 
 class Targets(NamedTuple):
@@ -66,18 +65,7 @@ def transported(rows: Float[np.ndarray, "n width"], to: Targets) -> Hybrids:
     means = elsewhere(rows, to.Q)
     part = np.searchsorted(np.array(divisors(n // to.Q)), np.gcd(to.a, n // to.Q))
     table = rows[to.a] + means[part, to.r] - means[part, to.a % to.Q]
-    return _hybrids(table.astype(rows.dtype), to, n)
-
-
-def exchanged(rows: Float[np.ndarray, "n width"], to: Targets) -> Hybrids:
-    """W_E[a] − f_Q(a mod Q) + f_Q(r)."""
-    f = effects(rows, to.Q)
-    table = rows[to.a] - f[to.a % to.Q] + f[to.r]
-    return _hybrids(table.astype(rows.dtype), to, len(rows))
-
-
-def _hybrids(table: np.ndarray, to: Targets, n: int) -> Hybrids:
-    return Hybrids(table, to.a, to.acts_as, np.gcd(to.acts_as, n))
+    return Hybrids(table.astype(rows.dtype), to.a, to.acts_as, np.gcd(to.acts_as, n))
 
 
 def hits(rig: Rig, hybrids: Hybrids, expected: Predictions) -> Float[np.ndarray, " trials"]:
@@ -108,37 +96,32 @@ def _answers(
         yield answers(forward(weights, *operands).logits)
 
 
-def measured(rig: Rig, to: Targets, rng: np.random.Generator) -> list[ChangeKind]:
-    """Success by kind of change: by the classes of a and of a′."""
+def measured(rig: Rig, to: Targets, rng: np.random.Generator) -> list[tuple[bool, Change]]:
+    """Success by kind of change, by the classes of a and of a′: whether they are one, and the means
+    over its trials."""
     W_E = rig.weights["W_E"][: rig.n]
     hybrids = transported(W_E, to)
     expected = predictions(hybrids, rig.n, exact=True)
     if not expected.counts.any():
         return []
-    by_name = {
-        "success": hybrids,
-        "random": norm_matched(hybrids, W_E, rng),
-        "exchanged": exchanged(W_E, to),
+    values = {
+        "success": hits(rig, hybrids, expected),
+        "random": hits(rig, norm_matched(hybrids, W_E, rng), expected),
+        "chance": expected.chance[expected.counts],
     }
-    values = {name: hits(rig, made, expected) for name, made in by_name.items()}
-    chance = expected.chance[expected.counts]
     i, _ = np.nonzero(expected.counts)
     source, target = np.gcd(to.a, rig.n)[i], np.gcd(to.acts_as, rig.n)[i]
-    records = []
+    found = []
     for d, e in sorted({*zip(source.tolist(), target.tolist(), strict=True)}):
         here = (source == d) & (target == e)
         means = {name: short(x[here].mean()) for name, x in values.items()}
-        records.append(
-            ChangeKind(
-                Q=to.Q, source=d, target=e, trials=int(here.sum()),
-                chance=short(chance[here].mean()), **means,
-            )
-        )  # fmt: skip
-    return records
+        found.append((d == e, Change(**means)))
+    return found
 
 
-def changes(rig: Rig, most: int, seed: int) -> list[ChangeKind]:
-    """Every kind of transported change; none where n is a prime power, as no class can show it.
+def changes(rig: Rig, most: int, seed: int) -> tuple[Change | None, Change | None]:
+    """Changes that leave the class, and so the p-adic valuation, as it is, and changes to another
+    class; None where n is a prime power, as no class can show it.
 
     ``most``: modulo a larger Q not all residues are tried.
     """
@@ -147,30 +130,13 @@ def changes(rig: Rig, most: int, seed: int) -> list[ChangeKind]:
         if rig.n > Q:
             rng = np.random.default_rng([seed, rig.n, Q])
             kinds += measured(rig, targets(rig.n, Q, drawn(Q, most, rng)), rng)
-    return kinds
+    within, crossing = ([x for same, x in kinds if same == wanted] for wanted in (True, False))
+    return mean(within), mean(crossing)
 
 
-def within(kinds: list[ChangeKind]) -> Change | None:
-    """Changes that leave the class, and so the p-adic valuation, as it is."""
-    return _mean([x for x in kinds if x.source == x.target])
-
-
-def crossing(kinds: list[ChangeKind]) -> Change | None:
-    """Changes to another class."""
-    return _mean([x for x in kinds if x.source != x.target])
-
-
-def _mean(kinds: list[ChangeKind]) -> Change | None:
-    """The mean over kinds, each with equal weight, and the least; None of none."""
+def mean(kinds: list[Change]) -> Change | None:
+    """The mean over kinds, each with equal weight; None of none."""
     if not kinds:
         return None
-
-    def mean(name: str) -> float:
-        return short(np.mean([getattr(x, name) for x in kinds]))
-
-    return Change(
-        kinds=len(kinds),
-        trials=sum(x.trials for x in kinds),
-        least=short(min(x.success for x in kinds)),
-        **{name: mean(name) for name in ("success", "random", "exchanged", "chance")},
-    )
+    names = Change.model_fields
+    return Change(**{name: short(np.mean([getattr(x, name) for x in kinds])) for name in names})

@@ -2,10 +2,10 @@
 
 In: a folder, and what to make of which files. runs: the list of their names, the folders with the
 descriptions of the logits and the measures of the embedding, the metrics of all, and, where there
-are such weights, the folder with those of published ones. controls: the logits of the trained, the
-memorised and the untrained model. Out: NAME.csv, NAME.tex, NAME.md and NAME.json for each table; of
-runs also results.parquet, the numbers of each run, those of published weights under the name
-"published".
+are such weights, the folder with those of published ones. controls: of the trained, the memorised
+and the untrained model the logits, then the embedding. Out: NAME.csv, NAME.tex, NAME.md and
+NAME.json for each table; of runs also results.parquet, the numbers of each run, those of published
+weights under the name "published".
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ from strata.run import command
 from strata.tables import format
 from studies.mechanism.code import tables_accounts as accounts
 from studies.mechanism.code.records import Embedding, Logits
-from studies.mechanism.code.study import Case
+from studies.mechanism.code.tables_accounts import Case
 from studies.params import load
 
 MODELS: tuple[str, ...] = ("trained", "memorised", "untrained")
@@ -50,13 +50,15 @@ def of_runs(
     results.write(Path(folder, "results.parquet"), rows)
 
 
+def of_controls(folder: str, *paths: str) -> None:
+    logits = (store.read_model(path, Logits) for path in paths[: len(MODELS)])
+    embedding = (store.read_model(path, Embedding) for path in paths[len(MODELS) :])
+    named = dict(zip(MODELS, zip(logits, embedding, strict=True), strict=True))
+    format.write([accounts.beside_controls(named, load().accounts.levels)], folder)
+
+
 def main(folder: str, kind: str, *paths: str) -> None:
-    if kind == "runs":
-        of_runs(folder, *paths)
-    else:
-        models = (store.read_model(path, Logits) for path in paths)
-        named = dict(zip(MODELS, models, strict=True))
-        format.write([accounts.beside_controls(named, load().accounts.levels)], folder)
+    (of_runs if kind == "runs" else of_controls)(folder, *paths)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from strata.measure.character_fit import CharacterFit
 from strata.measure.metrics import ClassMetrics, Metrics
 from strata.run import InputError
 from strata.statistics import above_chance
@@ -18,6 +17,8 @@ from strata.tables.table import CLASS, GENERALISED, Column, N, Table
 Row = dict[str, float | int | None]
 # The one frequency and the one dimension of two elements hold all, whatever the model does.
 SMALLEST = 3
+SPECTRUM = ("d", "regular", "size", "key", "fve", "fve_uniform", "atomic_share", "atomic_uniform")
+FIT = ("r2", "r2_uniform", "r2_ceiling", "r2_all")
 COLUMNS = N | GENERALISED | CLASS | REGULAR | FVE | R2 | {
     "size": Column("elements"),
     "key": Column("key", "count"),
@@ -64,8 +65,7 @@ def classes(runs: Sequence[Metrics]) -> pd.DataFrame:
     rows = [_row(run, c) for run in runs for c in run.classes if c.size >= SMALLEST]
     found = [row for row in rows if row]
     found.sort(key=lambda row: (row["n"], not row["regular"], row["d"]))
-    names = ["n", "generalised", "d", "regular", "size", "key", "fve", "fve_uniform"]
-    names += ["atomic_share", "atomic_uniform", "r2", "r2_uniform", "r2_ceiling", "r2_all"]
+    names = ["n", "generalised", *SPECTRUM, *FIT]
     names += ["components", "components_random", "pca_ratio", "accuracy_target"]
     frame = pd.DataFrame(found, columns=[*names, "fve_above", "r2_above"])
     return frame.astype({"fve_above": float, "r2_above": float})
@@ -75,41 +75,20 @@ def _row(run: Metrics, c: ClassMetrics) -> Row | None:
     """None where there is nothing to measure: the run diverged, or the rows are all equal."""
     if c.fve is None or c.pca is None:
         return None
+    fit = c.character_fit
     # As many random frequencies are the same ones where every frequency is key.
-    some = c.character_fit if c.key != c.total else None
+    some = fit if c.key != c.total else None
     return {
         "n": run.n,
         "generalised": run.generalised,
-        **_spectrum(c),
-        **(_fit(c.character_fit) if c.character_fit else {}),
+        **{name: getattr(c, name) for name in SPECTRUM},
+        **({name: getattr(fit, name) for name in FIT} if fit else {}),
         "components": c.pca.components,
         "components_random": c.pca.random_mean,
         "pca_ratio": c.pca.components / c.pca.random_mean if c.pca.random_mean else None,
         "accuracy_target": run.accuracy.by_target[c.d],
         "fve_above": None if c.fve_uniform is None else above_chance(c.fve, c.fve_uniform),
         "r2_above": above_chance(some.r2, some.r2_uniform) if some else None,
-    }
-
-
-def _spectrum(c: ClassMetrics) -> Row:
-    return {
-        "d": c.d,
-        "regular": c.regular,
-        "size": c.size,
-        "key": c.key,
-        "fve": c.fve,
-        "fve_uniform": c.fve_uniform,
-        "atomic_share": c.atomic_share,
-        "atomic_uniform": c.atomic_uniform,
-    }
-
-
-def _fit(fit: CharacterFit) -> Row:
-    return {
-        "r2": fit.r2,
-        "r2_uniform": fit.r2_uniform,
-        "r2_ceiling": fit.r2_ceiling,
-        "r2_all": fit.r2_all,
     }
 
 
@@ -120,8 +99,7 @@ def kinds(runs: Sequence[Metrics], per_class: pd.DataFrame) -> pd.DataFrame:
     Block scores are means over the heads: the rows of that kind of class against shuffled labels.
     A class counts once, whatever its size.
     """
-    means = ["fve", "fve_uniform", "atomic_share", "atomic_uniform", "r2", "r2_uniform"]
-    means += ["r2_ceiling", "r2_all", "pca_ratio", "accuracy_target", "fve_above", "r2_above"]
+    means = [*SPECTRUM[4:], *FIT, "pca_ratio", "accuracy_target", "fve_above", "r2_above"]
     rows = []
     done = [run for run in runs if run.generalised]
     for some in [*([run] for run in runs), done]:
@@ -143,7 +121,7 @@ def _blocks(runs: Sequence[Metrics], regular: bool) -> Row:
     by_kind = [x.block_score_by_kind for run in runs for x in run.heads if x.block_score_by_kind]
     scores = [x.regular if regular else x.non_regular for x in by_kind]
     if not scores:
-        return {"block": None, "block_shuffled": None}
+        return {}
     return {
         "block": sum(x.score for x in scores) / len(scores),
         "block_shuffled": sum(x.mean for x in scores) / len(scores),

@@ -1,8 +1,4 @@
-"""What is typical: the measures of many runs, with mean, spread and interval.
-
-Heads have no order: head 0 of one seed has nothing to do with head 0 of another, so a mean over
-seeds is that of any head.
-"""
+"""What is typical: the measures of many runs, with mean, spread and interval."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -17,10 +13,9 @@ from strata.tables import claims, headline
 from strata.tables.claims import by_pairs
 from strata.tables.format import percent
 from strata.tables.printed import Printed
-from strata.tables.spread import PLACE, STATISTICS, Row, Value, listed, place, spread
+from strata.tables.spread import PLACE, STATISTICS, Value, listed, place, spread
 from strata.tables.table import (
     CLASS,
-    HEAD,
     KIND,
     MEASURE,
     RUN,
@@ -36,7 +31,7 @@ from strata.tables.table import (
 
 # What a row is about, its unit, its value in one run
 Measure = tuple[dict[str, Any], str, Value]
-COLUMNS = N | CLASS | KIND | HEAD | MEASURE | RUNS | SPREAD
+COLUMNS = N | CLASS | KIND | MEASURE | RUNS | SPREAD
 
 
 def of_classes(run: Metrics) -> Iterator[Measure]:
@@ -57,38 +52,6 @@ def of_classes(run: Metrics) -> Iterator[Measure]:
         }
         for name, value in values.items():
             yield about | {"measure": name}, "share", value
-
-
-def of_heads(run: Metrics) -> Iterator[Measure]:
-    """Rank, block score and its baseline for each head."""
-    for head in run.heads:
-        values = (
-            ("rank of OV", "ratio", head.ov.components),
-            ("block score", "share", head.block_score),
-            ("block score, shuffled", "share", head.block_score_shuffled.mean),
-            ("attention of ‘=’ to itself", "share", head.self_attention.mean),
-        )
-        for name, unit, value in values:
-            yield {"n": run.n, "head": head.head, "measure": name}, unit, value
-
-
-def of_directions(run: Metrics) -> Iterator[Measure]:
-    """Aligned directions of each class, on the side that a head reads and on that it writes, each
-    beside those of as many random residues.
-
-    Of each class with more than one element: the others have no direction.
-    """
-    for head in run.heads:
-        for d in (c.d for c in run.classes if c.size > 1):
-            found = head.alignment[d]
-            values = {
-                "read": found.read_above,
-                "read, by random residues": found.read_random,
-                "written": found.write_above,
-                "written, by random residues": found.write_random,
-            }
-            for name, value in values.items():
-                yield {"n": run.n, "d": d, "head": head.head, "measure": name}, "ratio", value
 
 
 def of_neurons(run: Metrics) -> Iterator[Measure]:
@@ -169,14 +132,12 @@ def architectures(runs: Sequence[Metrics]) -> pd.DataFrame:
     for n, seed, _ in sorted(both):
         for architecture in ("transformer", "mlp"):
             run = named[n, seed, architecture]
-            first: Row = {**by_pairs(run.first_099)}
-            stays: Row = {**by_pairs(run.epoch_099)}
+            epochs = [x for of in (run.first_099, run.epoch_099) for x in by_pairs(of).values()]
             if not TABLE[architecture].symmetric:
-                first["mirror_free"] = stays["mirror_free"] = None
-            rows.append((n, seed, architecture, *first.values(), *stays.values(), run.accuracy.all))
-    names = ["n", "seed", "architecture", "first_train", "first_validation", "first_mirror_free"]
-    names += ["stays_train", "stays_validation", "stays_mirror_free", "accuracy_all"]
-    return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[3:-1], "Int64"))
+                epochs[2] = epochs[5] = None
+            rows.append((n, seed, architecture, *epochs, run.accuracy.all))
+    frame = pd.DataFrame(rows, columns=[*ARCHITECTURES])
+    return frame.astype(dict.fromkeys(frame.columns[3:-1], "Int64"))
 
 
 BLOCKS = N | SEED | {
@@ -212,13 +173,12 @@ FAILED = RUN | {
 
 def failed(runs: Sequence[Metrics]) -> pd.DataFrame:
     """The runs whose validation accuracy ends below the level, or whose weights are not finite."""
-    names = ["run", "finite", "accuracy_all", "accuracy_validation"]
     rows = [
         (run.run, run.finite, run.accuracy.all, run.accuracy.validation)
         for run in runs
         if not (run.generalised and run.finite)
     ]
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows, columns=[*FAILED])
 
 
 def of_seeds(runs: Sequence[Metrics], printed: Printed, params: Params) -> tuple[Table, Table]:
@@ -276,17 +236,12 @@ def measured(
     runs: Sequence[Metrics], own: Sequence[Metrics], params: Params, reached: str
 ) -> Iterator[Table]:
     """The tables of means with intervals, of all runs and of the transformers among them."""
-    cosine, means = params.metrics.aligned_cosine, f"{percent(params.grid.confidence)} % t interval"
-    means += " of the mean over seeds"
-    aligned = f"Directions of each class that a head reads or writes with a cosine ≥ {cosine:g}"
+    means = f"{percent(params.grid.confidence)} % t interval of the mean over seeds"
     classes = f"Spectrum and character fit of each class, {means}."
-    heads = f"Attention heads, {means}; heads have no order across seeds."
     neurons = f"Variance of the MLP’s activations that is explained, {means}."
     for name, about, some, measures in (
         ("classes-seeds", classes, own, of_classes),
-        ("heads-seeds", heads, own, of_heads),
         ("neurons-seeds", neurons, own, of_neurons),
-        ("directions-seeds", f"{aligned}, {means}.", own, of_directions),
         ("generalisation-seeds", f"{reached}, {means}.", runs, of_generalisation),
     ):
         yield Table(name, about, table(some, measures, params.grid), COLUMNS)
