@@ -124,6 +124,7 @@ def test_a_wide_table_has_a_column_with_unit_and_meaning_for_each_number(run, tm
 
 def test_every_column_that_a_stage_writes_is_explained():
     text = (Path(__file__).parents[2] / "data" / "README.md").read_text("utf-8")
-    forms = (store.SPLIT, store.HISTORY, stored.all_pairs_schema(12, 3, 5))
-    names = {x for form in (*forms, stored.forward_schema(12, 3, 5)) for x in form.names}
+    own = (stored.all_pairs_schema(12, 3, 5), stored.forward_schema(12, 3, 5))
+    names = {x for form in (store.SPLIT, store.HISTORY, *own) for x in form.names}
     assert [x for x in sorted(names) if f"`{x}`" not in text] == []
+    assert all({*field.metadata} == {b"unit", b"meaning"} for form in own for field in form)

@@ -15,6 +15,43 @@ from strata.measure.neurons import Explained
 from strata.store import Arrays
 from strata.task import operation
 
+# Unit and meaning of each column, in the metadata of its field.
+MEANINGS = {
+    "a": ("residue", "first operand"),
+    "b": ("residue", "second operand"),
+    "product": ("residue", "right answer"),
+    "prediction": ("residue", "answer of the network to (a, b)"),
+    "mirrored_prediction": ("residue", "answer of the network to (b, a)"),
+    "attention": ("share", "attention from = to a, b and =, head after head"),
+    "mlp": ("activation", "neurons at =, after the ReLU"),
+    "logits": ("nat", "logits at =, by candidate"),
+    "finite": ("truth", "whether all logits are"),
+    "scores": ("nat", "attention scores at = of each token, all heads of a token together"),
+    "neuron_squares": ("activation²", "of each neuron, summed over all pairs"),
+    "neuron_variance": ("activation²", "deviations from the neuron's mean, summed over all pairs"),
+    "neuron_between": (
+        "activation²",
+        "what classes, then residues modulo each prime power, explain",
+    ),
+    "total": ("nat", "centred logits, summed by quotient of product and candidate"),
+    "by_product": ("nat", "centred logits, summed by product and candidate"),
+    "prompts_of": ("pair", "how many prompts have each product"),
+    "squares": ("nat²", "squared centred logits, summed over each class"),
+    "largest": ("nat", "the largest centred logit of each class in size"),
+}
+PROMPTS = {
+    "pair": "; prompts of the default pair of operand classes",
+    "every": "; all prompts whose product lies in the class",
+}
+
+
+def described(name: str, kind: pa.DataType, prompts: str = "") -> pa.Field:
+    """A column with its unit and meaning; of sums, that over these prompts."""
+    unit, meaning = MEANINGS[name]
+    column = f"{prompts}_{name}" if prompts else name
+    meaning += PROMPTS.get(prompts, "")
+    return pa.field(column, kind, metadata={"unit": unit, "meaning": meaning})
+
 
 def forward_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
     """Columns of the activations of all pairs in a forward pass, a-major.
@@ -23,8 +60,8 @@ def forward_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
     """
     lists = {"attention": 3 * n_heads, "mlp": d_mlp, "logits": n}
     return pa.schema(
-        [(name, pa.int32()) for name in ("a", "b", "product", "prediction")]
-        + [(name, pa.list_(pa.float32(), size)) for name, size in lists.items() if size]
+        [described(name, pa.int32()) for name in ("a", "b", "product", "prediction")]
+        + [described(name, pa.list_(pa.float32(), size)) for name, size in lists.items() if size]
     )
 
 
@@ -50,24 +87,20 @@ def _columns(a: np.ndarray, b: np.ndarray, n: int, found: Activations) -> dict[s
 
 def wide_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
     """The same with a column for each number, whose metadata has its unit and meaning."""
-    fields = [
-        ("a", pa.int32(), "residue", "first operand"),
-        ("b", pa.int32(), "residue", "second operand"),
-        ("product", pa.int32(), "residue", "right answer"),
-        ("prediction", pa.int32(), "residue", "answer of the network"),
-    ]
+    fields = [described(name, pa.int32()) for name in ("a", "b", "product", "prediction")]
+
+    def number(name: str, unit: str, meaning: str) -> None:
+        fields.append(pa.field(name, pa.float32(), metadata={"unit": unit, "meaning": meaning}))
+
     for h in range(n_heads):
         for to in ("a", "b", "equals"):
             said = f"attention of head {h} from = to {to.replace('equals', '=')}"
-            fields.append((f"attention_{h}_{to}", pa.float32(), "share", said))
+            number(f"attention_{h}_{to}", "share", said)
     for i in range(d_mlp):
-        fields.append((f"neuron_{i}", pa.float32(), "activation", f"neuron {i} at =, after ReLU"))
+        number(f"neuron_{i}", "activation", f"neuron {i} at =, after ReLU")
     for c in range(n):
-        fields.append((f"logit_{c}", pa.float32(), "nat", f"logit of the answer {c}"))
-    return pa.schema(
-        pa.field(name, kind, metadata={"unit": unit, "meaning": said})
-        for name, kind, unit, said in fields
-    )
+        number(f"logit_{c}", "nat", f"logit of the answer {c}")
+    return pa.schema(fields)
 
 
 def write_wide(path: Path | str, weights: Arrays, n: int) -> None:
@@ -117,11 +150,13 @@ def all_pairs_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
         "neuron_variance": (pa.float64(), d_mlp),
         "neuron_between": (pa.float64(), d_mlp * len(neurons.labels(n))),
     }
-    for prompts in Prompts._fields:
+    fields = [described("finite", pa.bool_())]
+    fields += [described(k, pa.list_(kind, size)) for k, (kind, size) in lists.items() if size]
+    for prompts in Prompts._fields if large(n) else ():
         for name, (kind, axes) in SUMS.items():
-            lists[f"{prompts}_{name}"] = kind, sum(len(J) ** axes for J in large(n))
-    fixed = [(name, pa.list_(kind, size)) for name, (kind, size) in lists.items() if size]
-    return pa.schema([("finite", pa.bool_()), *fixed])
+            size = sum(len(J) ** axes for J in large(n))
+            fields.append(described(name, pa.list_(kind, size), prompts))
+    return pa.schema(fields)
 
 
 def write_all_pairs(path: Path | str, found: AllPairs, n: int) -> None:
