@@ -29,8 +29,8 @@ from strata.inputs import few
 from strata.params import load
 from strata.run import InputError, command
 
-BATCH = 60.0  # seconds of analyses that one task of SLURM has at least
-OVERHEAD = 10.0  # seconds until a worker has cloned and DVC has started
+BATCH = 30.0  # seconds of analyses that a worker has at least
+OVERHEAD = 10.0  # seconds until it has cloned and DVC has started
 
 
 class Asked(NamedTuple):
@@ -73,12 +73,12 @@ def gathered() -> tuple[Todo, list[str]]:
 
 
 class Work(NamedTuple):
-    """The tasks to give away, what each takes in seconds, and with how many threads."""
+    """The tasks to give away, so many at once, with so many threads each; the seconds in all."""
 
     tasks: list[Task]
-    seconds: list[float]
+    at_once: int
     threads: int
-    at_once: int  # 0: as many as SLURM allows
+    seconds: float
 
 
 def threads(missing: Todo, logs: Logs) -> int:
@@ -95,12 +95,13 @@ def threads(missing: Todo, logs: Logs) -> int:
 def work(missing: Todo, asked: Asked, logs: Logs) -> Work:
     """Deal what is missing to workers."""
     count = threads(missing, logs) if asked.on == "here" else 1
-    at_once = min(max(1, cores() // count), len(missing)) if asked.on == "here" else 0
     times = Times(load("params.yaml"))
     took = {run: tasks.seconds(times, stages, count) for run, stages in missing.items()}
     short = sum(took[run] for run in missing if not tasks.trains(missing[run]))
-    found = tasks.dealt(took, missing, at_once or max(1, int(short / BATCH)))
-    return Work(found, [OVERHEAD + sum(took[x] for x in runs) for runs in found], count, at_once)
+    found = tasks.dealt(missing, max(1, int(short / BATCH)))
+    at_once = min(len(found), max(1, cores() // count)) if asked.on == "here" else len(found)
+    each = [OVERHEAD + sum(took[x] for x in runs) for runs in found]
+    return Work(found, at_once, count, max(*each, sum(each) / at_once))
 
 
 def said(missing: Todo, found: Work) -> str:
@@ -109,15 +110,11 @@ def said(missing: Todo, found: Work) -> str:
     stages = sum(map(len, missing.values())) - trained
     parts = [f"train {counted(trained, 'model')}"] * bool(trained)
     parts += [f"run {counted(stages, 'stage')} of {counted(len(missing), 'run')}"] * bool(stages)
-    at_once = found.at_once or len(found.tasks)
-    took = words(tasks.makespan(found.seconds, at_once))
-    if not found.at_once:
-        return f"{', '.join(parts)}: {counted(len(found.tasks), 'task')}, the longest about {took}"
-    many = f"{counted(at_once, 'worker')} of {counted(found.threads, 'thread')}"
-    return f"{', '.join(parts)} with {many}: about {took}"
+    many = f"{counted(found.at_once, 'worker')} of {counted(found.threads, 'thread')}"
+    return f"{', '.join(parts)} with {many}: about {words(found.seconds)}"
 
 
-def start(asked: Asked, found: Work, logs: Logs) -> pool.Recorded:
+def start(asked: Asked, found: Work, logs: Logs) -> pool.Job:
     """Give the tasks to workers."""
     revision, changed = pin.revision()
     if own := [name for name in changed if not name.endswith("dvc.lock")]:
@@ -132,20 +129,23 @@ def start(asked: Asked, found: Work, logs: Logs) -> pool.Recorded:
     return pool.submit(given, found.tasks, asked.args)
 
 
-def remembered(logs: Logs, alive: bool) -> list[pool.Recorded]:
-    """What was given to workers the last time."""
+def remembered(logs: Logs) -> list[pool.Array]:
+    """What was given to workers the last time; those of this machine have no name."""
     try:
-        found = store.read_json(logs.path / "jobs.json")
+        return [pool.Array(*known) for known in store.read_json(logs.path / "jobs.json")]
     except InputError:
         return []
-    return [pool.Array(x, work) if x else pool.Recorded(work, alive) for x, work in found]
+
+
+def at_work(logs: Logs) -> list[pool.Array]:
+    """The jobs that go on without us, as those of SLURM do."""
+    return [job for job in remembered(logs) if job.name and pool.alive(job.look())]
 
 
 def make(asked: Asked, logs: Logs) -> None:
     """Find what is missing, have it made, bring it in."""
-    kept = [job for job in remembered(logs, False) if job.job]
-    jobs = [job for job in kept if any(seen.goes_on for seen in (job.look() or {}).values())]
-    busy = {run for job in jobs for task in job.tasks for run in task}
+    jobs: list[pool.Job] = [*at_work(logs)]
+    busy = watch.runs(jobs)
     every, listed = gathered()
     runs = tasks.chosen(asked.runs, listed)
     missing = {run: every[run] for run in runs if run in every and run not in busy}
@@ -164,26 +164,17 @@ def make(asked: Asked, logs: Logs) -> None:
                 "make grid GO=1 trains again, RUNS='…' some of them, make back returns"
             )
         jobs.append(start(asked, found, logs))
-    store.write_json(logs.path / "jobs.json", [[job.job, job.tasks] for job in jobs])
-    rows = {x.run: x.said for x in watched(jobs, logs)}
-    left = [run for run in gathered()[0] if run in rows]
-    print(f"made: {counted(len(rows) - len(left), 'run')} in {words(time.monotonic() - began)}")
-    if memorised := [run for run in rows if generalised(run) is False]:
-        print(f"{few(memorised)}: has not generalised")
+    store.write_json(logs.path / "jobs.json", [[job.name, job.tasks] for job in jobs])
+    ended = watched(jobs, logs)
+    left = [run for run in gathered()[0] if run in ended]
+    print(f"made: {counted(len(ended) - len(left), 'run')} in {words(time.monotonic() - began)}")
     for run in left:
-        print(f"{run}: {rows[run]} (.grid/logs/{run}.log)", file=sys.stderr)
+        print(f"{run}: {ended[run]} (.grid/logs/{run}.log)", file=sys.stderr)
     if left:
         raise InputError(f"{counted(len(left), 'run')} not made: the same command goes on")
 
 
-def generalised(run: str) -> bool | None:
-    """Whether a run has, by its metrics; None where they are not here."""
-    paths = [Path(project, "data", "metrics", f"{run}.json") for project in projects()]
-    found = [path for path in paths if path.is_file()]
-    return store.read_json(found[0])["generalised"] if found else None
-
-
-def watched(jobs: Sequence[pool.Recorded], logs: Logs) -> list[watch.Row]:
+def watched(jobs: Sequence[pool.Job], logs: Logs) -> dict[str, str]:
     """Watch to the end. Interrupted, or where a task can never start, end all of them."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
@@ -202,19 +193,18 @@ def main() -> None:
     asked, logs = Asked.given(os.environ), Logs()
     lock = taken(logs.path / "lock")
     if os.environ.get("STATUS"):
-        jobs = remembered(logs, lock is None)
-        if not jobs:
+        if jobs := remembered(logs) if lock is None else at_work(logs):
+            watch.shown(jobs, logs)
+        else:
             print("nothing is running")
-            return
-        watch.shown(watch.rows(jobs, logs) or [], logs)
         return
     if lock is None:
         raise InputError("another make grid is at work here: make grid STATUS=1 shows it")
     with lock:
         files.refuse_cut_off()
         for project in projects():
-            if at_work := recover.busy(project):
-                raise InputError(f"{at_work}: wait for its end, then repeat")
+            if busy := recover.busy(project):
+                raise InputError(f"{busy}: wait for its end, then repeat")
             if pulled(project):
                 checked_out(project)
         make(asked, logs)

@@ -22,7 +22,6 @@ FOR_EVER = re.compile(
     "PartitionTimeLimit|PartitionNodeLimit|PartitionConfig|PartitionDown|PartitionInactive|"
     "AssocMaxWall.*|QOSMaxWall.*|BadConstraints|InvalidAccount|InvalidQOS|JobHeld.*"
 )
-FIELDS = {"arraytaskid": 12, "state": 24, "nodelist": 64, "reason": 48, "exit_code": 12}
 
 
 class Seen(NamedTuple):
@@ -31,64 +30,40 @@ class Seen(NamedTuple):
     state: str
     node: str = ""
     reason: str = ""
-    code: int = 0
-
-    @property
-    def goes_on(self) -> bool:
-        return self.state in GOING_ON
 
 
 Look = dict[int, Seen] | None  # the tasks by number; None where that cannot be told now
 
 
-class Recorded:
-    """Tasks of which the logs alone say more."""
-
-    job = ""
-
-    def __init__(self, tasks: Sequence[Task], alive: bool = True):
-        self.tasks, self.alive = tasks, alive
-
-    def look(self) -> Look:
-        """The tasks; of those that are left out nothing is known but that they ended."""
-        return {n: Seen("RUNNING") for n in range(len(self.tasks))} if self.alive else {}
-
-    def cancel(self) -> None:
-        """End all that goes on."""
-
-
-class Local(Recorded):
+class Local:
     """Tasks of this machine, each a process with a group of its own."""
 
     def __init__(self, words: Sequence[str], tasks: Sequence[Task], at_once: int, threads: int):
-        super().__init__(tasks)
+        self.tasks, self.name = tasks, ""
         self.words = [str(SCRIPT), *words]
         self.environment = os.environ | {"STRATA_THREADS": str(threads)}
-        self.seen = dict.fromkeys(range(len(tasks)), Seen("PENDING"))
         self.running: list[subprocess.Popen] = []
         self.over, self.lock = False, Lock()
         self.pool = ThreadPoolExecutor(at_once)
-        for number in self.seen:
-            self.pool.submit(self._work, number)
+        self.work = [self.pool.submit(self._work, task) for task in tasks]
 
-    def _work(self, number: int) -> None:
+    def _work(self, task: Task) -> None:
         with self.lock:  # so that none begins after all were ended
             if self.over:
-                self.seen[number] = Seen("CANCELLED")
                 return
             process = subprocess.Popen(
-                [*self.words, "+".join(self.tasks[number])], env=self.environment,
+                [*self.words, "+".join(task)], env=self.environment,
                 stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
             self.running.append(process)
-            self.seen[number] = Seen("RUNNING")
-        code = process.wait()
-        self.seen[number] = Seen("FAILED" if code else "COMPLETED", code=max(code, 0))
+        process.wait()
 
     def look(self) -> Look:
-        return dict(self.seen)
+        """The tasks as they are now."""
+        return {n: Seen("COMPLETED" if x.done() else "RUNNING") for n, x in enumerate(self.work)}
 
     def cancel(self) -> None:
+        """End all that goes on."""
         with self.lock:
             self.over = True
             for process in self.running:
@@ -97,28 +72,32 @@ class Local(Recorded):
         self.pool.shutdown()
 
 
-class Array(Recorded):
+class Array:
     """Tasks of an array job of SLURM."""
 
-    def __init__(self, job: str, tasks: Sequence[Task]):
-        super().__init__(tasks)
-        self.job = job
+    def __init__(self, name: str, tasks: Sequence[Task]):
+        self.name, self.tasks = name, tasks
 
     def look(self) -> Look:
+        """The tasks as they are now; of those that are left out nothing is known but that they
+        ended."""
         if not shutil.which("squeue"):
             return {}
-        form = ",".join(f"{name}:{width}" for name, width in FIELDS.items())
-        words = ["squeue", "--noheader", "--array", "--states=all", f"--jobs={self.job}"]
+        words = ["squeue", "--noheader", "--array", "--states=all", "--format=%K|%T|%N|%r"]
         done = subprocess.run(
-            [*words, f"--Format={form}"], capture_output=True, text=True, check=False
+            [*words, f"--jobs={self.name}"], capture_output=True, text=True, check=False
         )
         if done.returncode:
             return {} if "Invalid job id" in done.stderr else None
-        found = rows(done.stdout)
-        return {int(x[0]): Seen(x[1], x[2], x[3], code(x[4])) for x in found}
+        rows = (line.strip().split("|") for line in done.stdout.splitlines())
+        return {int(number): Seen(*said) for number, *said in rows if number.isdecimal()}
 
     def cancel(self) -> None:
-        subprocess.run(["scancel", self.job], capture_output=True, check=False)
+        """End all that goes on."""
+        subprocess.run(["scancel", self.name], capture_output=True, check=False)
+
+
+Job = Local | Array  # tasks that were given to workers
 
 
 def submit(words: Sequence[str], tasks: Sequence[Task], args: Sequence[str]) -> Array:
@@ -133,37 +112,17 @@ def submit(words: Sequence[str], tasks: Sequence[Task], args: Sequence[str]) -> 
         ["sbatch", *own, *("+".join(x) for x in tasks)], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        lines = [re.sub(r"^(sbatch: )?(error: )?", "", x) for x in done.stderr.splitlines()]
-        said = [x.removeprefix("Batch job submission failed: ") for x in lines if "Try " not in x]
+        said = " ".join(re.sub(r"sbatch: (error: )?", "", done.stderr).split())
         raise InputError(
-            f"sbatch: {'; '.join(dict.fromkeys(said))}: change ARGS = {' '.join(args)}; "
+            f"sbatch: {said}: change ARGS = {' '.join(args)}; "
             "sinfo -o '%P %l %c %G' shows what there is"
         )
     return Array(done.stdout.strip().partition(";")[0], tasks)
 
 
-def rows(text: str) -> list[list[str]]:
-    """The fields of each line of squeue that is of one task."""
-    found = []
-    for line in text.splitlines():
-        at, row = 0, []
-        for width in FIELDS.values():
-            row.append(line[at : at + width].strip())
-            at += width
-        if row[0].isdecimal():
-            found.append(row)
-    return found
-
-
-def code(text: str) -> int:
-    """The exit code of a task, which squeue gives as the status of wait or as CODE:SIGNAL.
-
-    >>> code("66:0"), code("16896"), code("")
-    (66, 66, 0)
-    """
-    first = text.partition(":")[0]
-    status = int(first) if first.isdecimal() else 0
-    return status if ":" in text or status < 256 else status >> 8
+def alive(look: Look) -> bool:
+    """Whether one of the tasks may go on."""
+    return look is None or any(seen.state in GOING_ON for seen in look.values())
 
 
 def impossible(look: Look) -> str:

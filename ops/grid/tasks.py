@@ -1,6 +1,5 @@
 """What lacks of the runs, and which worker does what."""
 
-import heapq
 from collections.abc import Iterable, Mapping, Sequence
 
 from ops import files
@@ -40,25 +39,8 @@ def seconds(times: Times, stages: Iterable[str], threads: int) -> float:
     return sum(times.training(run, threads) if run else times.stage(name) for name, run in named)
 
 
-def dealt(took: Mapping[str, float], todo: Todo, batches: int) -> list[Task]:
-    """A task for each run that trains, the longest first; then the other runs, dealt to so many
-    tasks that take about the same time. A worker starts once for all runs of its task."""
-    order = sorted(todo, key=lambda run: -took[run])
-    trained = [run for run in order if trains(todo[run])]
-    others = [run for run in order if run not in trained]
-    shared: list[list[str]] = [[] for _ in range(min(batches, len(others)))]
-    for run in others:
-        min(shared, key=lambda runs: sum(took[x] for x in runs)).append(run)
-    return [*([run] for run in trained), *shared]
-
-
-def makespan(took: Iterable[float], at_once: int) -> float:
-    """Seconds until all is done, where each of so many workers takes the next task in order.
-
-    >>> makespan([3.0, 2.0, 2.0], 2)
-    4.0
-    """
-    free = [0.0] * at_once
-    for each in took:
-        heapq.heapreplace(free, free[0] + each)
-    return max(free)
+def dealt(todo: Todo, batches: int) -> list[Task]:
+    """A task for each run that trains; then the other runs, dealt to so many tasks."""
+    others = [run for run, stages in todo.items() if not trains(stages)]
+    batched = [others[i::batches] for i in range(min(batches, len(others)))]
+    return [*([run] for run, stages in todo.items() if trains(stages)), *batched]

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -101,26 +101,23 @@ class Worker:
 
     def made(self, run: str, stages: list[str]) -> bool:
         """Make the stages of a run; whether that went well. Raises Stopped."""
-        with ExitStack() as stack:
-            try:
-                self.alone(run, stack)
+        try:
+            with self.waited(run, self.logs.path / "locks" / run), self.logs.open(run) as log:
+                # That of a training, which may have outlived its worker; ours takes it itself.
+                self.waited(run, self.head / ".snapshots" / f"{run}.lock").close()
                 self.logs.say(run, f"running on {self.node}, with {self.threads} threads")
-                self.stages(run, stages)
-            except Stopped:
-                self.logs.say(run, "stopped")
-                raise
-            except Failed as reason:
-                self.logs.say(run, f"failed: {reason}")
-                return False
-            self.logs.say(run, "done")
-            return True
-
-    def alone(self, run: str, stack: ExitStack) -> None:
-        """Wait until no other process works on the run: another worker, or a training that has
-        outlived its own."""
-        stack.enter_context(self.waited(run, self.logs.path / "locks" / run))
-        # which the training takes itself
-        self.waited(run, self.head / ".snapshots" / f"{run}.lock").close()
+                for project in self.projects:
+                    own = [files.inside(x) for x in stages if files.project(x) == project]
+                    if own:
+                        self.dvc(project, "repro", "--single-item", *own, log=log)
+                self.logs.say(run, "done")
+                return True
+        except Stopped:
+            self.logs.say(run, "stopped")
+            raise
+        except Failed as reason:
+            self.logs.say(run, f"failed: {reason}")
+            return False
 
     def waited(self, run: str, path: Path) -> TextIO:
         """The lock of that file, when whoever has it has ended: until then the run waits."""
@@ -132,14 +129,6 @@ class Worker:
             time.sleep(0.5)
             file = taken(path)
         return file
-
-    def stages(self, run: str, stages: list[str]) -> None:
-        """Have DVC make the stages."""
-        with self.logs.open(run) as log:
-            for project in self.projects:
-                own = [files.inside(x) for x in stages if files.project(x) == project]
-                if own:
-                    self.dvc(project, "repro", "--single-item", *own, log=log)
 
     def dvc(self, project: str, *words: str, log: TextIO) -> None:
         """Run DVC in a group of processes that ends with the worker. Raises Failed, Stopped."""
