@@ -84,7 +84,9 @@ def drawn(stem: Path) -> None:
         fig.savefig(stem.with_name(stem.name + ending))
     seen = f"A line of {stem.name} that rises from 0 to 1, from left to right."
     printed = '<div class="output_subarea output_stdout output_text"><pre>J_1: 4 of 7\n</pre></div>'
-    stem.with_name(f"{stem.name}.html").write_text(f'<p>{printed}<img alt="{seen}"></p>', "utf-8")
+    page = f'<body>{printed}<p><img alt="{seen}"></p></body>'
+    head = f"<title>{stem.name}</title>\n<style>\n.highlight {{ color: #000 }}</style>"
+    stem.with_name(f"{stem.name}.html").write_text(f"{head}\n{page}", "utf-8")
 
 
 def tabled(stem: Path, csv: str) -> None:
@@ -152,8 +154,11 @@ def project(folder: Path) -> None:
         "outs": ["figures", "tables"],
     }
     store.write_json(study / "dvc.yaml", {"stages": {"waves": made}})
+    code = "long " * 99
     links = "[here](#a-part), [two](two.md), ![seen](../figures/fig05-training.png), [gone](x.py)"
-    store.write_text(folder / "docs" / "one.md", f"# One\n\n## A part\n\n{links}\n")
+    store.write_text(
+        folder / "docs" / "one.md", f"# One\n\n## A part\n\n{links}\n\n    {code}\n"
+    )
     store.write_text(folder / "docs" / "two.md", "# Two\n\n| of J_3 |\n|--|\n| 1,000 |\n")
     paths = [x for x in folder.rglob("data/*/**/*") if x.is_file()]
     outs = [{"path": x.relative_to(folder).as_posix(), "md5": md5(x)} for x in paths]

@@ -12,7 +12,7 @@ from report.code.words import Target, Text, page, plain
 from strata.run import Run
 
 # The scripts of a page with panels, in the order in which they need one another.
-PANELS = ("core", "search", "model", "through", "theme", "chart", "maps", "spectra", "pca")
+PANELS = ("core", "draw", "search", "model", "through", "theme", "chart", "maps", "spectra", "pca")
 PANELS += ("training", "element", "panels", "runs", "page", "main")
 HERE = "appendix/index.html"
 Others = Mapping[str, Mapping[str, Text]]  # tutorials and docs by folder and name

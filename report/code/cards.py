@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ops.provenance import md5
-from report.code.site import rendered
+from report.code.site import PLAIN, rendered
 from report.code.summary import RunSummary
 from strata import store
 from strata.measure.metrics import Metrics
@@ -31,6 +31,7 @@ def card(line: RunSummary, metrics: Metrics, folder: Path, gating: float | None)
         "card.html",
         "../",
         HERE,
+        scripts=PLAIN,
         run=Run.parse(line.run),
         line=line,
         kind=KINDS[line.architecture],
@@ -48,7 +49,7 @@ def card(line: RunSummary, metrics: Metrics, folder: Path, gating: float | None)
 
 def index(lines: Sequence[RunSummary]) -> str:
     """The list of all runs."""
-    return rendered("cards.html", "../", HERE, lines=lines)
+    return rendered("cards.html", "../", HERE, scripts=PLAIN, lines=lines)
 
 
 def oddities(line: RunSummary, metrics: Metrics) -> Iterator[str]:

@@ -14,26 +14,8 @@ from report.code.site import rendered
 from strata.run import Run
 
 Json = dict[str, Any]
-SCRIPTS = (
-    "core",
-    "search",
-    "model",
-    "theme",
-    "network",
-    "through",
-    "draw",
-    "dials",
-    "front",
-    "screens",
-    "inside",
-)
-SIGNS = {
-    verdicts.HOLDS: "is-holds",
-    verdicts.DIFFERS: "is-differs",
-    verdicts.REJECTED: "is-rejected",
-    verdicts.UNSHOWN: "is-unshown",
-    verdicts.UNTESTED: "is-untested",
-}
+SCRIPTS = ("core", "draw", "search", "model", "theme", "network", "through", "dials")
+SCRIPTS += ("front", "screens", "inside")
 OPTIONAL = ("url", "repository-code", "date-released")  # of CITATION.cff
 CLEAN = 0.05  # of what a cut makes wrong, so much may be wrong modulo another prime
 
@@ -44,7 +26,7 @@ def page(
     """The front page over these pages of the appendix, for the headline run; ``hero`` is what
     ``hero.data`` wrote of it, ``cff`` what CITATION.cff holds."""
     judged = verdicts.judged(results)
-    counts = [(x, sum(v["verdict"] == x for v in judged.values())) for x in SIGNS]
+    tally = [(x, sum(v["verdict"] == x for v in judged.values())) for x in verdicts.VERDICTS]
     [paper] = cff["references"]
     said = numbers.found(results)
     return rendered(
@@ -59,8 +41,7 @@ def page(
         numbers=said,
         data=hero and hero | {"gating": said["accounts"] and gating(said["accounts"])},
         verdicts=judged,
-        tally=[(x, count) for x, count in counts if count],
-        signs=SIGNS,
+        tally=tally,
         sections=sections(made),
         pages={x.file for x in made},
         cff=dict.fromkeys(OPTIONAL, "") | {**cff},

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sympy.ntheory import factorint
+from sympy.ntheory import factorint, multiplicity
 
 from report.code.run_data import digits
 from strata.architecture import architecture_of
 from strata.measure import activations
-from strata.monoid import JClass, axes, axis_primes, classes, frequencies, prime_powers
+from strata.monoid import JClass, axis_primes, classes, frequencies, prime_powers
 from strata.patch import ablations, projections, routing, specificity
 from strata.patch.ablations import Subject
 from strata.patch.patching import Outcome
@@ -99,32 +99,19 @@ def chance(q: int) -> float:
 def circle(q: int) -> Json:
     """Where each residue modulo the prime power q is drawn: (ring, turn), ring 0 the centre.
 
-    Those with one valuation share a ring, in the order of the powers of a generator where there is
-    one: multiplication by a unit then turns the ring. 0 is the centre.
+    A class is a ring, in algebraic order, that of the powers of a generator where there is one:
+    multiplication by a unit then turns the ring. 0 is the centre.
 
     >>> circle(5)["places"]
     [[0, 0.0], [1, 0.0], [1, 0.25], [1, 0.75], [1, 0.5]]
     """
     [(p, k)] = factorint(q).items()
     places = [[0, 0.0] for _ in range(q)]
-    for v in range(k):
-        units = ordered(p ** (k - v))
-        for i, u in enumerate(units):
-            places[p**v * u] = [k - v, i / len(units)]
+    for J in (J for J in classes(q) if J.d < q):
+        ring = k - multiplicity(p, J.d)
+        for i, r in enumerate(J.elements):
+            places[r] = [ring, i / len(J)]
     return {"q": q, "prime": p, "rings": k, "places": places}
-
-
-def ordered(q: int) -> list[int]:
-    """The units modulo a prime power: 1, g, g², …, or ascending where no g generates them.
-
-    >>> ordered(5), ordered(8)
-    ([1, 2, 4, 3], [1, 3, 5, 7])
-    """
-    known = axes(q)
-    if len(known) > 1:
-        return [x for x in range(q) if x % 2]
-    order, g = known[0] if known else (1, 1)
-    return [pow(g, i, q) for i in range(order)]
 
 
 def chosen(J: JClass, mask: np.ndarray) -> list[list[int]]:
@@ -192,17 +179,11 @@ def changed(subject: Subject, change: Json) -> Outcome:
 
 
 def wrong(subject: Subject, outcome: Outcome) -> Json:
-    """Shares of all ordered pairs: wrong answers; wrong modulo each prime power of n, and modulo
-    that one alone."""
-    rig = subject.rig
-    off = {q: (outcome.answer - rig.label) % q != 0 for q in prime_powers(rig.n)}
-    several = np.sum([*off.values()], axis=0)
+    """Shares of all ordered pairs: wrong answers; wrong modulo each prime power of n."""
+    rig, off = subject.rig, outcome.answer - subject.rig.label
 
     def share(rows: np.ndarray) -> float:
         return float(np.average(rows, weights=rig.count))
 
-    return {
-        "all": share(several > 0),
-        "modulo": {q: share(x) for q, x in off.items()},
-        "alone": {q: share(x & (several == 1)) for q, x in off.items()},
-    }
+    modulo = {q: share(off % q != 0) for q in prime_powers(rig.n)}
+    return {"all": share(off != 0), "modulo": modulo}

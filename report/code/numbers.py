@@ -169,20 +169,12 @@ def nearest(r: Results) -> Json:
     return {"runs": row[f"{kind} runs"], "share": row[f"{kind} median"]}
 
 
-NUMBERS = {
-    "components": components,
-    "embedding": embedding,
-    "cuts": cuts,
-    "attention": attention,
-    "accounts": accounts,
-    "mechanism": mechanism,
-    "nearest": nearest,
-}
+RULES = (components, embedding, cuts, attention, accounts, mechanism, nearest)
 
 
 def found(r: Results) -> Json:
     """The numbers of the screens, by what they are about; None for those that are not there."""
-    return {name: tried(rule, r) for name, rule in NUMBERS.items()}
+    return {rule.__name__: tried(rule, r) for rule in RULES}
 
 
 def tried(rule: Callable[[Results], Any], r: Results) -> Any:

@@ -26,8 +26,7 @@ from strata.task import operation
 Json = dict[str, Any]
 ZERO = 128  # the byte of a weight that is 0; the largest of its row are 1 and 255
 POINTS = 125  # epochs of a curve
-WHOLE = ("run", "n", "seed", "architecture", "epochs", "finite", "first_099", "epoch_099")
-SHOWN: Any = dict.fromkeys(WHOLE, True) | {"accuracy": {"all", "validation", "mirror_free"}}
+SHOWN = {"run", "n", "seed", "architecture", "epochs", "finite", "first_099", "epoch_099"}
 
 
 def page(weights: Arrays, history: pd.DataFrame, metrics: Metrics) -> Json:
@@ -68,7 +67,6 @@ def spectrum(W_E: np.ndarray, measured: ClassMetrics, n: int) -> Json:
         "share": digits(share[1:]),
         "key": (np.asarray(key) - 1).tolist(),
         "fve": measured.fve,
-        "components": measured.pca.components,
     }
 
 
@@ -137,55 +135,37 @@ def restored(model: Json, weights: Arrays) -> Arrays:
 
 
 def measure(weights: Arrays, model: Json, metrics: Metrics) -> tuple[dict[int, Json], Json]:
-    """One pass over all pairs with the run's weights and the page's: logits by class; fidelity."""
-    n = metrics.n
-    read = {c.d: Tally(jclass(c.d, n), c.character_fit) for c in metrics.classes if c.character_fit}
-    same, gap, largest, top = 0, 0.0, 0.0, np.zeros(len(weights["W_out"]), np.float32)
+    """With the run's weights and the page's, over all pairs: logits by class; fidelity."""
+    n, seen = metrics.n, []
+    same, gap, top = 0, 0.0, np.zeros(len(weights["W_out"]), np.float32)
     both = zip(blocks(weights, n), blocks(restored(model, weights), n), strict=True)
-    for (a, b, run), (_, _, shown) in both:
-        logits, other = run.logits, shown.logits
-        same += int((answers(logits) == answers(other)).sum())
-        gap = max(gap, float(np.abs(logits - other).max()))
-        largest = max(largest, float(np.abs(logits).max()))
+    for (_, _, run), (_, _, shown) in both:
+        seen.append(run.logits)
+        same += int((answers(run.logits) == answers(shown.logits)).sum())
+        gap = max(gap, float(np.abs(run.logits - shown.logits).max()))
         top = np.maximum(top, run.mlp.max(axis=0))
-        for tally in read.values():
-            tally.add(a, b, logits)
-    fidelity = {"answers": same, "pairs": n * n, "gap": gap, "largest": largest}
+    logits = np.concatenate(seen)
+    fidelity = {"answers": same, "pairs": n * n, "gap": gap}
+    fidelity["largest"] = float(np.abs(logits).max())
     model["largest"] = digits(top)
-    return {d: tally.result() for d, tally in read.items()}, fidelity
+    read = {c.d: c.character_fit for c in metrics.classes if c.character_fit}
+    return {d: readout(jclass(d, n), fitted, logits) for d, fitted in read.items()}, fidelity
 
 
-class Tally:
-    """Centred logits of one class by quotient, over the prompts of its default pair of operands."""
-
-    def __init__(self, J: JClass, fitted: CharacterFit):
-        self.J, self.fitted = J, fitted
-        self.total, self.squares = np.zeros((2, len(J)))
-        self.low, self.high, self.prompts = np.full(len(J), np.inf), np.full(len(J), -np.inf), 0
-
-    def add(self, a: np.ndarray, b: np.ndarray, logits: np.ndarray) -> None:
-        """Take in a block of pairs."""
-        n, (d1, d2) = self.J.n, self.fitted.pair
-        rows = (np.gcd(a, n) == d1) & (np.gcd(b, n) == d2)
-        own = logits[np.ix_(rows, self.J.elements)]
-        y = character_fit.by_quotient(
-            own, position(n)[operation(a[rows], b[rows], n)], self.J.orders
-        )
-        self.total, self.squares = self.total + y.sum(axis=0), self.squares + (y**2).sum(axis=0)
-        self.low = np.minimum(self.low, y.min(axis=0, initial=np.inf))
-        self.high = np.maximum(self.high, y.max(axis=0, initial=-np.inf))
-        self.prompts += len(y)
-
-    def result(self) -> Json:
-        """For each quotient: the fitted logit; mean, deviation, smallest and largest actual one."""
-        mean = self.total / self.prompts
-        std = np.sqrt(np.maximum(self.squares / self.prompts - mean**2, 0))
-        f = self.fitted
-        fit = character_fit.Fit(f.r2, f.prompts, f.frequencies, f.coefficients)
-        columns = {"fitted": character_fit.profile(fit, self.J.orders), "mean": mean, "std": std}
-        columns |= {"low": self.low, "high": self.high}
-        found = {name: digits(x) for name, x in columns.items()}
-        return {"readout": found | {"r2": f.r2, "pair": list(f.pair), "prompts": f.prompts}}
+def readout(J: JClass, fitted: CharacterFit, logits: Float[np.ndarray, "pairs n"]) -> Json:
+    """Centred logits of a class by quotient, over the prompts of its default pair of operands:
+    the fitted one; mean, deviation, smallest and largest of the actual ones."""
+    n, (d1, d2) = J.n, fitted.pair
+    a, b = np.divmod(np.arange(n * n), n)
+    rows = (np.gcd(a, n) == d1) & (np.gcd(b, n) == d2)
+    product = position(n)[operation(a[rows], b[rows], n)]
+    y = character_fit.by_quotient(logits[np.ix_(rows, J.elements)], product, J.orders)
+    fit = character_fit.Fit(fitted.r2, fitted.prompts, fitted.frequencies, fitted.coefficients)
+    columns = {"fitted": character_fit.profile(fit, J.orders)}
+    columns |= {"mean": y.mean(axis=0, dtype=float), "std": y.std(axis=0, dtype=float)}
+    columns |= {"low": y.min(axis=0), "high": y.max(axis=0)}
+    found = {name: digits(x) for name, x in columns.items()}
+    return {"readout": found | {"r2": fitted.r2, "pair": [d1, d2], "prompts": len(y)}}
 
 
 def digits(x: Any, count: int = 4) -> list[float | None]:

@@ -241,13 +241,8 @@ def words(folder: Path) -> Json:
 def table(stem: Path, made: Made, said: Mapping[str, Mapping[str, str]]) -> Section:
     """A table; its caption is its title where nothing else is said."""
     own = said.get(stem.name, {})
-    title = own.get("title") or caption(stem)
+    title = own.get("title") or store.read_json(stem.with_name(f"{stem.name}.json"))["caption"]
     return Section(stem, made, own.get("label", ""), title, prose(own.get("text", "")))
-
-
-def caption(stem: Path) -> str:
-    """The caption of a table."""
-    return store.read_json(stem.with_name(f"{stem.name}.json"))["caption"]
 
 
 def figure(stem: Path, made: Made, notebook: Path, n: object = "") -> Section:

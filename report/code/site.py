@@ -1,15 +1,17 @@
 """What all pages share: the templates of site/, the bar, colours of figures, data for scripts."""
 
 import json
+import re
 from functools import cache
 from typing import Any
 
 import jinja2
+from markupsafe import Markup
 
 from strata.plots import base
 
 # The scripts of a page without panels, in the order in which they need one another.
-PLAIN = ("core", "search", "page")
+PLAIN = ("core", "draw", "search", "page")
 BAR = (
     ("Contents", "appendix/index.html"),
     ("Models", "cards/index.html"),
@@ -25,6 +27,16 @@ def rendered(template: str, root: str, here: str = "", **values: Any) -> str:
     bar."""
     shared = {"root": root, "here": here, "look": LOOK, "bar": BAR}
     return environment().get_template(template).render(shared | values)
+
+
+def dressed(page: str, root: str, here: str = "") -> str:
+    """The page of an executed notebook in the clothes of the report."""
+    parts = re.search(r"<title>(.*?)</title>\s*<style>(.*?)</style>.*<body>(.*)</body>", page, re.S)
+    assert parts
+    title, style, body = map(Markup, parts.groups())
+    colours = "\n".join(x for x in style.splitlines() if ".highlight" in x)
+    shown = {"title": title, "colours": Markup(colours), "body": body}
+    return rendered("notebook.html", root, here, scripts=PLAIN, **shown)
 
 
 @cache

@@ -3,9 +3,7 @@ of the whole network, and spectra and principal components of the embedding."""
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from jaxtyping import Float
 
 from report.code.run_data import digits, pack
 
@@ -49,7 +47,10 @@ def embedding(run: str, found: pd.DataFrame, measured: pd.DataFrame) -> Json:
     """Amplitudes of each class and residues on three principal components (columns epoch, of,
     place, value), 8 bits a number, and how many mirror-free pairs were right then."""
     of = found["of"].astype(str)
-    rows = {kind: matrix(found.loc[of == kind]) for kind in of.unique()}
+    rows = {
+        kind: found.loc[of == kind].pivot(index="epoch", columns="place", values="value").to_numpy()
+        for kind in of.unique()
+    }
     whole = measured.loc[(measured["measure"] == "mirror_free_accuracy") & (measured["of"] == "")]
     return {
         "run": run,
@@ -59,8 +60,3 @@ def embedding(run: str, found: pd.DataFrame, measured: pd.DataFrame) -> Json:
         "points": [pack(rows[kind]) for kind in rows if kind.startswith("PC")],
         "share": [digits(row) for row in rows["share"]],
     }
-
-
-def matrix(rows: pd.DataFrame) -> Float[np.ndarray, "epochs places"]:
-    """The numbers of one kind, a row for each checkpoint."""
-    return rows.pivot(index="epoch", columns="place", values="value").to_numpy(np.float64)

@@ -12,6 +12,7 @@ from report.code.numbers import Missing, Results, components, tried
 Json = dict[str, Any]
 HOLDS, DIFFERS, REJECTED = "holds", "differs", "rejected by intervention"
 UNSHOWN, UNTESTED = "not shown", "not tested"  # too few runs to say; no run
+VERDICTS = (HOLDS, DIFFERS, REJECTED, UNSHOWN, UNTESTED)
 # What the study of the architecture says of a modulus that has its seeds.
 SAID = {HOLDS, UNSHOWN, "not decided", "the opposite", "better", "worse"}
 

@@ -3,7 +3,6 @@ and tables."""
 
 import re
 from collections.abc import Callable
-from functools import cache
 from os.path import normpath
 from pathlib import Path
 from typing import NamedTuple
@@ -18,10 +17,9 @@ Target = Callable[[str], str | None]  # where a file of the repository is in the
 
 
 class Text(NamedTuple):
-    """A piece of Markdown: its title, its headings and itself as HTML."""
+    """A piece of Markdown: its title and itself as HTML."""
 
     title: str
-    headings: list[str]
     html: Markup
 
 
@@ -56,23 +54,17 @@ def page(path: Path, target: Target) -> Text:
 def text(source: str, folder: str, target: Target) -> Text:
     """Markdown of a folder; its first heading is the title."""
     html, state = dialect(Renderer(folder, target)).parse(source)
-    headings = [plain(text) for _, _, text in state.env["toc_items"]]
-    return Text(headings[0] if headings else "", headings[1:], Markup(html))
+    titles = [plain(text) for _, _, text in state.env["toc_items"]]
+    return Text(titles[0] if titles else "", Markup(html))
 
 
-def prose(text: str) -> Markup:
-    """A few paragraphs without links.
+def prose(source: str) -> Markup:
+    """A few paragraphs whose links lead nowhere.
 
     >>> prose("of each *W_OV*")
     Markup('<p>of each <em>W<sub>OV</sub></em></p>\\n')
     """
-    return Markup(paragraphs()(text.strip()))
-
-
-@cache
-def paragraphs() -> mistune.Markdown:
-    """What reads words that link nowhere."""
-    return dialect(mistune.HTMLRenderer(escape=False))
+    return text(source.strip(), "", lambda _: None).html
 
 
 def dialect(renderer: mistune.HTMLRenderer) -> mistune.Markdown:

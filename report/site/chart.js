@@ -2,14 +2,8 @@
 // Drawing: axes and marks in SVG over cells on a canvas; a cursor that the pointer or the arrow keys move, and what a
 // click or Enter on it does.
 strata.chart = (() => {
-  const { css } = strata.theme, NS = "http://www.w3.org/2000/svg";
+  const { css } = strata.theme, { svg: node, html } = strata.draw;
 
-  function node(name, attributes = {}, text = null) {
-    const found = document.createElementNS(NS, name);
-    for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
-    if (text !== null) found.textContent = text;
-    return found;
-  }
   // At most `count` round numbers, or the powers of ten, in a range.
   function ticks([low, high], log, count) {
     if (log) {
@@ -93,9 +87,7 @@ strata.chart = (() => {
   // at(px, py): the thing there, or null; step(thing, dx, dy): the next one that way; first: where keys begin; find(key).
   // A thing has key, x and y in pixels, text, and pick, what choosing it does, or null.
   function cursor(chart, { at, step, first, find }) {
-    const { plot, svg } = chart, tip = document.createElement("div");
-    tip.className = "tip";
-    tip.setAttribute("aria-live", "polite");
+    const { plot, svg } = chart, tip = html("div", { class: "tip", "aria-live": "polite" });
     plot.append(tip);
     const halo = svg.appendChild(node("circle", { r: 7, class: "halo", visibility: "hidden" }));
     let now = null;
@@ -145,5 +137,5 @@ strata.chart = (() => {
     if (things.length) cursor(chart, { at, step, first: () => things[0],
       find: key => things.find(thing => thing.key === key) ?? null });
   }
-  return { node, open, cells, whole, cursor, scattered };
+  return { open, cells, whole, cursor, scattered };
 })();

@@ -1,10 +1,10 @@
 "use strict";
-// Small drawings: elements, and what several pictures share. Colours are those of front.css.
+// Elements, and what several pictures of the front page share.
 strata.draw = (() => {
   const NS = "http://www.w3.org/2000/svg";
   function make(node, attributes, children) {
     for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
-    node.append(...children.flat());
+    node.append(...children.flat().filter(child => child !== undefined));
     return node;
   }
   const svg = (tag, attributes = {}, ...children) => make(document.createElementNS(NS, tag), attributes, children);

@@ -1,20 +1,12 @@
 "use strict";
 // An element, or a product of two: class, coordinates, local inverse, its rows, the model's answer.
 {
-  const { J, low, share, round } = strata.theme, model = strata.model;
+  const { J, low, share, round } = strata.theme, { html } = strata.draw, model = strata.model;
   const whole = (text, n) => /^\d+$/.test(text) && +text < n ? +text : null;
 
   // The choice a, b of the address, as far as this run has such residues.
   strata.pair = run => ({ a: whole(strata.get("a"), run.n), b: whole(strata.get("b"), run.n) });
 
-  function tag(name, text, more = {}) {
-    return Object.assign(document.createElement(name), { textContent: text }, more);
-  }
-  function facts(pairs) {
-    const list = document.createElement("dl");
-    for (const [term, text] of pairs) list.append(tag("dt", term), tag("dd", text));
-    return list;
-  }
   function element(run, a) {
     const K = model.classAt(run, a), t = model.coordinates(run, a), inverse = model.sharp(run, a);
     const group = K.orders.map(q => `ℤ${low(q)}`).join(" × ");
@@ -59,7 +51,8 @@
   strata.facts = run => {
     const { a, b } = strata.pair(run);
     if (a === null) return [];
-    const head = tag("b", b === null ? `${a} mod ${run.n}` : `${a} × ${b} mod ${run.n}`);
-    return [head, ` ${run.run}`, facts(b === null ? element(run, a) : product(run, a, b))];
+    const head = html("b", {}, b === null ? `${a} mod ${run.n}` : `${a} × ${b} mod ${run.n}`);
+    const facts = b === null ? element(run, a) : product(run, a, b);
+    return [head, ` ${run.run}`, html("dl", {}, facts.flatMap(([term, text]) => [html("dt", {}, term), html("dd", {}, text)]))];
   };
 }

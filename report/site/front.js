@@ -114,7 +114,8 @@ addEventListener("DOMContentLoaded", () => {
     screen.near = isIntersecting;
     if (isIntersecting && screen.stale) redraw(screen, state());
   }), { rootMargin: "200px" });
-  strata.front = { hero, cut, later, whole };
+  const gcd = (x, y) => y ? gcd(y, x % y) : x, classOf = c => hero.classes.findIndex(x => x.d === gcd(c, n));
+  strata.front = { hero, cut, later, whole, classOf };
   strata.screen = (name, draw, setup = () => {}) => {
     const box = $(`${name}-picture`);
     if (!box) return;
@@ -123,7 +124,11 @@ addEventListener("DOMContentLoaded", () => {
     screens.push(screen);
     seen.observe(box);
   };
-  strata.redraw = name => { const screen = screens.find(x => x.box.id === `${name}-picture`); if (screen?.near) redraw(screen, state()); };
+  strata.redraw = name => {
+    const screen = screens.find(x => x.box.id === `${name}-picture`);
+    screen.stale = true;
+    if (screen.near) redraw(screen, state());
+  };
 
   for (const key of ["a", "b"]) {
     const field = $(key);
@@ -158,6 +163,7 @@ addEventListener("DOMContentLoaded", () => {
       $("kept").textContent = `Computed in this page from weights of 8 bits, which change ${pairs - answers} of ${many(pairs)} answers.`;
     }
     draw();
+    if (hero.picture) strata.script("site/picture.js");
   }, error => { $("kept").textContent = error.message; });
   for (const kind of ["pointermove", "pointerdown", "keydown", "scroll", "focusin"]) addEventListener(kind, load, { once: true, passive: true });
   if (state().answer === null) load(); else setTimeout(load, 3000);

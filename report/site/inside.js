@@ -2,9 +2,8 @@
 // Two looks into the network of the front page: the map of its embedding, and its code.
 addEventListener("DOMContentLoaded", () => {
   if (!strata.front) return;
-  const { hero, whole } = strata.front, { n, classes, powers } = hero;
+  const { hero, whole, classOf } = strata.front, { n, classes, powers } = hero;
   const { svg, html, percent, picture, say, put } = strata.draw, { J, shape, color } = strata.theme, largest = powers.at(-1).q;
-  const gcd = (x, y) => y ? gcd(y, x % y) : x;
 
   // ---- the embedding: one map twice, its plain Fourier transform, one slider ---------------------
   const last = (hero.epochs ?? []).length - 1;
@@ -15,14 +14,13 @@ addEventListener("DOMContentLoaded", () => {
     const [[x0, x1], [y0, y1]] = [ends(0), ends(1)], scale = 300 / Math.max(x1 - x0, y1 - y0, 1e-9);
     return points.map(p => [170 + (p[0] - (x0 + x1) / 2) * scale, 170 - (p[1] - (y0 + y1) / 2) * scale]);
   }
-  const about = c => `${c}: in ${J(gcd(c, n))}; ${powers.map(({ q }) => `${c % q} modulo ${q}`).join(", ")}.`;
+  const about = c => `${c}: in ${J(classes[classOf(c)].d)}; ${powers.map(({ q }) => `${c % q} modulo ${q}`).join(", ")}.`;
   const moved = c => maps.forEach(({ marks, ring }) => ring.setAttribute("transform", marks[c].getAttribute("transform")));
   // By class as shapes, by residue as digits.
   function built(box) {
-    const kind = c => classes.findIndex(x => x.d === gcd(c, n));
     const looks = [
       ["sorted", "The residues on two principal components, by class",
-        c => svg("path", { d: shape(kind(c)), fill: color(kind(c)), class: "point" })],
+        c => svg("path", { d: shape(classOf(c)), fill: color(classOf(c)), class: "point" })],
       ["three", `The same, each written as its residue modulo ${largest}`,
         c => svg("text", { class: "digit", fill: color(c % largest % 8) }, c % largest)],
     ];
@@ -128,11 +126,7 @@ addEventListener("DOMContentLoaded", () => {
       star(x(nearest), y(apart[nearest]) - 6), svg("text", { x: x(nearest), y: 142, class: `name ${side}` }, `nearest: ${nearest}`));
   }
   strata.screen("code", (box, width, now) => {
-    if (!code) {
-      if (hero.picture) strata.script("site/picture.js").catch(error => say(box, error.message));
-      return;
-    }
-    if (!now.stream) return;
+    if (!code || !now.stream) return;
     const { dot } = strata.model, product = now.a * now.b % n;
     const point = code.offset.map((start, j) => now.stream.reduce((sum, s, i) => sum + s * code.read[i][j], start));
     // ½ (point − w)ᵀ M (point − w) for the codeword w of each candidate.

@@ -18,12 +18,9 @@
     return found;
   }
   // What the colours say, under a map.
-  function legend(chart, map, top, label, format, turned = false) {
-    const box = document.createElement("div"), bar = document.createElement("i");
-    box.className = "legend";
-    bar.style.background = gradient(map, turned);
-    box.append(`${label}: ${format(0)} `, bar, ` ${format(top)}`);
-    chart.plot.append(box);
+  function legend(chart, map, top, label, format) {
+    const bar = strata.draw.html("i", { style: `background: ${gradient(map)}` });
+    chart.plot.append(strata.draw.html("div", { class: "legend" }, `${label}: ${format(0)} `, bar, ` ${format(top)}`));
   }
   // The cursor over rows × columns cells of a side in pixels.
   function grid(chart, rows, columns, side, thing) {

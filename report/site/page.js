@@ -48,12 +48,12 @@ addEventListener("DOMContentLoaded", () => {
     opened.forEach(x => { x.open = true; });
   });
   addEventListener("afterprint", () => opened.forEach(x => { x.open = false; }));
-  // A table that is wider than its place can be scrolled by keys, and is no stop where it is not.
+  // What is wider than its place can be scrolled by keys, and is no stop where it is not.
   const wide = new ResizeObserver(boxes => boxes.forEach(({ target }) => {
     if (target.scrollWidth > target.clientWidth + 1) target.tabIndex = 0;
     else target.removeAttribute("tabindex");
   }));
-  document.querySelectorAll(".scroll").forEach(x => wide.observe(x));
+  document.querySelectorAll(".scroll, main pre, .output_html").forEach(x => wide.observe(x));
 
   // `make report` names the commit of the working tree that it serves; a file cannot know its own.
   const commit = new URLSearchParams(location.search).get("commit") ?? "";

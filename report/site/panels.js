@@ -1,6 +1,7 @@
 "use strict";
 // A view draws one run, and a second one beside it: in slots with choosers, a plot and a line of words each.
 strata.panel = box => {
+  const { html } = strata.draw;
   const first = box.querySelector(".slot"), empty = first.cloneNode(true), slots = [];
   const single = ["training", "epochs"].includes(box.dataset.view); // these draw one picture of all that is chosen
   let near = false, runs = [];
@@ -8,11 +9,8 @@ strata.panel = box => {
   function slotOf(root, suffix) {
     const part = name => root.querySelector("." + name), held = {}, cache = new Map();
     function field(key, label, input) {
-      const found = document.createElement("label");
-      Object.assign(found, { className: "field", textContent: label + " " });
       held[key] = Object.assign(input, { name: key + suffix });
-      found.append(input);
-      part("controls").append(found);
+      part("controls").append(html("label", { class: "field" }, label + " ", input));
       return input;
     }
     const slot = {
@@ -33,7 +31,7 @@ strata.panel = box => {
       },
       // A chooser whose value the address keeps; a value that this run lacks gives way. The second run follows the first.
       choose: (key, label, options, otherwise) => {
-        const input = held[key] ?? field(key, label, document.createElement("select")), values = JSON.stringify(options);
+        const input = held[key] ?? field(key, label, html("select")), values = JSON.stringify(options);
         const known = value => options.some(([x]) => x === value), leading = strata.get(key, otherwise);
         if (suffix && known(leading)) otherwise = leading;
         if (input.dataset.options !== values) input.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
@@ -44,7 +42,7 @@ strata.panel = box => {
         return input.value = known(wanted) ? wanted : otherwise;
       },
       slide: (key, label, low, high, otherwise, hidden = false) => {
-        const input = held[key] ?? field(key, label, Object.assign(document.createElement("input"), { type: "range" }));
+        const input = held[key] ?? field(key, label, html("input", { type: "range" }));
         Object.assign(input, { min: low, max: high, step: 1 });
         input.oninput = () => slot.set({ [key]: input.value === otherwise ? null : input.value }, true);
         input.onchange = strata.settle;

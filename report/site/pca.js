@@ -1,7 +1,8 @@
 "use strict";
 // The residues on the first principal components: two of them, or three, turned as the reader likes.
 {
-  const { J, color, shape, css, share, ramp } = strata.theme, { open, scattered, node } = strata.chart, model = strata.model;
+  const { J, color, shape, css, share, ramp } = strata.theme, { open, scattered } = strata.chart, model = strata.model;
+  const { svg: node, html } = strata.draw;
 
   // By class, or by residue modulo a prime: what each residue is painted as, and the names of the paints.
   function painter(run, by) {
@@ -14,17 +15,8 @@
       look: i => i ? [shape(0), `rgb(${colour((i - 1) / Math.max(p - 2, 1))})`] : [shape(1), color(1)] };
   }
   function legend(plot, { names, look }, title) {
-    const list = document.createElement("ul");
-    list.className = "legend";
-    list.append(title);
-    names.forEach((name, i) => {
-      const item = document.createElement("li"), [d, fill] = look(i);
-      const svg = node("svg", { viewBox: "-1.5 -1.5 3 3", width: 13, height: 13, "aria-hidden": "true" });
-      svg.append(node("path", { d, fill }));
-      item.append(svg, name);
-      list.append(item);
-    });
-    plot.append(list);
+    const mark = ([d, fill]) => node("svg", { viewBox: "-1.5 -1.5 3 3", width: 13, height: 13, "aria-hidden": "true" }, node("path", { d, fill }));
+    plot.append(html("ul", { class: "legend" }, title, names.map((name, i) => html("li", {}, mark(look(i)), name))));
   }
   const primes = n => Array.from({ length: n - 1 }, (_, i) => i + 2)
     .filter(p => n % p === 0 && !Array.from({ length: p }, (_, i) => i).some(q => q > 1 && p % q === 0));

@@ -2,10 +2,8 @@
 // The pictures of the screens below the dials. Each is drawn when it is in view.
 addEventListener("DOMContentLoaded", () => {
   if (!strata.front) return;
-  const { hero, cut } = strata.front, { n, classes, powers } = hero;
+  const { hero, cut, classOf } = strata.front, { n, classes, powers } = hero;
   const { svg, html, percent, picture, choice, at, arc, say, put } = strata.draw, { J } = strata.theme;
-  const gcd = (x, y) => y ? gcd(y, x % y) : x;
-  const classOf = c => classes.findIndex(x => x.d === gcd(c, n));
 
   // ---- what a dial is: the powers of a generator, and a wave over them ---------------------------
   const { q: Q, places, rings } = powers.at(-1), shown = { power: 3, wave: 1 };

@@ -2,7 +2,7 @@
 // The field of the bar: a word of the report, a residue, or a product of two. Words come from the list of all sections,
 // which is loaded when someone looks for one.
 {
-  const field = document.getElementById("element"), panel = document.getElementById("found");
+  const { html } = strata.draw, field = document.getElementById("element"), panel = document.getElementById("found");
   const here = Boolean(document.getElementById("run"));
   const typed = text => text.trim().match(/^(\d+)(?:\s*[·×x*,\s]\s*(\d+))?$/);
 
@@ -37,14 +37,9 @@
     return text.slice(at, at + 110).replace(at ? /^\S*\s/ : "", at ? "… " : "").replace(end ? /\s\S*$/ : "", end ? " …" : "");
   }
   function results(text) {
-    const words = text.toLowerCase().split(/\s+/), found = matching(words), list = document.createElement("ul");
-    for (const [page, name, heading, own] of found) {
-      const item = document.createElement("li"), link = document.createElement("a");
-      link.href = strata.root + page + (name && "#" + name);
-      link.textContent = heading;
-      item.append(link, document.createElement("br"), excerpt(own, words[0]));
-      list.append(item);
-    }
+    const words = text.toLowerCase().split(/\s+/), found = matching(words);
+    const list = html("ul", {}, found.map(([page, name, heading, own]) => html("li", {},
+      html("a", { href: strata.root + page + (name && "#" + name) }, heading), html("br"), excerpt(own, words[0]))));
     return [found.length ? `${found.length} ${found.length === 1 ? "place" : "places"} with “${text}”` : `Nothing here has “${text}”`, list];
   }
   // The panel shows what was looked for, or else the residue or the product, or goes.
@@ -56,10 +51,9 @@
     panel.className = text ? "words" : "";
     if (document.activeElement !== field) field.value = text || (run ? strata.named(run) : "");
     if (!shown.length) return;
-    const close = document.createElement("button"), head = document.createElement("p");
-    Object.assign(close, { type: "button", textContent: "close", onclick: strata.close });
-    head.append(...shown.slice(0, -1), close);
-    panel.replaceChildren(head, shown.at(-1));
+    const close = html("button", { type: "button" }, "close");
+    close.onclick = strata.close;
+    panel.replaceChildren(html("p", {}, ...shown.slice(0, -1), close), shown.at(-1));
   };
   strata.close = () => strata.set(strata.get("find") ? { find: null } : { a: null, b: null });
 

@@ -35,7 +35,7 @@
       const key = new Set(K.key);
       K.share.forEach((y, i) => {
         const top = Y(Math.max(y, floor)), is = key.has(i), x = X(start + i);
-        chart.svg.append(strata.chart.node("rect", { x: x - width / 2, y: top, width, height: Y(floor) - top, fill: is ? color(1) : grey }));
+        chart.svg.append(strata.draw.svg("rect", { x: x - width / 2, y: top, width, height: Y(floor) - top, fill: is ? color(1) : grey }));
         things.push({ x, y: top, pick: () => slot.set({ class: chosen === "all" ? K.d : null }),
           text: `${J(K.d)}, k = (${model.tuple(i + 1, K.orders).join(", ")}) on ${group(K.orders)}: ${share(y)} of the energy${is ? ", key" : ""}` });
       });

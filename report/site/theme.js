@@ -35,6 +35,6 @@ strata.theme = (() => {
       return rows[i].map((c, k) => Math.round(c + (at - i) * (rows[i + 1][k] - c)));
     };
   }
-  const gradient = (name, turned) => `linear-gradient(to ${turned ? "left" : "right"}, ${look[name].join(", ")})`;
+  const gradient = name => `linear-gradient(to right, ${look[name].join(", ")})`;
   return { color, shape, J, low, css, share, round, ramp, gradient, red: look.red, grey: look.grey, dark };
 })();

@@ -17,15 +17,15 @@ import pandas as pd
 
 from report.code import appendix, front, numbers, training, words
 from report.code.sections import Section, carried, sections
-from report.code.site import PLAIN, rendered, script
+from report.code.site import PLAIN, dressed, rendered, script
 from report.code.words import Text
 from strata import store
 from strata.params import load
 from strata.run import command, read_yaml
 
 SITE, DOCS = Path("report/site"), Path("docs")
-# Tables over the training of a run; there are none where there is no such study.
-MEASURED, EMBEDDING = "studies/dynamics/data/dynamics", "studies/dynamics/data/grokking"
+# Tables over the training of a run: measures, its embedding. There are none without this study.
+TRAININGS = ("studies/dynamics/data/dynamics", "studies/dynamics/data/grokking")
 PICTURE = Path("studies/mechanism/data/picture.json")  # of the headline run, if it is its code
 Json = dict[str, Any]
 
@@ -70,19 +70,6 @@ def tutorials() -> dict[str, Text]:
     return found
 
 
-def trainings(names: list[str]) -> Iterator[tuple[str, Json, Json]]:
-    """Of each run that has them, its measures and its embedding at checkpoints."""
-    for name in names:
-        paths = [Path(folder, f"{name}.parquet") for folder in (MEASURED, EMBEDDING)]
-        if all(path.is_file() for path in paths):
-            measured, embedding = map(pd.read_parquet, paths)
-            yield (
-                name,
-                training.measures(name, measured),
-                training.embedding(name, embedding, measured),
-            )
-
-
 def copied(shown: list[Section], out: Path) -> None:
     """Nothing of an earlier report; files under the names that they have in the repository."""
     for name in ("site", "files", "appendix", "docs"):
@@ -91,7 +78,8 @@ def copied(shown: list[Section], out: Path) -> None:
         store.write_bytes(out / "files" / path, store.read_bytes(path))
     for s in shown:
         if s.notebook:
-            store.write_text(out / f"{s.path}.html", s.page)
+            root = "../" * s.path.count("/")
+            store.write_text(out / f"{s.path}.html", dressed(s.page, root))
     for path in sorted(SITE.iterdir()):
         if path.suffix in {".js", ".css"}:
             store.write_bytes(out / "site" / path.name, store.read_bytes(path))
@@ -100,10 +88,15 @@ def copied(shown: list[Section], out: Path) -> None:
 def known(curves: str, out: Path) -> dict[str, list[int]]:
     """What every page knows of every run, as scripts; the checkpoints of those that have any."""
     listed, checkpoints = store.read_json(curves), {}
-    for name, measured, embedding in trainings([x["run"] for x in listed]):
-        checkpoints[name] = embedding["epochs"]
-        store.write_text(out / f"epochs-{name}.js", script("checkpoints", measured))
-        store.write_text(out / f"embedding-{name}.js", script("through", embedding))
+    for name in (x["run"] for x in listed):
+        paths = [Path(folder, f"{name}.parquet") for folder in TRAININGS]
+        if all(path.is_file() for path in paths):
+            measured, embedding = map(pd.read_parquet, paths)
+            found = training.embedding(name, embedding, measured)
+            checkpoints[name] = found["epochs"]
+            store.write_text(out / f"embedding-{name}.js", script("through", found))
+            found = training.measures(name, measured)
+            store.write_text(out / f"epochs-{name}.js", script("checkpoints", found))
     listed = [x | {"checkpoints": checkpoints.get(x["run"], [])} for x in listed]
     store.write_text(out / "runs.js", script("list", listed))
     return checkpoints

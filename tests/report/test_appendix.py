@@ -190,7 +190,8 @@ def test_spectra_and_components_go_through_the_training(reader):
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_axe_finds_nothing_above_minor(width, dark, reader):
-    for page in ("index.html", f"appendix/figures.html#{MAP}", WAVES, "cards/index.html", TERMS):
+    own = ("cards/index.html", f"cards/{RUN}.html", "docs/one.html", TERMS)
+    for page in ("index.html", f"appendix/figures.html#{MAP}", WAVES, *own):
         reader.open(page, width, dark)
         axe = Axe(reader.chrome)
         axe.inject()
