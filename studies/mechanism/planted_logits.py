@@ -9,10 +9,10 @@ from strata.monoid import axis_primes, chi, classes, frequencies
 from studies import params
 from studies.mechanism import by_hand
 from studies.mechanism.code import decision, descriptions, logits
-from studies.mechanism.code.characters import Part, local
+from studies.mechanism.code.characters import local
 from studies.mechanism.code.descriptions import class_indicators
 from studies.mechanism.code.logits import Profiles
-from studies.mechanism.code.records import Logits
+from studies.mechanism.code.records import Logits, Part
 
 ACCOUNTS = params.load(ROOT).accounts
 SHARED = {

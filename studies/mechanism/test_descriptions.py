@@ -8,6 +8,7 @@ from strata.monoid import classes, unit
 from strata.statistics import folds
 from studies.mechanism.code import characters, descriptions
 from studies.mechanism.code.characters import Characters
+from studies.mechanism.code.records import Part
 
 
 def some_keys(n, share=0.4, seed=0):
@@ -73,7 +74,7 @@ def powers(n):
 def test_a_shared_character_quotes_w_and_not_the_unit_coordinate_between_classes():
     n = 12  # 1 in J_1 and 2 in J_2... at p = 3: w = x mod 3, u(x) = x / d mod 12 / d
     found = characters.of_primes(n, every_key(n))
-    of_three = found.labels.index((characters.Part(3, 0, (1,)),))
+    of_three = found.labels.index((Part(3, 0, (1,)),))
     f = found.values[:, of_three]
     by_w = [1 if x % 3 == 1 else -1 if x % 3 == 2 else 0 for x in range(n)]
     by_unit = [0 if x % 3 == 0 else 1 if unit(x, n) % 3 == 1 else -1 for x in range(n)]

@@ -6,10 +6,10 @@ import pytest
 from strata.statistics import folds
 from studies.mechanism import by_hand
 from studies.mechanism.code import codewords, decide, dictionary, gating
-from studies.mechanism.code.characters import Part
 from studies.mechanism.code.descriptions import weights_of
 from studies.mechanism.code.dictionary import Gate
 from studies.mechanism.code.pairs import Profile
+from studies.mechanism.code.records import Part
 
 CHOSEN = {3: [1], 5: [1], 11: [2, 3]}
 

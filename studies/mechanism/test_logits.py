@@ -11,7 +11,7 @@ from strata.measure.fourier import conjugate
 from strata.monoid import classes
 from strata.run import Run
 from studies.mechanism.code import decision, descriptions, logits
-from studies.mechanism.code.characters import Part, local
+from studies.mechanism.code.characters import local
 from studies.mechanism.code.descriptions import class_indicators
 from studies.mechanism.planted_logits import (
     ACCOUNTS,
@@ -137,7 +137,7 @@ def test_coefficients_between_classes_are_those_of_the_split_columns(n):
     N, same, d = descriptions.weights_of(n), same_class(n), np.gcd(np.arange(n), n)
     split = []
     for x in at.characters:
-        X = waves(np.prod([local(n, Part(p.p, p.v, p.k)) for p in x.parts], axis=0))
+        X = waves(np.prod([local(n, part) for part in x.parts], axis=0))
         split += [X * same, X * ~same]
         for i, own in enumerate(x.classes):
             for j, other in enumerate(x.classes):

@@ -8,7 +8,6 @@ and products of these over several primes.
 
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Complex, Float, Int
@@ -17,17 +16,7 @@ from sympy.ntheory import factorint
 from strata.measure.character_fit import half
 from strata.monoid import JClass, axes, chi, classes, frequencies, jclass, position
 from strata.patch.projections import Masks
-
-
-class Part(NamedTuple):
-    """A character of (Z/p^(κ−v))^× with frequency k, nonzero, on residues of valuation v."""
-
-    p: int
-    v: int
-    k: tuple[int, ...]
-
-
-Label = tuple[Part, ...]  # by ascending p
+from studies.mechanism.code.records import Label, Part
 
 
 @dataclass(frozen=True)

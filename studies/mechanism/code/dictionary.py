@@ -15,9 +15,10 @@ from sympy.ntheory import factorint
 from strata.monoid import classes, jclass
 from strata.patch.projections import Masks, others
 from studies.mechanism.code import anova, characters
-from studies.mechanism.code.characters import Characters, Label, local, valuations
+from studies.mechanism.code.characters import Characters, local, valuations
 from studies.mechanism.code.descriptions import prime_indicators
 from studies.mechanism.code.pairs import Profile
+from studies.mechanism.code.records import Label
 
 ZERO = 1e-10  # singular values below this times the largest, and parts of functions, count as 0
 

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from strata.monoid import classes
 from studies.mechanism.code.characters import Characters
 from studies.mechanism.code.descriptions import class_indicators, weights_of
-from studies.mechanism.code.records import CharacterPart, SharedCharacter
+from studies.mechanism.code.records import SharedCharacter
 
 
 class Cells(NamedTuple):
@@ -53,7 +53,7 @@ def shared(y: Float[np.ndarray, "n n"], f: Characters, total: float) -> list[Sha
             rest = inner[:, i].sum() - own_inner[i], squares[:, i].sum() - own_squares[i]
             found.append(
                 SharedCharacter(
-                    parts=tuple(CharacterPart(p=p, v=v, k=k) for p, v, k in parts),
+                    parts=parts,
                     same=float(own_inner[i] / own_squares[i]),
                     different=float(rest[0] / rest[1]),
                     explained=float(own_inner[i] ** 2 / own_squares[i] / total),

@@ -5,7 +5,7 @@ is that on a number, whose unit stands before it. NaN: nothing could be measured
 few numbers have several rows of one name, in order.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import nan
 
 import numpy as np
@@ -16,11 +16,10 @@ from strata.run import InputError
 from strata.statistics import folds
 from studies.mechanism.code import anova, codewords, decide, gating, neurons, proof, residual
 from studies.mechanism.code import dictionary as functions
-from studies.mechanism.code.characters import Part
 from studies.mechanism.code.decide import Row
 from studies.mechanism.code.dictionary import Dictionary
 from studies.mechanism.code.pairs import Pairs, Profile, all_pairs, profile
-from studies.mechanism.code.records import CharacterPart
+from studies.mechanism.code.records import Label
 from studies.params import MechanismSettings as Settings
 
 
@@ -113,9 +112,10 @@ def of_gates(y: Profile, key: Masks, use: Dictionary, settings: Settings) -> lis
     return rows
 
 
-def labelled(label: Iterable[Part | CharacterPart]) -> str:
+def labelled(label: Label) -> str:
     """A character by its primes, with valuation where it is not 0, and frequencies.
 
+    >>> from studies.mechanism.code.records import Part
     >>> labelled((Part(5, 0, (2,)), Part(11, 0, (3,))))
     'χ 5:2 11:3'
     """

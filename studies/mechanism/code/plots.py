@@ -4,12 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from strata.plots.base import COLORS, FAINT, GREY, RED, Axes
 from studies.mechanism.code import codewords, residual
 from studies.mechanism.code.dictionary import Dictionary
-from studies.mechanism.code.main_effects import prime_powers
 from studies.mechanism.code.pairs import Pairs, profile
 
 DOTS = 700  # pairs that are drawn
@@ -20,33 +19,23 @@ VERDICTS = {
 }
 
 
-class Plane(NamedTuple):
-    """Two functions of the code that tell the residues modulo Q apart: where the codewords of all
-    candidates are, and where the residual stream has each pair."""
-
-    Q: int
-    words: Float[np.ndarray, "n 2"]
-    points: Float[np.ndarray, "pairs 2"]
-
-
 class Picture(NamedTuple):
-    """A code, and half the square of the distance of one pair's point to every codeword."""
+    """Where the residual stream has each pair, by the functions of the code; one of the pairs; and
+    half the square of the distance of its point to every codeword."""
 
-    planes: list[Plane]
+    points: Float[np.ndarray, "pairs k"]
     pair: int
     distance: Float[np.ndarray, " n"]
 
 
 def picture(of: Pairs, use: Dictionary, a: int, b: int) -> Picture:
-    """A plane for each prime, and the pair (a, b)."""
+    """The points of all pairs, and the pair (a, b)."""
     x = residual.stream(of, use)
-    values = use.values
-    points = (of.residual - x.mean) @ np.linalg.pinv(x.mu) + of.N @ values / of.N.sum()
+    points = (of.residual - x.mean) @ np.linalg.pinv(x.mu) + of.N @ use.values / of.N.sum()
     pair = int(np.flatnonzero((of.a == min(a, b)) & (of.b == max(a, b)))[0])
-    M = codewords.nearest(profile(of), values)
-    apart = points[pair] - values
-    shown = [plane(Q, use, points) for Q in prime_powers(of.n)]
-    return Picture(shown, pair, ((apart @ M) * apart).sum(axis=1) / 2)
+    M = codewords.nearest(profile(of), use.values)
+    apart = points[pair] - use.values
+    return Picture(points, pair, ((apart @ M) * apart).sum(axis=1) / 2)
 
 
 def functions(Q: int, use: Dictionary) -> list[int]:
@@ -60,28 +49,23 @@ def functions(Q: int, use: Dictionary) -> list[int]:
     return [*best, zero][:2]
 
 
-def plane(Q: int, use: Dictionary, points: Float[np.ndarray, "pairs k"]) -> Plane:
-    """Codewords and points along the two functions that are drawn."""
-    best = functions(Q, use)
-    return Plane(Q, use.values[:, best], points[:, best])
-
-
-def code(ax: Axes, shown: Plane, q: Int[np.ndarray, " pairs"], pair: int) -> None:
-    """The points of some pairs, coloured by their product modulo Q; the codewords as rings, named
-    by their residues; and the one pair as a star."""
+def code(ax: Axes, of: Pairs, use: Dictionary, shown: Picture, Q: int) -> None:
+    """The points of some pairs along the two functions that are drawn, coloured by their product
+    modulo Q; the codewords as rings, named by their residues; and the one pair as a star."""
+    best, q = functions(Q, use), of.q
+    points, words = shown.points[:, best], use.values[:, best].round(6)
     some = np.linspace(0, len(q) - 1, min(DOTS, len(q))).astype(int)
     circle = 2 * np.pi * np.linspace(0, 1, 200)
     ax.plot(np.cos(circle), np.sin(circle), color=FAINT, linewidth=0.8, zorder=0)
-    colours = np.array(COLORS)[q[some] % shown.Q % len(COLORS)]
-    ax.scatter(*shown.points[some].T, s=4, c=colours, alpha=0.35, linewidths=0, clip_on=False)
-    words = shown.words.round(6)
+    colours = np.array(COLORS)[q[some] % Q % len(COLORS)]
+    ax.scatter(*points[some].T, s=4, c=colours, alpha=0.35, linewidths=0, clip_on=False)
     for word in np.unique(words, axis=0):
-        own = np.unique(np.flatnonzero((words == word).all(axis=1)) % shown.Q)
+        own = np.unique(np.flatnonzero((words == word).all(axis=1)) % Q)
         ax.plot(*word, "o", markersize=9, markerfacecolor="none", markeredgecolor="black")
         far = word * 1.45 if np.hypot(*word) > 0.1 else np.array([0.0, -0.4])
         ax.text(far[0], far[1], ", ".join(map(str, own[:4])), ha="center", va="center", fontsize=9)
-    ax.plot(*shown.points[pair], "*", color=RED, markersize=13, markeredgecolor="white", zorder=5)
-    ax.set(title=f"modulo {shown.Q}: {q[pair] % shown.Q}", aspect="equal")
+    ax.plot(*points[shown.pair], "*", color=RED, markersize=13, markeredgecolor="white", zorder=5)
+    ax.set(title=f"modulo {Q}: {q[shown.pair] % Q}", aspect="equal")
     ax.set(xlim=(-1.8, 1.8), ylim=(-1.8, 1.8))
     ax.set_axis_off()
 

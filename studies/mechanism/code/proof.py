@@ -7,19 +7,21 @@ over c is that of everything but (δ − δUUᵀ)R, R = M − U UᵀM, which by 
 interpretability, 2024 (arXiv:2406.11779).
 
 All is computed in float64 from float32 weights, and the bound is on the network in exact
-arithmetic: γ_k = k u / (1 − k u) bounds the error of an inner product of length k in any order
-(Higham, Accuracy and stability of numerical algorithms, 2002, ch. 3), exp is taken to be right to
-EXP units of rounding, and what all roundings together can move a margin by is subtracted from it.
+arithmetic. γ_k = k u / (1 − k u) bounds the relative error of a product after k roundings, and a
+sum of such products is off by at most γ_k times the sum of their sizes, in any order (Higham,
+Accuracy and stability of numerical algorithms, 2002, ch. 3). ReLU makes no error larger. exp is
+taken to be right to EXP units of rounding. What all roundings together can move a margin by is
+subtracted from it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from strata.architecture import architecture_of
+from strata.store import Arrays
 from studies.mechanism.code.pairs import Pairs
 
 UNIT, EXP = 2.0**-53, 8
@@ -30,92 +32,52 @@ def gamma(k: int) -> float:
     return k * UNIT / (1 - k * UNIT)
 
 
-@dataclass(frozen=True)
-class Ball:
-    """Numbers that are known up to a radius."""
-
-    mid: Float[np.ndarray, "..."]
-    radius: Float[np.ndarray, "..."]
-
-    def __matmul__(self, other: "Ball") -> "Ball":
-        mid, size = self.mid @ other.mid, np.abs(self.mid) @ np.abs(other.mid)
-        error = self.radius @ (np.abs(other.mid) + other.radius)
-        error = error + np.abs(self.mid) @ other.radius + gamma(self.mid.shape[-1]) * size
-        return Ball(mid, error * (1 + gamma(2 * self.mid.shape[-1] + 8)))
-
-    def plus(self, other: "Ball", sign: int = 1) -> "Ball":
-        """The sum, or the difference."""
-        mid = self.mid + sign * other.mid
-        return Ball(mid, (self.radius + other.radius + UNIT * np.abs(mid)) * (1 + gamma(4)))
-
-    def __getitem__(self, i: Any) -> "Ball":
-        return Ball(self.mid[i], self.radius[i])
-
-
-def exact(x: np.ndarray) -> Ball:
-    """Numbers without an error."""
-    return Ball(x, np.zeros_like(x))
-
-
 class Tables(NamedTuple):
     """What a token brings by itself: to what the neurons read and to the logits, by head; and what
-    every pair has. `attention` is the largest error of a weight of a head."""
+    every pair has. An MLP-only model has two tables, of a and of b, in the place of heads."""
 
-    M: Ball  # (d_mlp, n)
-    read: Ball  # (heads, n, d_mlp)
-    skip: Ball  # (heads, n, n)
-    read_always: Ball
-    skip_always: Ball
-    weights: Float[np.ndarray, "pairs heads 2"]
-    attention: float
-    cost: int
+    M: Float[np.ndarray, "d_mlp n"]
+    read: Float[np.ndarray, "heads n d_mlp"]
+    skip: Float[np.ndarray, "heads n n"]
+    read_always: Float[np.ndarray, " d_mlp"]
+    skip_always: Float[np.ndarray, " n"]
 
 
-def tables(of: Pairs) -> Tables:
-    """The tables of a model, with the errors of computing them."""
-    w = {name: exact(x) for name, x in of.weights.items()}
-    d, m, n = of.weights["W_U"].shape[0], of.before.shape[1], of.n
-    U = of.weights["W_U"] - of.weights["W_U"].mean(axis=1, keepdims=True)  # margins are the same
-    W_U = Ball(U, UNIT * np.abs(U))
-    M = w["W_out"] @ W_U
-    always = (w["b_out"] @ W_U).plus(w["b_U"])
-    if not architecture_of(of.weights).attends:
-        halves = [exact(x) for x in np.split(of.weights["W_in"], 2)]
-        read = [w["W_E"] @ x for x in halves]
-        both = Ball(np.stack([x.mid for x in read]), np.stack([x.radius for x in read]))
-        ones = np.zeros((len(of.a), 2, 2))
-        ones[:, 0, 0] = ones[:, 1, 1] = 1  # the first table is a's, the second b's
-        none = exact(np.zeros((2, n, 0)))
-        return Tables(M, both, none, w["b_in"], always, ones, 0.0, m * d * n + 2 * n * d * m)
-    heads, _, size = of.weights["W_V"].shape
-    values = w["W_E"] @ w["W_V"]
-    values = values.plus(w["b_V"][:, None])
-    writes = values @ w["W_O"]
-    equals = writes[:, -1:]
-    own = writes[:, :-1].plus(equals, -1)  # the weights of a head add up to 1
-    constant = w["W_E"][-1].plus(w["b_O"])
-    for head in range(heads):
-        constant = constant.plus(equals[head, 0])
-    alpha, error = softmax(of, w)
-    cost = (n + 1) * d * d * 3 + heads * n * d * (m + n) + m * d * n
+def tables(w: Arrays, sign: int = -1) -> Tables:
+    """The tables of these weights. Of their absolute values, with the sign 1, they are the sums of
+    the sizes of all products that are added up."""
+    M, always = w["W_out"] @ w["W_U"], w["b_out"] @ w["W_U"] + w["b_U"]
+    if not architecture_of(w).attends:
+        read = np.stack([w["W_E"] @ x for x in np.split(w["W_in"], 2)])
+        return Tables(M, read, np.zeros((2, len(always), len(always))), w["b_in"], always)
+    writes = (w["W_E"] @ w["W_V"] + w["b_V"][:, None]) @ w["W_O"]
+    equals = writes[:, -1]
+    own = writes[:, :-1] + sign * equals[:, None]  # the weights of a head add up to 1
+    constant = w["W_E"][-1] + w["b_O"] + equals.sum(axis=0)
     return Tables(
-        M, own @ w["W_in"], own @ W_U, (constant @ w["W_in"]).plus(w["b_in"]),
-        (constant @ W_U).plus(always), alpha, error, cost + 2 * (n + 1) * heads * size,
+        M, own @ w["W_in"], own @ w["W_U"], constant @ w["W_in"] + w["b_in"],
+        constant @ w["W_U"] + always,
     )  # fmt: skip
 
 
-def softmax(of: Pairs, w: dict[str, Ball]) -> tuple[Float[np.ndarray, "pairs heads 2"], float]:
-    """The weights of `=` on a and on b, and how far at most they are from exact ones."""
-    size = of.weights["W_K"].shape[2]
-    keys = (w["W_E"] @ w["W_K"]).plus(w["b_K"][:, None])
-    query = (w["W_E"][-1] @ w["W_Q"]).plus(w["b_Q"])
-    products = keys @ Ball(query.mid[..., None], query.radius[..., None])
-    root = np.sqrt(float(size))
-    scores = products.mid[..., 0].T / root
-    radius = float(products.radius.max() / root + 4 * UNIT * np.abs(scores).max())
-    x = np.stack([scores[of.a], scores[of.b], np.broadcast_to(scores[-1], scores[of.a].shape)], -1)
+def scores(w: Arrays) -> Float[np.ndarray, "tokens heads"]:
+    """The attention scores of every token at `=`."""
+    keys = w["W_E"] @ w["W_K"] + w["b_K"][:, None]
+    query = w["W_E"][-1] @ w["W_Q"] + w["b_Q"]
+    return (keys @ query[..., None])[..., 0].T / np.sqrt(query.shape[-1])
+
+
+def attention(
+    of: Pairs, absolute: Arrays, relative: float
+) -> tuple[Float[np.ndarray, "pairs heads 2"], float]:
+    """The weights of `=` on a and on b, and how far at most they are from exact ones, from the
+    absolute values of all weights and the relative error of a sum of products."""
+    if not architecture_of(of.weights).attends:
+        return np.broadcast_to(np.eye(2), (len(of.a), 2, 2)), 0.0  # a's table, and b's
+    found = scores(of.weights)
+    x = np.stack([found[of.a], found[of.b], np.broadcast_to(found[-1], found[of.a].shape)], -1)
     x = x - x.max(axis=-1, keepdims=True)
-    away = radius + 2 * UNIT * float(np.abs(x).max())
+    away = relative * float(scores(absolute).max()) + 2 * UNIT * float(np.abs(x).max())
     x = np.exp(x)
     alpha = (x / x.sum(axis=-1, keepdims=True))[..., :2]
     return alpha, float(np.expm1(2 * away) * (1 + 1e-9)) + gamma(2 * EXP + 8)
@@ -129,71 +91,81 @@ class Bound(NamedTuple):
     rounding: float
 
 
-def spread(columns: Float[np.ndarray, "some n"]) -> float:
-    """A bound on what differs between two columns of what is at most this: twice the largest."""
-    return 2 * float(columns.max(initial=0))
+def spread(error: Float[np.ndarray, " n"]) -> float:
+    """How far at most the difference of two logits is off that are off by this."""
+    return 2 * float(error.max())
+
+
+class Known(NamedTuple):
+    """M, the activations of the neurons, the logits without what these write, and how far at most
+    roundings of all this move a margin."""
+
+    M: Float[np.ndarray, "d_mlp n"]
+    hidden: Float[np.ndarray, "pairs d_mlp"]
+    beside: Float[np.ndarray, "pairs n"]
+    rounding: float
+
+
+def known_from_tables(of: Pairs) -> Known:
+    """All pairs, from the tables of tokens."""
+    W_U = of.weights["W_U"]
+    weights = of.weights | {"W_U": W_U - W_U.mean(axis=1, keepdims=True)}  # margins are the same
+    absolute = {name: np.abs(x) for name, x in weights.items()}
+    known, largest = tables(weights), tables(absolute, 1)
+    heads = len(known.read)
+    # Roundings on the way through the tables: four sums over dimensions of the stream or a head.
+    d = max(len(W_U), *(x.shape[-1] for name, x in weights.items() if name in {"W_E", "W_V"}))
+    relative = gamma(4 * d + 4 * heads + 32)
+    alpha, off = attention(of, absolute, relative)
+
+    def mixed(table: np.ndarray, always: np.ndarray) -> Float[np.ndarray, "pairs width"]:
+        """A constant and what the heads mix from a and from b."""
+        both = [alpha[:, h, :1] * x[of.a] + alpha[:, h, 1:] * x[of.b] for h, x in enumerate(table)]
+        return sum(both, always)
+
+    def error(
+        table: np.ndarray, sizes: np.ndarray, always: np.ndarray
+    ) -> Float[np.ndarray, " width"]:
+        """How far at most that is off."""
+        from_tables = relative * (always + 2 * sizes.max(axis=1).sum(axis=0))
+        return 2 * (from_tables + off * 2 * np.abs(table).max(axis=1).sum(axis=0))
+
+    hidden = np.maximum(mixed(known.read, known.read_always), 0)
+    logits = mixed(known.skip, known.skip_always)
+    of_read = error(known.read, largest.read, largest.read_always)
+    of_skip = error(known.skip, largest.skip, largest.skip_always)
+    of_M = relative * ((hidden.max(axis=0) + of_read) @ largest.M)
+    rounding = spread(of_skip + of_read @ np.abs(known.M) + of_M)
+    return Known(known.M, hidden, logits, rounding)
 
 
 def bounds(of: Pairs, centre: Float[np.ndarray, "pairs d_mlp"] | None = None) -> Iterator[Bound]:
     """The bound for r = 0, 1, 2, … until all singular vectors are kept. `centre` takes the place of
     the mean over the pairs with the same product."""
-    known, rows = tables(of), np.arange(len(of.q))
-    m, n, heads = of.before.shape[1], of.n, len(known.read.mid)
-    M, size = known.M, np.abs(known.M.mid) + known.M.radius
-    before = known.read_always.mid + sum(
-        known.weights[:, h, :1] * known.read.mid[h][of.a]
-        + known.weights[:, h, 1:] * known.read.mid[h][of.b]
-        for h in range(heads)
-    )
-    error = mixing(known.read, known.read_always, known.attention)
-    hidden = np.maximum(before, 0)
-    logits = np.broadcast_to(known.skip_always.mid, (len(rows), n)).copy()
-    rounding = spread(known.skip_always.radius[None])
-    if known.skip.mid.shape[2]:
-        for h in range(heads):
-            logits += known.weights[:, h, :1] * known.skip.mid[h][of.a]
-            logits += known.weights[:, h, 1:] * known.skip.mid[h][of.b]
-        rounding = spread(mixing(known.skip, known.skip_always, known.attention)[None])
-    rounding += spread((error @ size)[None])  # activations
-    rounding += spread((hidden.max(axis=0) @ M.radius)[None])  # M
-    if centre is None:
-        table = of.by_product(hidden)
-        logits += (table @ M.mid)[of.q]
-        rounding += spread(gamma(m + 2) * (np.abs(table) @ np.abs(M.mid)))
-        delta = hidden - table[of.q]
-    else:
-        logits += centre @ M.mid
-        rounding += spread(gamma(m + 2) * (np.abs(centre).max(axis=0) @ np.abs(M.mid))[None])
-        delta = hidden - centre
-    largest = np.abs(delta).max(axis=0)
-    rounding += spread(2 * UNIT * (largest @ np.abs(M.mid))[None])  # the subtraction
-    U, _, _ = np.linalg.svd(M.mid, full_matrices=False)
-    square, inside, sizes = (delta**2).sum(axis=1), np.zeros(len(rows)), 0.0
+    M, hidden, beside, rounding = known_from_tables(of)
+    rows, m = np.arange(len(of.q)), len(M)
+    centre = of.by_product(hidden)[of.q] if centre is None else centre
+    logits = beside + centre @ M
+    rounding += spread(gamma(m + 2) * (np.abs(centre).max(axis=0) @ np.abs(M)))
+    delta = hidden - centre
+    longest = np.abs(delta).max(axis=0)
+    rounding += spread(2 * UNIT * (longest @ np.abs(M)))  # the subtraction
+    U, _, _ = np.linalg.svd(M, full_matrices=False)
+    square, inside, size = (delta**2).sum(axis=1), np.zeros(len(rows)), 0.0
     for r in range(U.shape[1] + 1):
         if r:
             along = delta @ U[:, r - 1]
-            logits += np.outer(along, U[:, r - 1] @ M.mid)
+            logits += np.outer(along, U[:, r - 1] @ M)
             inside += along**2
         kept = U[:, :r]
-        slack, more, far = cut(kept, M.mid, largest, float(np.sqrt(square.max())))
+        slack, more, far = cut(kept, M, longest, float(np.sqrt(square.max())))
         left = np.sqrt(np.maximum(square - inside + slack * square, 0)) * (1 + gamma(8))
-        apart = distances(M.mid - kept @ (kept.T @ M.mid)) + far
+        apart = distances(M - kept @ (kept.T @ M)) + far
         margin = logits[rows, of.q][:, None] - logits - left[:, None] * apart[of.q]
         margin[rows, of.q] = np.inf
-        sizes = max(sizes, float(np.abs(logits).max()) + float(left.max() * apart.max()))
-        total = (rounding + more + gamma(r + 2 * heads + 16) * 4 * sizes) * (1 + 1e-6)
+        size = max(size, float(np.abs(logits).max()) + float(left.max() * apart.max()))
+        total = (rounding + more + gamma(r + 16) * 4 * size) * (1 + 1e-6)
         yield Bound(r, margin.min(axis=1) - total, total)
-
-
-def mixing(table: Ball, always: Ball, attention: float) -> Float[np.ndarray, " width"]:
-    """The largest error of a constant and of what the heads mix from a and from b."""
-    largest = (np.abs(table.mid) + table.radius).max(axis=1).sum(axis=0)
-    error = table.radius.max(axis=1).sum(axis=0) + attention * largest
-    return (
-        always.radius
-        + 2 * error
-        + gamma(2 * len(table.mid) + 3) * (np.abs(always.mid) + 2 * largest)
-    )
 
 
 def cut(
@@ -217,7 +189,7 @@ def cut(
     error = 2 * gamma(2 * m + 2 * r + 16) * ((largest @ np.abs(U)) @ size)
     tilt = 2 * length * (gamma(m + 2) + near) * sizes
     far = 4 * gamma(2 * m + r + 8) * float((np.sqrt(r) * sizes + columns).max())
-    return float(slack), spread((error + tilt)[None]), far
+    return float(slack), spread(error + tilt), far
 
 
 def distances(R: Float[np.ndarray, "d_mlp n"]) -> Float[np.ndarray, "n n"]:
@@ -233,8 +205,17 @@ def multiply_adds(of: Pairs, r: int) -> int:
     """All that the proof of rank r computes: tables, what neurons read, the singular vectors (Golub
     and Van Loan, Matrix computations, 2013, 8.6), δ, its length and its part in U, and bounds."""
     m, n, per_pair = of.before.shape[1], of.n, pair_cost(of)
-    fixed = tables(of).cost + 3 * m * n**2 + 10 * n**3 + 2 * n * m * n + 2 * r * m * n
+    fixed = table_cost(of) + 3 * m * n**2 + 10 * n**3 + 2 * n * m * n + 2 * r * m * n
     return fixed + len(of.q) * (per_pair + m + m * r + r * n + n)
+
+
+def table_cost(of: Pairs) -> int:
+    """Of the tables and of the scores."""
+    m, n, d = of.before.shape[1], of.n, len(of.weights["W_U"])
+    if not architecture_of(of.weights).attends:
+        return 3 * n * d * m
+    heads, _, size = of.weights["W_V"].shape
+    return 3 * (n + 1) * d * d + heads * n * d * (m + n) + m * d * n + 2 * (n + 1) * heads * size
 
 
 def pair_cost(of: Pairs) -> int:
@@ -251,7 +232,7 @@ def all_logits(of: Pairs) -> int:
     m, n, d = of.before.shape[1], of.n, len(of.weights["W_U"])
     pairs = len(of.q)
     by_M, by_stream = pairs * m * n, pairs * (m * d + d * n) - m * d * n
-    return tables(of).cost + pairs * pair_cost(of) + min(by_M, by_stream)
+    return table_cost(of) + pairs * pair_cost(of) + min(by_M, by_stream)
 
 
 def forward_passes(of: Pairs) -> int:

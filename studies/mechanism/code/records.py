@@ -6,7 +6,7 @@ Every R² is 1 − (what is left of z)/(Σ z²), over all pairs and candidates u
 Shares, accuracies and skills are fractions; d is that of a class J_d, Q a prime power with Q ‖ n.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -15,20 +15,21 @@ from strata.result import Result
 Description = Literal["S", "C", "C+"]
 
 
-class CharacterPart(Result):
-    """What a character is at one prime."""
+class Part(NamedTuple):
+    """A character of (Z/p^(κ−v))^× with frequency k, nonzero, on residues of valuation v."""
 
     p: int
     v: int
-    """Valuation."""
     k: tuple[int, ...]
-    """Frequency on the axes of p."""
+
+
+Label = tuple[Part, ...]  # what a character is at each prime where it is not 1, by ascending p
 
 
 class SharedCharacter(Result):
     """A character of C or C+ that is defined in two classes or more, and its coefficients."""
 
-    parts: tuple[CharacterPart, ...]
+    parts: Label
     """Two or more for one that C+ has beside C."""
     same: float
     """Coefficient where product and candidate are in one class."""

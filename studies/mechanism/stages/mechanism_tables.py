@@ -1,17 +1,29 @@
-"""The tables of the mechanism: verdicts, numbers, proofs.
+"""The measures of all runs in one long table; and the tables of the mechanism: verdicts, numbers,
+proofs.
 
-In: a folder, the measures of all models. Out: NAME.csv, NAME.tex and NAME.md for each table.
+In: the names of the runs as JSON, the folder with the measures of each, the long table to write, a
+folder, and measures of other models as NAME=PATH, whose rows get that name for their run. Out: the
+long table, Parquet; NAME.csv, NAME.tex and NAME.md for each table.
 """
 
+from pathlib import Path
+
+import pandas as pd
+
 from strata import results
+from strata.collected import listed
 from strata.run import command
 from strata.tables import format
 from studies.mechanism.code import tables
 from studies.params import load
 
 
-def main(folder: str, measures: str) -> None:
-    format.write(tables.tables(results.read(measures), load().mechanism), folder)
+def main(names: str, measures: str, collected: str, folder: str, *others: str) -> None:
+    paths = {name: Path(measures, f"{name}.parquet") for name in listed(names)}
+    paths |= {name: Path(path) for name, _, path in (other.partition("=") for other in others)}
+    found = pd.concat([results.read(path).assign(run=name) for name, path in paths.items()])
+    results.write(collected, found.itertuples(index=False))
+    format.write(tables.tables(found, load().mechanism), folder)
 
 
 if __name__ == "__main__":

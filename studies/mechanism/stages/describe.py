@@ -1,0 +1,29 @@
+"""A run under two accounts, strata and primes: its logits, or its embedding.
+
+In: "logits" or "embedding", a run's name, the settings, its weights, and where to write; with a
+sixth argument, weights whose key frequencies are used. Out: JSON, ``records.Logits`` or
+``records.Embedding``; criteria-primes.md defines both.
+"""
+
+from strata import store
+from strata.run import Run, command
+from studies.mechanism.code import embedding, logits
+from studies.params import EmbeddingSettings, LogitsSettings
+
+
+def main(kind: str, name: str, settings: str, weights_path: str, out: str, *others: str) -> None:
+    run = Run.parse(name)
+    weights = store.read_weights(weights_path, run)
+    key = store.read_weights(others[0], run) if others else None
+    if kind == "logits":
+        of_logits = store.read_model(settings, LogitsSettings)
+        found = logits.measure(run, weights, of_logits, of_logits.key_threshold, key)
+    else:
+        of_rows = store.read_model(settings, EmbeddingSettings)
+        found = embedding.measure(run, weights, of_rows, of_rows.key_threshold, key)
+    # One line: the matrices of coefficients indented would be half as large again.
+    store.write_json(out, found, indent=None)
+
+
+if __name__ == "__main__":
+    command(main)
