@@ -11,6 +11,12 @@ from strata.run import Above0, Fraction, Positive, Run, Section, Seed, read_yaml
 Level = Annotated[float, Field(ge=0, le=1)]
 
 
+class OfRun(Section):
+    """What every measure of a run rests on."""
+
+    key_threshold: Above0  # that of metrics
+
+
 class CriteriaLevels(Section):
     """The levels of the criteria on interventions: fixed, here and in the docs, before the tests
     were run on a trained model."""
@@ -35,10 +41,8 @@ class InterventionsParams(Section):
     seed: Seed
 
 
-class InterventionsSettings(InterventionsParams):
+class InterventionsSettings(InterventionsParams, OfRun):
     """All that the interventions on a run rest on."""
-
-    key_threshold: Above0  # that of metrics
 
 
 class InterventionsStudy(InterventionsParams):
@@ -54,10 +58,8 @@ class LogitsParams(Section):
     seed: Seed  # of the dealing into folds
 
 
-class LogitsSettings(LogitsParams):
+class LogitsSettings(LogitsParams, OfRun):
     """All that is measured of the logits of a run rests on."""
-
-    key_threshold: Above0  # that of metrics
 
 
 class LevelsParams(Section):
@@ -97,10 +99,8 @@ class EmbeddingParams(Section):
     levels: EmbeddingLevels
 
 
-class EmbeddingSettings(EmbeddingParams):
+class EmbeddingSettings(EmbeddingParams, OfRun):
     """All that is measured of the embedding of a run rests on."""
-
-    key_threshold: Above0  # that of metrics
 
 
 class AccountsParams(Section):
@@ -143,10 +143,8 @@ class MechanismMeasures(Section):
     levels: MechanismLevels
 
 
-class MechanismSettings(MechanismMeasures):
+class MechanismSettings(MechanismMeasures, OfRun):
     """All that the measures of a run rest on."""
-
-    key_threshold: Above0  # that of metrics
 
 
 class MechanismParams(Section):

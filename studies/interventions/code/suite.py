@@ -43,7 +43,14 @@ def intervene(
     return Interventions(
         **about,
         finite=True,
-        key=_keys(subject),
+        key=tuple(
+            KeyFrequencies(
+                d=d,
+                of=len(mask) - 1,
+                frequencies=frequencies(JClass(run.n, d).orders)[mask].tolist(),
+            )
+            for d, mask in subject.masks.items()
+        ),
         base=measures(subject.rig, subject.rig.base),
         **_tests(subject, params),
     )
@@ -66,12 +73,3 @@ def _tests(subject: Subject, params: InterventionsParams) -> dict[str, Any]:
     }
     with ThreadPoolExecutor(2) as pool:  # two at a time, the longest first
         return dict(zip(tests, pool.map(lambda test: test(), tests.values()), strict=True))
-
-
-def _keys(subject: Subject) -> tuple[KeyFrequencies, ...]:
-    return tuple(_key(JClass(subject.rig.n, d), mask) for d, mask in subject.masks.items())
-
-
-def _key(J: JClass, mask: np.ndarray) -> KeyFrequencies:
-    chosen = frequencies(J.orders)[mask].tolist()
-    return KeyFrequencies(d=J.d, of=len(mask) - 1, frequencies=chosen)
