@@ -14,7 +14,7 @@ from scipy import stats
 from strata.statistics import holm
 from strata.tables import format
 from strata.tables.table import Table
-from studies.architectures.code import mlp_seeds, paired
+from studies.architectures.code import mlp_seeds
 
 MODULI = [35, 15, 7]
 KINDS = ("mlp", "transformer")
@@ -52,15 +52,6 @@ def later(key: Key, of: Sequence[tuple[int, int]]) -> dict[str, Any]:
     n, seed, kind = key
     early = (kind == "mlp") != ((n, seed) in of)
     return {"epoch": 800 if early else 1000, "first": 900 if early else 700}
-
-
-def test_a_pair_is_of_one_modulus_and_one_of_five_seeds():
-    keys = [(15, 2, "mlp"), (15, 2, "transformer"), (35, 6, "mlp"), (35, 6, "transformer"),
-            (35, 1, "mlp"), (35, 2, "transformer"), (7, 1, "mlp"), (7, 1, "transformer"),
-            (21, 1, "mlp"), (21, 1, "transformer")]  # fmt: skip
-    own = [studied(key) for key in keys]
-    rows = paired.pairs([x.metrics for x in own], found(own), MODULI, FIVE)
-    assert rows[["n", "seed"]].to_numpy().tolist() == [[15, 2], [7, 1]]
 
 
 @pytest.mark.parametrize(
@@ -175,13 +166,6 @@ def test_of_a_modulus_that_lacks_a_seed_nothing_is_said_and_nothing_else_changes
     assert words == {mlp_seeds.NOT_CALLED}
     assert {x["p_t"] for x in gaps} == {x["p_holm"] for x in gaps} == {None}
     assert any(x["p_t"] for x in alone[2])
-
-
-def test_without_a_whole_modulus_no_sum_is_called():
-    rows, _, _ = tables(runs([35, 7], lambda _: {}, [1, 2]))
-    over = [x["said"] for x in rows if x["n"] is None]
-    assert over == [mlp_seeds.NOT_CALLED] * 5
-    assert {x["p_test"] for x in rows} == {None}
 
 
 def test_a_run_that_does_not_generalise_counts_where_generalising_is_the_question_alone():

@@ -67,8 +67,3 @@ def test_the_picture_does_not_turn_between_checkpoints():
         half, whole = matrix(frame, f"PC{k}")
         np.testing.assert_allclose(half, whole / 2, atol=1e-6)
     np.testing.assert_allclose(*matrix(frame, "share"), atol=1e-6)
-
-
-def test_equal_rows_have_amplitudes_of_zero_and_no_share():
-    frame = table({0: np.ones((N, 8)), 7: NOISE})
-    assert not matrix(frame, "J1")[0].any() and len(matrix(frame, "share")) == 1

@@ -1,6 +1,5 @@
 """Training dynamics, tiny, through DVC itself: nothing trains for them unless it is asked to."""
 
-import shutil
 import sys
 
 import pytest
@@ -44,23 +43,3 @@ def test_no_repro_trains_for_another_schedule_and_a_line_says_what_would(project
     assert f"checkpoints of {RUN}  epoch 40/40" in project.do(*MAKE)
     assert receipt.read_bytes() != before
     assert project.do(*FROZEN) == "\n"
-
-
-def test_another_threshold_takes_no_training_while_the_weights_are_kept(project):
-    path = project.folder / "studies" / "params.yaml"
-    text = path.read_text()
-    head, own = text.split("\ndynamics:")
-    path.write_text(f"{head}\ndynamics:{own.replace('variance: 0.95', 'variance: 0.5', 1)}")
-    assert "make dynamics" in project.do(*FROZEN)
-    assert "epoch 40/40" not in project.do(*MAKE)
-    assert project.do(*FROZEN) == "\n"
-    shutil.rmtree(project.folder / ".snapshots" / "checkpoints")
-    path.write_text(text)
-    assert "epoch 40/40" in project.do(*MAKE)
-
-
-def test_a_run_without_dynamics_is_named(project):
-    project.environment["RUN"] = "n7-s1"
-    said = project.run(*MAKE).stdout
-    assert said == f"dynamics: RUN = n7-s1: must be one of {RUN}\n"
-    assert (project.folder / DYNAMICS).is_file()

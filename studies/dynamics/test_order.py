@@ -83,13 +83,6 @@ def test_the_group_of_a_composite_class_is_the_product_of_those_of_its_factors(n
             assert all(J.m % K.m == 0 and not order.factors(K) for K in of)
 
 
-def test_the_pairs_of_the_four_moduli():
-    counts = {n: tuple(map(len, order.pairs(n))) for n in (113, 143, 154, 165)}
-    assert counts == {113: (0, 0), 143: (2, 0), 154: (4, 0), 165: (9, 3)}
-    assert set(order.pairs(165)[1]) == {(3, 55), (5, 33), (11, 15)}
-    assert order.pairs(154)[0] == [(1, 22), (1, 14), (2, 22), (2, 14)]
-
-
 ASCENDING = {55: 10, 33: 20, 15: 30, 11: 40, 5: 50, 3: 60, 1: 70}
 
 
@@ -138,22 +131,6 @@ def test_the_sign_test_over_runs_cannot_pass_with_fewer_than_five(runs):
     assert dynamics.of_runs([-1] * runs, 0.05)["p_runs"] == 1
 
 
-def test_a_run_counts_once_however_many_pairs_it_has():
-    times = {n: {"epoch_r2": ASCENDING} for n in (165, 143)}
-    times[143] = {"epoch_r2": {1: 10, 11: 20, 13: 30}}
-    full = {n: dict.fromkeys(order.MEASURES, x["epoch_r2"]) for n, x in times.items()}
-    frame = dynamics.of_order(full, LINE, GRID)
-    [both] = frame.loc[(frame["measure"] == "R²") & frame["n"].isna()].to_dict("records")
-    assert (both["pairs"], both["agree"], both["runs"], both["runs_agree"]) == (11, 9, 2, 1)
-    assert both["p_runs"] == 0.75
-
-
-def test_times_in_no_order_give_no_small_p():
-    descending = {d: 80 - e for d, e in ASCENDING.items()}
-    assert order.shuffled({165: descending}, GRID) > 0.99
-    assert order.shuffled({165: dict.fromkeys(ASCENDING, 30)}, GRID) == 1
-
-
 def test_small_classes_seem_to_come_first_where_all_come_at_one_rate():
     """Half of the final value favours classes that begin high; above chance nothing does."""
     frame = steps(165, dict.fromkeys(ASCENDING, 0))
@@ -189,20 +166,6 @@ def test_in_the_embedding_composites_come_first_where_every_axis_comes_at_one_ra
     own = [x for x in order.signs(times, order.pairs(n)[0]) if x]
     assert own.count(-1) >= max(2, 3 * own.count(1))
     assert all(0 < step < order.STEPS for step in times.values())
-
-
-def test_moduli_add_up_and_a_prime_adds_nothing():
-    at = {143: {1: 50, 11: 20, 13: 60}, 113: {1: 30}, 165: ASCENDING}
-    found = {n: order.times(steps(n, x), n) for n, x in at.items()}
-    frame = dynamics.of_order(found, LINE, GRID)
-    for _, own in frame.groupby("measure"):
-        assert own["n"].tolist()[:-1] == [143, 113, 165]
-        for name in ("pairs", "agree", "disagree", "tie", "composites", "control_pairs"):
-            *each, whole = own[name].tolist()
-            assert whole == sum(each)
-    prime = frame[(frame["n"] == 113) & (frame["measure"] == "R²")]
-    assert prime["pairs"].tolist() == [0]
-    assert np.isnan(prime["p_shuffle"].tolist()).all()
 
 
 def test_the_tables_of_a_study_are_written_with_what_is_missing_named(tmp_path):

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from planted import planted
 
 from strata import task
-from strata.measure import fourier
 from strata.monoid import classes
 from strata.run import Run, TrainParams
 from strata.train import network
@@ -71,13 +70,6 @@ def test_energy_gathers_on_the_final_keys_and_on_single_axes(between):
     assert rises(at(between, "fve", "J5"))
 
 
-def test_dimensions_shrink_to_those_of_the_phases(between):
-    for measure, of in (("pca_components", ""), ("class_components", "J1")):
-        counts = at(between, measure, of)
-        assert rises([-x for x in counts])
-        assert counts[-1] <= 8  # two primes: a flag, and two phases of one plane each
-
-
 def test_the_end_multiplies_by_key_characters_and_the_start_does_not(between):
     for subset in ("all", "train", "validation", "mirror_free"):
         assert at(between, f"{subset}_accuracy")[-1] == 1
@@ -105,12 +97,6 @@ def test_the_loss_over_all_pairs_is_the_mean_over_the_target_classes(between):
         assert at(between, measure) == pytest.approx((weights @ by_class).tolist())
 
 
-def test_a_right_answer_is_in_the_right_class(between):
-    assert at(between, "mirror_free_class_accuracy")[-1] == 1
-    right, inside = at(between, "all_accuracy"), at(between, "all_class_accuracy")
-    assert all(x <= y for x, y in zip(right, inside, strict=True))
-
-
 def test_the_restricted_loss_averages_the_pairs_of_a_class_of_one_element_too(between):
     """Only at pairs with product 0 do the two differ: a mean there has one loss for all.
 
@@ -121,21 +107,6 @@ def test_the_restricted_loss_averages_the_pairs_of_a_class_of_one_element_too(be
     zero = f"J{N}"
     assert at(between, averaged, zero)[0] != pytest.approx(at(between, left, zero)[0])
     assert at(between, left, zero) == pytest.approx(at(between, "all_loss", zero))
-
-
-def test_norms_are_those_of_the_weights(between):
-    squares = {name: float((x.astype(float) ** 2).sum()) for name, x in MADE.items()}
-    for name, square in squares.items():
-        assert at(between, "norm", name)[-1] == pytest.approx(square**0.5)
-    assert at(between, "sum_of_squared_weights")[-1] == pytest.approx(sum(squares.values()))
-
-
-def test_all_measures_of_the_last_checkpoint_take_its_own_keys_as_final(between):
-    for J in classes(N)[:-1]:
-        of = f"J{J.d}"
-        for final, current in (("fve", "fve_current"), ("r2", "r2_current")):
-            assert at(between, final, of)[-1] == at(between, current, of)[-1]
-        assert at(between, "key_common", of)[-1] == at(between, "key_current", of)[-1]
 
 
 def test_a_class_that_is_planted_at_a_checkpoint_is_found_there():
@@ -174,10 +145,3 @@ def test_gini_is_the_mean_difference_over_twice_the_mean(values):
     x = np.array(values)
     expected = np.abs(x[:, None] - x).mean() / (2 * x.mean()) if x.mean() else 0
     assert trajectory.gini(x) == pytest.approx(expected, abs=1e-9)
-
-
-def test_fourier_norms_keep_the_energy():
-    x = np.random.default_rng(1).normal(size=(12, 3))
-    centred = x - x.mean(axis=0)
-    assert (trajectory.norms(x, (3, 4)) ** 2).sum() == pytest.approx(12 * (centred**2).sum())
-    assert len(trajectory.norms(x, (3, 4))) == fourier.energy(x, (3, 4)).size - 1

@@ -5,7 +5,6 @@ import pytest
 from planted import planted
 from small import exact_mlp
 
-from strata.measure import fourier
 from strata.monoid import JClass, chi
 from strata.patch import ablations, projections, scores
 from studies.interventions.code import (
@@ -211,10 +210,6 @@ def test_what_reads_key_characters_alone_is_about_their_content():
     assert x.add_other_strong.skill.low == 1  # a disturbance that nothing reads
 
 
-def with_energy(x: EqualEnergy) -> Interventions:
-    return record(subject(planted(N), N), equal_energy=(x,))
-
-
 def test_what_reads_other_characters_as_well_once_they_are_as_strong_is_about_energy():
     x = equal(two_readers(), N)["embedding"]
     assert x.ratio.mean == pytest.approx(0.2, rel=1e-3)
@@ -229,23 +224,3 @@ def test_the_components_of_most_energy_are_the_key_characters_of_a_clean_embeddi
     x = equal(unread(), N)["embedding"]
     assert x.overlap == pytest.approx(1, abs=1e-5)
     assert x.keep_top.skill == 1 and x.remove_top.skill == x.remove_key.skill
-
-
-def test_a_part_is_scaled_to_the_energy_of_the_other():
-    rng, J = np.random.default_rng(0), JClass(35, 1)
-    table = rng.normal(size=(35, 3))
-    own = np.zeros(len(J), dtype=bool)
-    own[[1, fourier.conjugate(J.orders)[1]]] = True
-    other = projections.others(own, J.orders, rng)
-    K, Q = (projections.characters(x, J.orders) for x in (own, other))
-    s = energy._ratio(table, {1: K}, {1: Q}, 35)
-    weak = energy.changed(table, "keep", {1: K}, s, 35)
-    strong = energy.changed(table, "keep", {1: Q}, energy.inverse(s), 35)
-    mean = table[J.elements].mean(axis=0)
-
-    def length(x: np.ndarray) -> float:
-        return float(np.linalg.norm(x[J.elements] - mean))
-
-    inside = [float(np.linalg.norm(P @ table[J.elements])) for P in (K, Q)]
-    assert [length(weak), length(strong)] == pytest.approx(inside[::-1])
-    assert (np.delete(weak, J.elements, 0) == np.delete(table, J.elements, 0)).all()

@@ -122,15 +122,6 @@ def test_what_a_hand_made_model_computes_with_is_all_that_it_needs_and_nothing_l
             assert r.action == "keep" or name != "other" or drawn.own.skill.low == 1
 
 
-def test_removal_leaves_the_class_and_chance_inside_it(shared):
-    [all_at_once] = [
-        r.all for r in shared.keep_remove
-        if (r.site, r.d, r.action) == ("embedding", None, "remove")
-    ]  # fmt: skip
-    assert all_at_once.class_accuracy > 0.99
-    assert all_at_once.by_target[N].accuracy == 1  # one element: the class is enough
-
-
 def test_an_axis_is_needed_exactly_where_the_product_has_it(shared):
     for r in shared.specificity:
         if r.axis is None:
@@ -196,25 +187,6 @@ def test_heads_replaced_by_themselves_change_nothing():
         ablations.with_embedding(it.rig, it.rows_of_W_E),
     ):
         assert np.allclose(found.loss, it.rig.base.loss, atol=1e-4)
-
-
-@pytest.mark.parametrize("run", [Run(15, 1), Run(15, 2, "mlp")], ids=str)
-def test_candidates_that_are_equal_in_exact_arithmetic_are_told_apart_by_no_rounding(run):
-    """With every character of a class removed from W_U its candidates have one logit. The answer
-    is then right for one product of the class, whatever the order in which neurons are summed."""
-    n, weights = run.n, initial(run)
-    order = np.random.default_rng(0).permutation(TRAIN.d_mlp)
-    turned = weights | {x: np.ascontiguousarray(weights[x][..., order]) for x in ("W_in", "b_in")}
-    turned["W_out"] = weights["W_out"][order]
-    every = {J.d: np.arange(len(J)) > 0 for J in classes(n) if len(J) > 1}
-    answers = []
-    for some in (weights, turned):
-        it = ablations.subject(some, n, every)
-        removed = ablations.at_site("candidates", it, ablations.key_spans(n, every), it.rig.every)
-        answers.append(removed["remove"].answer)
-    assert (answers[0] == answers[1]).all()
-    least = {int(J.elements.min()) for J in classes(n)}
-    assert {*answers[0].tolist()} <= least
 
 
 @pytest.mark.parametrize(("n", "d"), [(165, 1), (165, 3), (24, 3), (45, 1)])
@@ -286,22 +258,6 @@ def test_a_run_that_diverged_is_recorded_and_judged_on_nothing():
     found = suite.intervene(Run(6, 1), weights, PARAMS, 0.5)
     assert found == lost(found) and criteria.judge(found, LEVELS) == []
     assert all(format.markdown(table) for table in interventions.of_run(found, LEVELS))
-
-
-def test_restricted_and_excluded_loss_are_those_of_keep_and_remove(shared):
-    it = subject(planted(N), N)
-    for site in ablations.SITES:
-        spans = ablations.key_spans(N, it.masks)
-        for action, outcome in (
-            ("keep", ablations.restricted(it, site)),
-            ("remove", ablations.at_site(site, it, spans, it.rig.every)["remove"]),
-        ):
-            loss = np.average(outcome.loss, weights=it.rig.count)
-            [there] = [
-                r.all.loss for r in shared.keep_remove
-                if (r.site, r.d, r.action) == (site, None, action)
-            ]  # fmt: skip
-            assert loss == pytest.approx(there, rel=1e-3)
 
 
 def about(n: int, seed: int) -> Interventions:

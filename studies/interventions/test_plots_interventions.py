@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 from strata import monoid
-from strata.plots import base
 from studies.interventions.code import plots
-
-
-def test_dots_stand_where_damage_is_predicted():
-    _, (ax,) = base.figure()
-    predicted = np.array([[True, False], [False, True]])
-    plots.damage(ax, np.eye(2), "axis of 3", predicted=predicted)
-    assert np.asarray(ax.lines[0].get_xydata()).tolist() == [[0, 0], [1, 1]]
 
 
 @pytest.mark.parametrize("n", [2, 12, 30, 49, 180])

@@ -78,22 +78,6 @@ def test_a_head_has_blocks_where_its_score_is_above_what_shuffled_classes_give()
     assert rows.loc[1, ["block_max", "block_min", "block_shuffled"]].tolist() == [0.2, 0.001, 0.04]
 
 
-def test_a_run_that_diverged_is_counted_as_lacking_its_measures():
-    lost = planted(113, 3, **DIVERGED)
-    lost = changed(
-        lost, classes=tuple(changed(c, fve=None, character_fit=None) for c in lost.classes)
-    )
-    three = [planted(113, 1), planted(113, 2), lost]
-    assert spread.pca(three, PRINTED, GRID)[["runs", "of"]].to_numpy().tolist() == [[2, 3]]
-    for of, lacking in {
-        seeds.of_classes: "FVE",
-        seeds.of_generalisation: "first epoch, validation",
-    }.items():
-        rows = seeds.table(three, of, GRID).set_index("measure").loc[[lacking]]
-        assert {*rows["runs"]} == {2} and {*rows["of"]} == {3}
-    assert seeds.failed(three)["run"].tolist() == ["n113-s3"]
-
-
 def test_a_run_counts_among_those_of_its_modulus_and_model_alone():
     mlp = planted(113, 1, architecture="mlp", heads=(), pca=None)
     four = [planted(113, 1), planted(113, 2), planted(143, 1), mlp]

@@ -12,7 +12,6 @@ import numpy as np
 from jaxtyping import Float
 
 from strata.monoid import JClass
-from strata.patch import projections
 from strata.patch.ablations import (
     SITES,
     Action,
@@ -23,7 +22,7 @@ from strata.patch.ablations import (
     table_at,
     with_table,
 )
-from strata.patch.projections import Controls, Spans
+from strata.patch.projections import Controls, Spans, dimension
 from strata.patch.scores import Scores, draw_range, ranges, scores, short
 from studies.interventions.code.keep_remove import concerned, scopes
 from studies.interventions.code.records import EqualEnergy
@@ -33,43 +32,41 @@ ROUNDING = 1e-6  # √ of the share of energy that is none, in float32
 
 
 class Spaces(NamedTuple):
-    """Spans of each class at one site: key characters, draws of other ones, top components; and for
-    each draw √(energy in the other / energy in the key characters)."""
+    """Spans of some classes at one site: key characters, draws of other ones, top components; and
+    for each draw √(energy in the other / energy in the key characters)."""
 
     key: Spans
     other: Sequence[Spans]
     top: Spans
     ratio: Sequence[Factors]
 
+    def of(self, chosen: Sequence[int]) -> "Spaces":
+        """Those of some of the classes."""
+        key, top, *others = (
+            {d: spans[d] for d in chosen} for spans in (self.key, self.top, *self.other)
+        )
+        return Spaces(key, others, top, self.ratio)
+
 
 def equal_energy(subject: Subject, controls: Controls) -> list[EqualEnergy]:
     """At each site, for all classes that have as many other characters as key ones, with energy in
     them, and for each alone. The draws are those of *other* in
     the controls."""
-    key, other = key_spans(subject.rig.n, subject.masks), [x["other"] for x in controls]
-    enough = [d for d in key if 0 < _dimension(key, d) == _dimension(other[0], d)]
+    n = subject.rig.n
+    key, other = key_spans(n, subject.masks), [x["other"] for x in controls]
+    enough = [d for d in key if 0 < dimension(key[d]) == dimension(other[0][d])]
     records = []
     for site in SITES:
-        spaces = _spaces(_shown(site, subject), enough, key, other, subject.rig.n)
+        x = _shown(site, subject)
+        ratio = [_ratio(x, {d: key[d] for d in enough}, draw, n) for draw in other]
+        of = [d for d in enough if min(s[d] for s in ratio) > ROUNDING]
+        top = {d: top_components(x[JClass(n, d).elements], dimension(key[d])) for d in of}
+        spaces = Spaces(key, other, top, ratio)
         for scope in scopes(subject.masks):
-            if spaces.key and (scope is None or scope in spaces.key):
-                records.append(_record(site, scope, subject, spaces))
+            chosen = of if scope is None else [d for d in of if d == scope]
+            if chosen:
+                records.append(_record(site, scope, subject, spaces.of(chosen)))
     return records
-
-
-def _spaces(
-    x: Float[np.ndarray, "n width"], of: list[int], key: Spans, other: Sequence[Spans], n: int
-) -> Spaces:
-    """Those of the classes whose other characters hold more than rounding has left there."""
-    ratio = [_ratio(x, {d: key[d] for d in of}, draw, n) for draw in other]
-    of = [d for d in of if min(s[d] for s in ratio) > ROUNDING]
-    top = {d: top_components(x[JClass(n, d).elements], _dimension(key, d)) for d in of}
-    drawn = [{d: draw[d] for d in of} for draw in other]
-    return Spaces({d: key[d] for d in of}, drawn, top, ratio)
-
-
-def _dimension(spans: Spans, d: int) -> int:
-    return projections.dimension(spans[d])
 
 
 def _shown(site: Site, subject: Subject) -> Float[np.ndarray, "n width"]:
@@ -79,11 +76,11 @@ def _shown(site: Site, subject: Subject) -> Float[np.ndarray, "n width"]:
 
 
 def top_components(
-    x: Float[np.ndarray, "size width"], dimension: int
+    x: Float[np.ndarray, "size width"], count: int
 ) -> Float[np.ndarray, "size size"]:
     """The projection onto the first left singular vectors of a table less its mean row."""
     U, _, _ = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)
-    return U[:, :dimension] @ U[:, :dimension].T
+    return U[:, :count] @ U[:, :count].T
 
 
 def _ratio(x: Float[np.ndarray, "n width"], key: Spans, other: Spans, n: int) -> Factors:
@@ -95,22 +92,18 @@ def _ratio(x: Float[np.ndarray, "n width"], key: Spans, other: Spans, n: int) ->
     }
 
 
-def _record(site: Site, scope: int | None, subject: Subject, every: Spaces) -> EqualEnergy:
-    chosen = [*every.key] if scope is None else [scope]
-    key, top = ({d: x[d] for d in chosen} for x in (every.key, every.top))
-    other = [{d: x[d] for d in chosen} for x in every.other]
-    spaces = Spaces(key, other, top, every.ratio)
-    dimension = sum(_dimension(key, d) for d in chosen)
-    own = concerned(site, subject.rig, chosen)
+def _record(site: Site, scope: int | None, subject: Subject, x: Spaces) -> EqualEnergy:
+    own = concerned(site, subject.rig, x.key)
+    size = sum(map(dimension, x.key.values()))
     return EqualEnergy(
         site=site,
         d=scope,
-        classes=tuple(chosen),
-        dimension=dimension,
-        ratio=draw_range(short(s[d]) for s in every.ratio for d in chosen),
-        overlap=short(sum(np.vdot(key[d], top[d]) for d in chosen) / dimension),
+        classes=tuple(x.key),
+        dimension=size,
+        ratio=draw_range(short(s[d]) for s in x.ratio for d in x.key),
+        overlap=short(sum(np.vdot(P, x.top[d]) for d, P in x.key.items()) / size),
         base=scores(subject.rig, subject.rig.base, own),
-        **_outcomes(site, subject, spaces, own),
+        **_outcomes(site, subject, x, own),
     )
 
 

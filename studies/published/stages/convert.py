@@ -2,7 +2,7 @@
 
 In: the file, the paper's printed values (how its models were trained). Out, in a folder:
 weights.safetensors, history.parquet, split.parquet (of the file's n and seed) and run.txt, the name
-of the run. Nothing is written unless the whole file fits.
+of the run.
 """
 
 from pathlib import Path

@@ -21,18 +21,17 @@ from strata.tables import format
 from strata.tables.printed import Printed
 from studies.params import load
 from studies.published.code import beside
-from studies.published.code.origin import Origin
 
 
 def weights(folder: Path) -> str:
     """Which weights, for a caption. Raises InputError where a result is not that of the receipt."""
     if not (folder / "receipt.json").is_file():
         return ""
-    origin = store.read_model(folder / "receipt.json", Origin)
-    for name, sha256 in origin.results.items():
+    receipt = store.read_json(folder / "receipt.json")
+    for name, sha256 in receipt["results"].items():
         if hashlib.sha256(store.read_bytes(folder / name)).hexdigest() != sha256:
             raise InputError(f"{folder / name}: is not what receipt.json names; restore it by git")
-    return f" SHA-256 of the weights: {origin.sha256}."
+    return f" SHA-256 of the weights: {receipt['sha256']}."
 
 
 def main(
