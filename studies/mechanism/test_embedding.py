@@ -115,7 +115,7 @@ def test_primes_need_share_no_directions():
 
 @pytest.mark.parametrize("own", [False, True])
 def test_planted_strata_are_strata(own):
-    found = measured(Run(35, 1, "mlp"), class_codes(35, shared=not own))
+    found = measured(Run(35, 1, "mlp"), lookup(class_codes(35, shared=not own)))
     assert found.within and found.crossing and found.main_effects
     assert found.crossing.success <= 0.2 and found.main_effects.kept < 0.95
     assert found.within.success == (0 if own else 1)
@@ -125,7 +125,7 @@ def test_planted_strata_are_strata(own):
 @pytest.mark.parametrize("which", ["lookup", "random"])
 def test_what_follows_no_account_is_neither(which):
     run = Run(15, 1, "mlp" if which == "lookup" else "")
-    found = measured(run, lookup(15) if which == "lookup" else weights_of(run))
+    found = measured(run, lookup(np.eye(15)) if which == "lookup" else weights_of(run))
     assert found.within and found.within.success <= 0.2
     assert found.crossing and found.crossing.success <= 0.2
     assert found.E == "neither"
