@@ -29,80 +29,55 @@ WORDS = {HOLDS: "holds", FAILS: "does not hold", UNDECIDED: "undecided"}
 GROUPS = FRESH, EARLIER
 FEW = "few numbers: "  # how the names of descriptions begin
 FAILING = 4  # with more fresh runs that do not generalise there is no verdict
-# What is measured beside the levels: the statement it is about, and of, measure and unit.
-REPORTED: tuple[tuple[str, str, str, str], ...] = (
-    ("code", "logits", "ceiling", "share"),
-    ("code", "product side", "all", "share"),
-    ("code", "product side", "zeros", "share"),
-    ("code", "residual stream", "variance in the code", "share"),
-    ("code", "residual stream", "principal components", "share"),
-    ("code", "residual stream", "keep principal components", "accuracy"),
-    ("code", "residual stream", "remove principal components", "accuracy"),
-    ("neurons", "neurons", "next prime power", "share"),
-    ("neurons", "neurons", "one frequency", "accuracy"),
-    ("decoding", "parts", "bias", "share"),
-    ("decoding", "parts", "own", "share"),
-    ("decoding", "parts", "cross-talk", "share"),
-    ("decoding", "nearest code", "no entries between primes", "share"),
-    ("decoding", "unembedding", "bias off", "accuracy"),
-    ("decoding", "unembedding", "cross-talk off", "accuracy"),
-    ("decoding", "unembedding", "bias predicted", "accuracy"),
-    ("decoding", "unembedding", "bias a line in the own excess", "accuracy"),
-    ("decoding", "bias", "line in own excess", "share"),
-    ("gated characters", "parts", "many", "share"),
-    ("gated characters", "gated characters", "explained", "share"),
-    ("gated characters", "gated characters", "by others", "share"),
-    ("gated characters", "gated characters", "right answers", "accuracy"),
-    ("proof", "proof from residues", "proven", "accuracy"),
-)
-
+# What is measured beside the levels: the statement it is about; of, unit and the measures.
+REPORTED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+    ("code", "logits", "share", ("ceiling",)),
+    ("code", "product side", "share", ("all", "zeros")),
+    ("code", "residual stream", "share", ("variance in the code", "principal components")),
+    ("code", "residual stream", "accuracy", ("keep principal components",
+                                             "remove principal components")),
+    ("neurons", "neurons", "share", ("next prime power",)),
+    ("neurons", "neurons", "accuracy", ("one frequency",)),
+    ("decoding", "parts", "share", ("bias", "own", "cross-talk")),
+    ("decoding", "nearest code", "share", ("no entries between primes",)),
+    ("decoding", "unembedding", "accuracy", ("bias off", "cross-talk off", "bias predicted",
+                                             "bias a line in the own excess")),
+    ("decoding", "bias", "share", ("line in own excess",)),
+    ("gated characters", "parts", "share", ("many",)),
+    ("gated characters", "gated characters", "share", ("explained", "by others")),
+    ("gated characters", "gated characters", "accuracy", ("right answers",)),
+    ("proof", "proof from residues", "accuracy", ("proven",)),
+)  # fmt: skip
 # All of these with the kind of level, "" for none.
 MEASURED: list[tuple[str, str, Key]] = [
-    (statement, kind, (of, measure, unit))
-    for statement, rules in decide.RULES.items()
-    for kind, of, measure, unit in rules
-] + [(statement, "", (of, measure, unit)) for statement, of, measure, unit in REPORTED]
+    *(
+        (statement, kind, (of, measure, unit))
+        for statement, rules in decide.RULES.items()
+        for kind, of, measure, unit in rules
+    ),
+    *((name, "", (of, x, unit)) for name, of, unit, measures in REPORTED for x in measures),
+]
 
-# A test of each statement and its control: what is done, and of, measure and unit of the number.
-TESTS: tuple[tuple[str, str, Key, str, Key], ...] = (
-    (
-        "code", "only the directions of the code kept", ("residual stream", "keep", "accuracy"),
-        "as many others", ("residual stream", "keep others", "accuracy"),
-    ),
-    (
-        "code", "as much taken elsewhere", ("residual stream", "equal size elsewhere", "accuracy"),
-        "the code removed", ("residual stream", "remove", "accuracy"),
-    ),
-    (
-        "code", "one prime moved within a class", ("moves within", "hits", "accuracy"),
-        "as far in a random direction", ("moves within", "random", "accuracy"),
-    ),
-    (
-        "code", "one prime moved across a zero", ("moves across", "hits", "accuracy"),
-        "as far in a random direction", ("moves across", "random", "accuracy"),
-    ),
-    (
-        "neurons", "every neuron a function modulo its prime", ("neurons", "replaced", "accuracy"),
-        "modulo the next prime", ("neurons", "next prime power", "accuracy"),
-    ),
-    (
-        "neurons", "every neuron a function modulo its prime", ("neurons", "replaced", "accuracy"),
-        "without interaction of a and b", ("neurons", "no interaction", "accuracy"),
-    ),
-    (
-        "decoding", "bias and cross-talk as the nearest code predicts them",
-        ("unembedding", "both predicted", "accuracy"),
-        "no cross-talk at all", ("unembedding", "cross-talk off", "accuracy"),
-    ),
-    (
-        "decoding", "the nearest code (share of the logits)", ("nearest code", "all", "share"),
-        "with permuted candidates (share)", ("nearest code", "permuted candidates", "share"),
-    ),
-    (
-        "gated characters", "gates (share of the interaction)",
-        ("gated characters", "explained", "share"),
-        "of other characters (share)", ("gated characters", "by others", "share"),
-    ),
+# A test of each statement: what is done and its control, and of, unit and measure of both.
+TESTS = (
+    ("code", "only the directions of the code kept", "as many others",
+     "residual stream", "accuracy", "keep", "keep others"),
+    ("code", "as much taken elsewhere", "the code removed",
+     "residual stream", "accuracy", "equal size elsewhere", "remove"),
+    ("code", "one prime moved within a class", "as far in a random direction",
+     "moves within", "accuracy", "hits", "random"),
+    ("code", "one prime moved across a zero", "as far in a random direction",
+     "moves across", "accuracy", "hits", "random"),
+    ("neurons", "every neuron a function modulo its prime", "modulo the next prime",
+     "neurons", "accuracy", "replaced", "next prime power"),
+    ("neurons", "every neuron a function modulo its prime", "without interaction of a and b",
+     "neurons", "accuracy", "replaced", "no interaction"),
+    ("decoding", "bias and cross-talk as the nearest code predicts them", "no cross-talk at all",
+     "unembedding", "accuracy", "both predicted", "cross-talk off"),
+    ("decoding", "the nearest code (share of the logits)", "with permuted candidates (share)",
+     "nearest code", "share", "all", "permuted candidates"),
+    ("gated characters", "gates (share of the interaction)", "of other characters (share)",
+     "gated characters", "share", "explained", "by others"),
 )  # fmt: skip
 
 
@@ -213,14 +188,14 @@ def measures(every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
 def tests(every: Sequence[Model]) -> pd.DataFrame:
     """Each change and its control, over fresh runs and over earlier ones."""
     rows = []
-    for statement, change, key, control, other in TESTS:
+    for statement, change, control, of, unit, *both in TESTS:
         row = {"statement": statement, "change": change, "control": control}
         for group in GROUPS:
             own = [x for x in every if x.kind == group]
             if statement == "gated characters":
                 own = [x for x in own if x.of("gated characters", "added", "count")]
-            for name, of in (("change", key), ("control", other)):
-                row |= spread([x.of(*of) for x in own], f"{group} {name}")
+            for name, measure in zip(("change", "control"), both, strict=True):
+                row |= spread([x.of(of, measure, unit) for x in own], f"{group} {name}")
         rows.append(row)
     return pd.DataFrame(rows)
 
