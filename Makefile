@@ -62,7 +62,7 @@ lint: $(REMOTES) ## style, types, notebooks without outputs
 	@ruff check
 	@ruff format --check
 	@pyright
-	@ops/scripts/notebooks-stripped
+	@nbstripout --verify $(wildcard notebooks/*.ipynb report/notebooks/*.ipynb studies/*/notebooks/*.ipynb)
 
 bench: $(READY) ## time the training; writes benchmarks/training.md, and gpu.md where there is a GPU
 	@PYTHONPATH=$(PYTHONPATH):tests python benchmarks/training.py
@@ -88,7 +88,12 @@ $(READY): requirements.lock requirements-cpu.lock requirements-torch.lock requir
 	@ops/scripts/environment '$(PYTHON)' '$(TORCH)'
 
 $(REMOTES): requirements-remotes.lock $(READY)
-	@ops/scripts/environment-remotes
+	@echo 'client and server of a remote …'
+	@.venv/bin/python ops/scripts/install.py --no-deps --no-build-isolation --require-hashes --requirement $<
+	@touch $@
 
 $(VALIDATOR): requirements-validator.lock $(READY)
-	@ops/scripts/environment-validator
+	@echo 'validator of RO-Crates …'
+	@.venv/bin/python -m venv --clear .venv/validator
+	@.venv/validator/bin/python ops/scripts/install.py --no-deps --require-hashes --requirement $<
+	@touch $@

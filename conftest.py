@@ -11,8 +11,8 @@ import pytest
 # Scripts, which no other module imports.
 collect_ignore_glob = ["ops/scripts/*", "studies/*/stages/*"]
 
-# What make test leaves out without ALL=1: kills, servers, SLURM, other processors, a browser, whole
-# deposits. A test elsewhere that belongs to these has the mark slow.
+# What make test leaves out without ALL=1: kills, a server, SLURM, other processors, a browser,
+# whole deposits. A test elsewhere that belongs to these has the mark slow.
 SLOW = {
     "test_faults", "test_grid", "test_workers", "test_processors", "test_remotes", "test_deposit",
     "test_crate", "test_pages", "test_front", "test_kills", "test_deleted", "test_verify",

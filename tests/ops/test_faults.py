@@ -4,7 +4,6 @@ command recovers."""
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -17,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 from nursery import LOOP, asked
-from tiny import EVERY, RUN, Project, called, copied
+from tiny import RUN, Project, called, copied
 
 from ops import files
 
@@ -260,17 +259,6 @@ def test_make_paper_waits_for_a_dvc_that_is_at_work_and_then_finds_its_work_done
     assert waits.endswith("waiting for its end") and last.startswith("up to date")
 
 
-def test_of_two_dvc_repro_at_once_one_is_told_to_wait_and_nothing_is_wrong(project):
-    project.set("variance", 0.9)
-    both = [started(project, *DVC, "repro", "metrics") for _ in range(2)]
-    said = [process.communicate(timeout=600)[0] for process in both]
-    codes = [process.returncode for process in both]
-    assert 0 in codes, said
-    for code, text in zip(codes, said, strict=True):
-        assert code == 0 or re.search("busy|lock", text), text
-    assert project.dvc("repro", "metrics") == set()
-
-
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
 FULL = "mount -t tmpfs -o size=16k,mode=755 full $0 && { cat /dev/zero > $0/filler; true; }"
 READ_ONLY = "mount --bind $0 $0 && mount -o remount,bind,ro $0"
@@ -334,22 +322,6 @@ def test_after_a_full_disk_make_paper_brings_everything(made, tmp_path):
     assert "enough" not in said.read_text()
     for room in ROOM:
         assert results(Project(tmp_path / "copies" / str(room))) == results(made)
-
-
-def test_an_output_that_cannot_be_written_leaves_no_file(project):
-    """The limit on a file's size stands for a full disk where nothing can be mounted."""
-    switches, words = called(files.locked(project.folder)["forward"]["cmd"])
-    out = project.folder / words[-1]
-    before = out.read_bytes()
-    done = subprocess.run(
-        [sys.executable, "-B", *words], cwd=project.folder,
-        env=project.environment | switches, text=True,
-        capture_output=True, check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024)),
-    )  # fmt: skip
-    assert done.returncode == 1 and "File too large" in done.stderr
-    assert out.read_bytes() == before
-    assert list(out.parent.iterdir()) == [out]
 
 
 def test_a_read_only_data_folder_is_named_and_nothing_changes(project):
@@ -422,14 +394,3 @@ def test_a_table_edited_by_hand_is_kept_before_it_is_made_again(project):
     assert "tables/moduli.md is not as recorded: it was copied to " in project.do(*PAPER)
     assert results(project) == before
     assert (project.folder / ".dvc/tmp/replaced/tables/moduli.md").read_text() == "mine"
-
-
-def test_a_dvc_lock_edited_by_hand_is_seen_and_git_or_repro_puts_it_right(project):
-    before, path = results(project), project.folder / "dvc.lock"
-    at = stored(project, METRICS)
-    md5 = at.parent.name + at.name
-    path.write_text(path.read_text().replace(md5, md5[::-1]))
-    assert project.run(*DVC, "status", "--quiet").returncode == 1
-    assert EVERY >= project.dvc("repro") >= {f"metrics@{RUN}"}
-    assert results(project) == before
-    assert project.do("git", "status", "--porcelain") == ""
