@@ -1,20 +1,19 @@
 """Serve report/html on this machine and open it in the browser, until Ctrl-C.
 
-``python ops/scripts/report.py browser``; an empty word says where it is, and no more. The address
-names the commit of the working tree, which a page made before that commit cannot know itself.
+``python ops/scripts/report.py browser`` at the top; an empty word says where it is, and no more.
+The address names the commit of the working tree, which a page made before that commit cannot know.
 """
 
-import subprocess
-import sys
 import webbrowser
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from ops.files import lock, pipelines
+from ops.git import git
+from strata.run import InputError, command
 
-TOP = Path(__file__).parents[2]
-HTML = TOP / "report" / "html"
+HTML = Path("report", "html")
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -26,19 +25,21 @@ class Quiet(SimpleHTTPRequestHandler):
 
 def commit() -> str:
     """?commit=… of the working tree, marked where a pipeline is not as committed; else nothing."""
-    found = _git("rev-parse", "HEAD")
-    files = [x for file in pipelines(TOP) for x in (file, lock(file))]
-    dirty = "-dirty" if _git("status", "--porcelain", "--", *files) else ""
-    return f"?commit={found}{dirty}" if found else ""
+    try:
+        found = git("rev-parse", "--verify", "HEAD")
+    except InputError:  # the files of a deposit, of which nothing is committed yet
+        return ""
+    files = [x for file in pipelines() for x in (file, lock(file))]
+    dirty = "-dirty" if git("status", "--porcelain", "--", *files) else ""
+    return f"?commit={found}{dirty}"
 
 
-def _git(*words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=TOP, capture_output=True, text=True)
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def serve() -> None:
-    """Until it is interrupted."""
+def main(browser: str = "") -> None:
+    if not (HTML / "index.html").is_file():
+        raise InputError(f"{HTML}: is not there: make report")
+    if not browser:
+        print((HTML / "index.html").resolve())
+        return
     handler = partial(Quiet, directory=str(HTML))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         address = f"http://127.0.0.1:{server.server_port}/{commit()}"
@@ -50,14 +51,5 @@ def serve() -> None:
             print()
 
 
-def main() -> None:
-    if not (HTML / "index.html").is_file():
-        sys.exit(f"{HTML}: is not there: make report")
-    if "".join(sys.argv[1:]):
-        serve()
-    else:
-        print(HTML / "index.html")
-
-
 if __name__ == "__main__":
-    main()
+    command(main)
