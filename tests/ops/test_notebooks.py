@@ -277,17 +277,3 @@ def test_a_notebook_that_is_opened_in_its_folder_finds_the_top(template, monkeyp
     scope: dict[str, object] = {}
     exec(code(template)[0].source, scope)
     assert Path.cwd() == ROOT and "stem" in scope
-
-
-def test_cleaning_drops_what_differs_between_runs_and_passes_warnings_on(capsys):
-    streams = [v4.new_output("stream", name="stdout", text=text) for text in ("one\n", "two\n")]
-    streams.insert(1, v4.new_output("stream", name="stderr", text="careful\n"))
-    result = v4.new_output("execute_result", {"text/plain": "<Figure at 0x7f00ab>"})
-    cells = [v4.new_markdown_cell("# T"), v4.new_code_cell("n = 1"), v4.new_code_cell("f()")]
-    cells[1].metadata["tags"] = ["parameters"]
-    cells[2].outputs = [*streams, result]
-    cleaned = notebook.clean(v4.new_notebook(cells=cells)).cells
-    assert [(c.id, c.source, c.metadata) for c in cleaned] == [("0", "# T", {}), ("1", "f()", {})]
-    assert [x.get("text") for x in cleaned[1].outputs] == ["one\ntwo\n", None]
-    assert cleaned[1].outputs[1].data == {"text/plain": "<Figure>"}
-    assert capsys.readouterr().err == "careful\n"

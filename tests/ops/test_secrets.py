@@ -54,13 +54,9 @@ def test_a_planted_secret_is_found(parts):
     assert not suspicious("docs/page.md", text.replace("".join(parts), "word").encode())
 
 
-@pytest.mark.parametrize("option", OPTIONS.split())
-def test_a_planted_option_of_a_remote_is_found(option):
-    config = f"['remote \"mine\"']\n    url = s3://bucket\n    {option} = value\n"
-    assert suspicious(".dvc/config", config.encode()) == [option]
-    assert suspicious("published/.dvc/config", config.encode()) == [option]
-
-
-@pytest.mark.parametrize("name", [".env", "keys/id_rsa", ".dvc/config.local", "server.pem"])
-def test_a_planted_name_is_found(name):
-    assert suspicious(name, b"") == [name]
+def test_a_planted_option_of_a_remote_or_a_planted_name_is_found():
+    for option in OPTIONS.split():
+        config = f"['remote \"mine\"']\n    url = s3://bucket\n    {option} = value\n"
+        assert suspicious("studies/.dvc/config", config.encode()) == [option]
+    for name in (".env", "keys/id_rsa", ".dvc/config.local", "server.pem"):
+        assert suspicious(name, b"") == [name]

@@ -16,7 +16,7 @@ from ops.grid.grid import Asked
 from ops.grid.logs import Logs
 from ops.grid.pool import Seen
 from ops.grid.tasks import chosen, dealt, trains
-from ops.grid.worker import Failed, Worker, granted
+from ops.grid.worker import Failed, Worker
 from strata.run import InputError
 
 
@@ -101,16 +101,6 @@ def test_a_full_disk_is_named_before_dvc_tries_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
     with pytest.raises(Failed, match=r"the disk is full: make room, then repeat"):
         worker.checked()
-
-
-def test_threads_are_what_is_asked_for_or_what_slurm_grants(monkeypatch):
-    for name in ("STRATA_THREADS", "SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE"):
-        monkeypatch.delenv(name, raising=False)
-    assert granted() >= 1
-    asked = {"SLURM_CPUS_ON_NODE": 8, "SLURM_CPUS_PER_TASK": 4, "STRATA_THREADS": 3}
-    for name, count in asked.items():
-        monkeypatch.setenv(name, str(count))
-        assert granted() == count
 
 
 def git(*words: str) -> str:
