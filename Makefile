@@ -55,10 +55,10 @@ verify: $(READY) ## make again what the locks name, and compare; SAMPLE=83: of w
 deposit: $(READY) ## a folder for an archive that gives DOIs, from which all of it can be made again
 	@python -m ops.deposit
 
-test: $(REMOTES) $(if $(ALL),$(VALIDATOR)) ## run the tests; ALL=1: those too that take long, or need SLURM, a browser, qemu
+test: $(if $(ALL),$(REMOTES) $(VALIDATOR),$(READY)) ## run the tests; ALL=1: those too that take long, or need SLURM, a browser, qemu
 	@OMP_NUM_THREADS=1 pytest -n $(JOBS) --dist loadfile $(if $(ALL),,-m 'not slow')
 
-lint: $(REMOTES) ## style, types, notebooks without outputs
+lint: $(READY) ## style, types, notebooks without outputs
 	@ruff check
 	@ruff format --check
 	@pyright
