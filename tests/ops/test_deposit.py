@@ -89,7 +89,6 @@ def test_the_software_is_cited_as_the_package_names_itself():
 
 def test_authors_of_the_paper_are_authors_of_the_reference_alone():
     found = deposit.paper(CFF["references"][0])
-    assert [x["familyName"] for x in found["author"]] == [
-        x["family-names"] for x in CFF["references"][0]["authors"]
-    ]
+    names = [f"{x['given-names']} {x['family-names']}" for x in CFF["references"][0]["authors"]]
+    assert [x["name"] for x in found["author"]] == names
     assert deposit.person(CFF["authors"][0])["@type"] == "Organization"
