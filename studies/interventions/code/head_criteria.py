@@ -127,29 +127,21 @@ def routes(run: Interventions, heads: Heads, levels: Levels) -> list[Route]:
         own, drawn = (run.head_change("pattern", heads, blocks=x, modulus=modulus) for x in names)
         over = drawn.draws.skill if drawn and drawn.draws else None
         skill = _skill(own)
-        if skill is not None and over and over.mean is not None and over.high is not None:
-            found.append(
-                _route(modulus, base.skill - mean, mean, (skill, over.mean, over.high), levels)
-            )
+        if skill is None or not over or over.mean is None or over.high is None:
+            continue
+        lost = base.skill - mean
+        share, shuffled, high = (
+            (x - mean) / lost if lost > 0 else 0.0 for x in (skill, over.mean, over.high)
+        )
+        answer = "no"
+        if lost < levels.lost:
+            answer = "not used"
+        elif share >= levels.routed and share - high >= levels.differ:
+            answer = "yes"
+        elif share - high >= levels.partly:
+            answer = "in part"
+        found.append(Route(modulus, lost, share, shuffled, high, answer))
     return found
-
-
-def _route(
-    modulus: int | None,
-    lost: float,
-    mean: float,
-    skills: tuple[float, float, float],
-    levels: Levels,
-) -> Route:
-    if lost <= 0:
-        return Route(modulus, lost, 0, 0, 0, "not used")
-    share, shuffled, high = ((x - mean) / lost for x in skills)
-    used = lost >= levels.lost
-    yes = share >= levels.routed and share - high >= levels.differ
-    part = "in part" if share - high >= levels.partly else "no"
-    return Route(
-        modulus, lost, share, shuffled, high, (("yes" if yes else part) if used else "not used")
-    )
 
 
 class Needed(NamedTuple):

@@ -1,12 +1,13 @@
 """Panels of the interventions, each drawn on the Axes it is given."""
 
 from collections.abc import Mapping, Sequence
+from math import gcd
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
-from sympy.functions.combinatorial.numbers import totient
 
+from strata.monoid import JClass, axis_size
 from strata.plots.base import COLORS, FAINT, GREY, RED, Axes, AxesImage, Number, heat
 from studies.interventions.code.records import ClassTrials
 
@@ -91,13 +92,13 @@ def room_above_chance(
     Chance is a random element of the class of ab or, for the axis of a prime, a random place on it.
     It is always right where there is one element, or the product has no such axis.
     """
-    m = n // np.gcd(np.multiply.outer(d, d), n)  # residues modulo m tell the products apart
-    if axis is None:
-        places = np.vectorize(totient, otypes=[int])(m)
-    else:
-        power = np.gcd(m, axis ** n.bit_length())
-        places = power - power // axis * (power > 1)
-    return np.where(places > 1, 1 - 1 / places, 1.0)
+
+    def places(x: int, y: int) -> int:
+        J = JClass(n, gcd(x * y, n))
+        return len(J) if axis is None else axis_size(J.m, axis)
+
+    count = np.array([[places(x, y) for y in d] for x in d])
+    return np.where(count > 1, 1 - 1 / count, 1.0)
 
 
 def bars(
