@@ -204,10 +204,3 @@ def test_what_the_whole_model_does_is_found_at_its_epoch():
     [row] = dynamics.of_wholes({Run(15, 1): frame}).to_dict("records")
     assert (row["epoch_known"], row["epoch_class"], row["epoch_answer"]) == (10, 20, 70)
     assert row["class_chance"] == chance
-
-
-@pytest.mark.parametrize("n", [2, 6, 8, 30, 45])
-def test_the_commonest_class_of_a_product(n):
-    a = np.arange(n)
-    classes_of_products = np.gcd(np.multiply.outer(a, a), n)
-    assert order.commonest(n) == np.unique(classes_of_products, return_counts=True)[1].max() / n**2

@@ -4,10 +4,7 @@ Definitions: criteria.md. ``frame`` is the table of a run that
 module ``table`` describes.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import product
-from math import gcd
 
 import numpy as np
 import pandas as pd
@@ -154,10 +151,8 @@ def commonest(n: int) -> float:
     >>> 36 * commonest(6)
     15.0
     """
-    pairs = Counter()
-    for one, two in product(classes(n), repeat=2):
-        pairs[gcd(one.d * two.d, n)] += len(one) * len(two)
-    return max(pairs.values()) / n**2
+    a = np.arange(n)
+    return float(np.bincount(np.gcd(np.multiply.outer(a, a), n).ravel()).max() / n**2)
 
 
 def signs(time: Times, some: Sequence[Pair]) -> list[int]:

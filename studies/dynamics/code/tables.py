@@ -129,9 +129,6 @@ def fallen(loss: pd.Series) -> pd.Series:
     return 1 - loss / loss.iloc[0] if len(loss) else loss
 
 
-NAMES = ["n", "measure", "pairs", "agree", "disagree", "tie", "p_sign", "p_shuffle"]
-NAMES += ["runs", "runs_agree", "p_runs", "can_pass"]
-NAMES += ["composites", "after_last", "control_pairs", "control_agree", "control_disagree"]
 ORDER = N | MEASURE | RUNS | {
     "pairs": Column("pairs", "count"),
     "agree": Column("agree", "count"),
@@ -170,7 +167,7 @@ def of_order(
             rows.append({"n": some[0] if len(some) == 1 else None, "measure": label} | row)
     if len(found) == 1:
         rows = rows[::2]  # one modulus is all of them
-    return pd.DataFrame(rows, columns=NAMES).astype({"n": "Int64"})
+    return pd.DataFrame(rows).astype({"n": "Int64"})
 
 
 def _order(by_modulus: Mapping[int, Times], params: GridParams) -> Json:
@@ -183,10 +180,11 @@ def _order(by_modulus: Mapping[int, Times], params: GridParams) -> Json:
         last += order.lasts(time, n)
     agree, disagree = own.count(1), own.count(-1)
     strict = agree + disagree
-    return of_runs(runs, 1 - params.confidence) | {
+    return {
         "pairs": len(own), "agree": agree, "disagree": disagree, "tie": own.count(0),
         "p_sign": binomtest(agree, strict, alternative="greater").pvalue if strict else None,
         "p_shuffle": order.shuffled(by_modulus, params) if own else None,
+        **of_runs(runs, 1 - params.confidence),
         "composites": len(last), "after_last": last.count(1), "control_pairs": len(control),
         "control_agree": control.count(1), "control_disagree": control.count(-1),
     }  # fmt: skip

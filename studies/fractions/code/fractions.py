@@ -30,21 +30,16 @@ def tables(
 
 EPOCH, MIXING = "epoch from which validation stays", "mixing"
 FIRST = "first epoch of validation"
-WORDS = {
-    (EPOCH, "yes"): "goes down with the fraction",
-    (EPOCH, "no"): "does not go down at every step",
-    (FIRST, "yes"): "goes down with the fraction",
-    (FIRST, "no"): "does not go down at every step",
-    (MIXING, "yes"): "depends on data",
-    (MIXING, "no"): "not said to depend on data",
-}
+DOWN = {"yes": "goes down with the fraction", "no": "does not go down at every step"}
+DEPENDS = {"yes": "depends on data", "no": "not said to depend on data"}
+WORDS = {EPOCH: DOWN, FIRST: DOWN, MIXING: DEPENDS}
 
 
 def said(row: Record) -> str:
     """A verdict in words."""
     if row["verdict"] == "not called":
         return f"not called: {row['trained']} of {row['planned']} runs"
-    return WORDS[row["about"], row["verdict"]]
+    return WORDS[row["about"]][row["verdict"]]
 
 
 STATEMENTS = {"about": Column("about", align="l")} | RUNS | {

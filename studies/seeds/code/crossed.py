@@ -67,34 +67,33 @@ def tables(
 
 
 def cells(asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame) -> pd.DataFrame:
-    """The runs of the study that there are, with their measures."""
+    """The runs of the study that there are, with their measures. Those of a class are means over
+    the classes of two or more."""
     by, gating = {x.run: x for x in runs}, numbers(found, "gating γ")
-    rows = [
-        _measured(run, by[str(run)]) | {"gating": gating.get(str(run))}
-        for run in asked
-        if str(run) in by
-    ]
+    rows: list[Row] = []
+    for run in (x for x in asked if str(x) in by):
+        x = by[str(run)]
+        fits = [c.character_fit.r2 for c in x.classes if c.character_fit]
+        energies = [c.fve for c in x.classes if c.fve is not None]
+        rows.append(
+            {
+                "run": str(run),
+                "split_seed": run.seed,
+                "weights_seed": run.weights_seed,
+                "generalised": x.generalised,
+                "eta_classes": x.pca.shown.classes if x.pca else None,
+                "r2_classes": np.mean(fits) if fits else None,
+                "fve_classes": np.mean(energies) if energies else None,
+                "components": x.pca.components if x.pca else None,
+                "first_validation": x.first_099.validation,
+                "stays_validation": x.epoch_099.validation,
+                "gating": gating.get(str(run)),
+                "block_head_0": x.heads[0].block_score if x.heads else None,
+            }
+        )
     names = ["run", "split_seed", "weights_seed", "generalised", *MEASURES]
     whole = dict.fromkeys(["components", "first_validation", "stays_validation"], "Int64")
     return pd.DataFrame(rows, columns=names).astype(whole)
-
-
-def _measured(run: Run, metrics: Metrics) -> Row:
-    """One row of ``cells``. Measures of a class are means over the classes of two or more."""
-    row: Row = {"run": str(run), "split_seed": run.seed, "weights_seed": run.weights_seed}
-    row |= {"generalised": metrics.generalised}
-    fits = [c.character_fit.r2 for c in metrics.classes if c.character_fit]
-    energies = [c.fve for c in metrics.classes if c.fve is not None]
-    row |= {"r2_classes": _mean(fits), "fve_classes": _mean(energies)}
-    if metrics.pca:
-        row |= {"eta_classes": metrics.pca.shown.classes, "components": metrics.pca.components}
-    row |= {"first_validation": metrics.first_099.validation}
-    row |= {"stays_validation": metrics.epoch_099.validation}
-    return row | {"block_head_0": metrics.heads[0].block_score if metrics.heads else None}
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None
 
 
 def said(row: Record) -> str:
