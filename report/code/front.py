@@ -55,8 +55,9 @@ def sections(made: Sequence[Page]) -> dict[str, Json]:
     found = {}
     for own in made:
         for s in own.sections:
-            link: Json = {"href": f"appendix/{own.file}#{s.id}", "said": s.label or s.title}
-            link |= {"title": s.title, "image": s.notebook and f"{s.path}.png"}
+            link: Json = {"href": f"appendix/{own.file}#{s.id}", "title": s.title}
+            link |= {"said": s.label or ("figure" if s.notebook else "table")}
+            link |= {"image": s.notebook and f"{s.path}.png"}
             link |= {"size": s.size if s.notebook else None}
             found |= {s.id: link} | ({s.label: link} if s.label else {})
     return found
