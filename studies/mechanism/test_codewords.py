@@ -90,10 +90,10 @@ def test_few_numbers_are_never_better_than_the_best_of_their_rank():
     y = of(codewords.predicted(use.values, by_hand.gram(use.count, rng)) + rng.normal(size=(n, n)))
     M = codewords.nearest(y, use.values)
     found = codewords.few_numbers(y, key, use, M, 30, [1, use.count + 1])
-    terms = [x.share for x in found if x.name == "bias and terms"]
+    terms = [y.share(x) for name, _, x in found if name == "bias and terms"]
     assert len(terms) == 30 and (np.diff(terms) > 0).all()
-    best = [x.share for x in found if x.name == "best of its rank"]
-    assert best[1] >= max(x.share for x in found[:-2])
+    best = [y.share(x) for name, _, x in found if name == "best of its rank"]
+    assert best[1] >= max(y.share(x) for _, _, x in found[:-2])
 
 
 def test_greedy_terms_are_least_squares_fits():

@@ -145,21 +145,12 @@ def one_prime(use: Dictionary) -> Bool[np.ndarray, "k k"]:
     return np.array([[x == y for y in use.primes] for x in use.primes])
 
 
-class Told(NamedTuple):
-    """A description of y by so many numbers."""
-
-    name: str
-    numbers: int
-    share: float
-    right: float
-
-
 def few_numbers(
     of: Profile, key: Masks, use: Dictionary, M: np.ndarray, terms: int, ranks: Sequence[int]
-) -> list[Told]:
-    """Descriptions of y by ever more numbers: characters with a coefficient each, with a bias for
-    each candidate, the nearest code, a bias and ever more terms φ_i(q) φ_j(c), a vector for each
-    candidate, and the best of each rank."""
+) -> list[tuple[str, int, Float[np.ndarray, "n n"]]]:
+    """Descriptions of y by ever more numbers, with how many they are: characters with a coefficient
+    each, with a bias for each candidate, the nearest code, a bias and ever more terms φ_i(q) φ_j(c),
+    a vector for each candidate, and the best of each rank."""
     n, k = use.values.shape
     primes = describe(n, key)["C"]
     found = [
@@ -177,7 +168,7 @@ def few_numbers(
     for r in ranks:
         best = (U[:, :r] * sizes[:r]) @ V[:r] / root
         found.append(("best of its rank", r * (2 * n - 1 - r), best))
-    return [Told(name, size, of.share(x), of.right(x)) for name, size, x in found]
+    return found
 
 
 def greedy(

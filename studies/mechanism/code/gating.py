@@ -34,16 +34,11 @@ def cells(y: Float[np.ndarray, "n n"], f: Characters) -> Cells:
     return Cells(inner, squares, weights_of(n)[[J.d % n for J in classes(n)]])
 
 
-def coefficients(of: Cells) -> Float[np.ndarray, "classes classes count"]:
-    """β(d, e) for the products of J_d and the candidates of J_e; NaN where there is no cell."""
-    nothing = np.full_like(of.inner, np.nan)
-    return np.divide(of.inner, of.squares, out=nothing, where=of.squares > 0)
-
-
 def shared(y: Float[np.ndarray, "n n"], f: Characters, total: float) -> list[SharedCharacter]:
     """The characters that are defined in two classes or more; `total` is Σ z²."""
     n, of = len(y), cells(y, f)
-    beta, d = coefficients(of), np.array([J.d for J in classes(n)])
+    d, none = np.array([J.d for J in classes(n)]), np.full_like(of.inner, np.nan)
+    beta = np.divide(of.inner, of.squares, out=none, where=of.squares > 0)
     inner, squares = (np.tensordot(of.weight, x, axes=(0, 0)) for x in of[:2])
     own_inner, own_squares = (np.einsum("d,ddk->k", of.weight, x) for x in (of.inner, of.squares))
     found = []

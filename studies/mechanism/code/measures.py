@@ -192,11 +192,10 @@ def few_numbers(
 ) -> list[Row]:
     """Descriptions of the logits by ever more numbers."""
     rows, ranks = [], range(1, settings.ranks + 1)
-    for told in codewords.few_numbers(y, key, use, M, settings.terms, ranks):
-        name = f"few numbers: {told.name}"
-        rows += table(name, "count", {"numbers": told.numbers})
-        rows += table(name, "share", {"all": told.share})
-        rows += table(name, "accuracy", {"right answers": told.right})
+    for name, numbers, x in codewords.few_numbers(y, key, use, M, settings.terms, ranks):
+        of = f"few numbers: {name}"
+        rows += [Row(of, "numbers", "count", float(numbers)), Row(of, "all", "share", y.share(x))]
+        rows += [Row(of, "right answers", "accuracy", y.right(x))]
     return rows
 
 

@@ -3,7 +3,6 @@
 Definitions and criteria: criteria-primes.md, section 2.3.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -74,26 +73,18 @@ def hits(rig: Rig, hybrids: Hybrids, expected: Predictions) -> Float[np.ndarray,
     A model that tells its operands apart is asked with the hybrid in either place, and a hit in one
     of them is a half.
     """
+    n, W_E = rig.n, rig.weights["W_E"]
     i, b = np.nonzero(expected.counts)
-    right = expected.expected[i, b]
-    found = np.zeros(len(i))
+    right, found = expected.expected[i, b], np.zeros(len(i))
     for start in range(0, len(i), ROWS):
         rows = slice(start, start + ROWS)
-        answered = [*_answers(rig, hybrids.table, i[rows], b[rows])]
+        first, last = i[rows][[0, -1]]
+        tokens = np.concatenate([W_E[:n], hybrids.table[first : last + 1], W_E[n:]])
+        weights, hybrid = rig.weights | {"W_E": tokens}, n + i[rows] - first
+        asked = [(hybrid, b[rows])] if rig.attends else [(hybrid, b[rows]), (b[rows], hybrid)]
+        answered = [answers(forward(weights, *operands).logits) for operands in asked]
         found[rows] = np.mean([given == right[rows] for given in answered], axis=0)
     return found
-
-
-def _answers(
-    rig: Rig, table: np.ndarray, i: np.ndarray, b: np.ndarray
-) -> Iterator[Int[np.ndarray, " trials"]]:
-    """What the network answers to (hybrid i, b); where it is not symmetric, also to (b, hybrid)."""
-    n, W_E, first = rig.n, rig.weights["W_E"], i[0]
-    tokens = np.concatenate([W_E[:n], table[first : i[-1] + 1], W_E[n:]])
-    weights = rig.weights | {"W_E": tokens}
-    hybrid = n + i - first
-    for operands in ((hybrid, b),) if rig.attends else ((hybrid, b), (b, hybrid)):
-        yield answers(forward(weights, *operands).logits)
 
 
 def measured(rig: Rig, to: Targets, rng: np.random.Generator) -> list[tuple[bool, Change]]:
