@@ -2,48 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from math import gcd
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from strata.monoid import JClass, axis_size
-from strata.plots.base import COLORS, FAINT, GREY, RED, Axes, AxesImage, Number, heat
+from strata.plots.base import COLORS, GREY, RED, Axes, AxesImage, Number, heat
 from studies.interventions.code.records import ClassTrials
-
-Interval = tuple[Number, Number, Number]  # mean, least, largest
-
-
-def skills(
-    ax: Axes,
-    key: Sequence[Number],
-    controls: Mapping[str, Sequence[Interval | None]],
-    levels: Sequence[Number],
-) -> None:
-    """The skill of each case, and beside it mean and range of each control; None has no control."""
-    # Side by side around the tick of their case.
-    x, places = np.arange(len(key)), np.linspace(-0.27, 0.27, len(controls) + 1)
-    for case in x[::2]:
-        ax.axvspan(case - 0.5, case + 0.5, color=FAINT, alpha=0.5, linewidth=0, zorder=0)
-    for level in levels:
-        ax.axhline(level, color=GREY, linestyle=":", linewidth=0.8, zorder=0)
-    for i, (label, intervals) in enumerate(controls.items()):
-        mark, color = "s^v"[i], COLORS[1 + i]
-        known = [(j, value) for j, value in enumerate(intervals) if value]
-        if known:
-            at = np.array([j for j, _ in known]) + places[i + 1]
-            mean, low, high = np.array([value for _, value in known], dtype=float).T
-            ax.errorbar(
-                at, mean, (mean - low, high - mean), color=color, marker=mark, markersize=2.5,
-                linestyle="none", linewidth=0.8, label=label,
-            )  # fmt: skip
-    ax.plot(x + places[0], key, "o", color=COLORS[0], label="key characters", zorder=3)
-    ax.set(xlim=(-0.5, max(len(key), 1) - 0.5), ylim=(min(-0.2, min(key, default=0) - 0.05), 1.08))
-
-
-def ticks(ax: Axes, names: Sequence[str], **options: Any) -> None:
-    """A name for each case below the panel."""
-    ax.set_xticks(np.arange(len(names)), list(names), **options)
 
 
 def numbers(
