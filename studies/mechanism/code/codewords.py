@@ -149,8 +149,8 @@ def few_numbers(
     of: Profile, key: Masks, use: Dictionary, M: np.ndarray, terms: int, ranks: Sequence[int]
 ) -> list[tuple[str, int, Float[np.ndarray, "n n"]]]:
     """Descriptions of y by ever more numbers, with how many they are: characters with a coefficient
-    each, with a bias for each candidate, the nearest code, a bias and ever more terms φ_i(q) φ_j(c),
-    a vector for each candidate, and the best of each rank."""
+    each, with a bias for each candidate, the nearest code, a bias and ever more terms
+    φ_i(q) φ_j(c), a vector for each candidate, and the best of each rank."""
     n, k = use.values.shape
     primes = describe(n, key)["C"]
     found = [
