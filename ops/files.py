@@ -34,6 +34,11 @@ def pipelines(folder: Path | str = ".") -> list[str]:
     return [path.relative_to(top).as_posix() for path in found if path.is_file()]
 
 
+def projects() -> list[str]:
+    """The projects that are here and have runs: the paper's, that of the studies."""
+    return [name for name in ("", "studies") if Path(name, "dvc.yaml").is_file()]
+
+
 def lock(file: str) -> str:
     """The lock of a pipeline file.
 

@@ -150,9 +150,7 @@ def main() -> None:
     outs = {name: files.outs(stage) for name, stage in files.locked().items()}
     with scratch(given) as top:
         ahead, times = Ahead(pulled=False, top=top), Times(load("params.yaml"))
-        for project in ("", "studies"):
-            if not Path(project, "dvc.yaml").is_file():
-                continue
+        for project in files.projects():
             quick(project)
             run = ahead.stages(project)
             kept = (outs[x] for x in outs if files.project(x) == project and x not in run)

@@ -58,15 +58,11 @@ class Asked(NamedTuple):
         return cls(on, tuple((get("RUNS") or "").split()), args, bool(get("GO")))
 
 
-def projects() -> list[str]:
-    return [x for x in ("", "studies") if Path(x, "dvc.yaml").is_file()]
-
-
 def gathered() -> tuple[Todo, list[str]]:
     """What is missing of each run, when what the run cache has has been brought in; and all runs.
     The stages that decide what others do are run here."""
     ahead, planned = plan.Ahead(pulled=True), []
-    for project in projects():
+    for project in files.projects():
         plan.quick(project)
         planned += ahead.stages(project)
     return tasks.of_runs(planned), [*tasks.of_runs(ahead.every)]
@@ -202,7 +198,7 @@ def main() -> None:
         raise InputError("another make grid is at work here: make grid STATUS=1 shows it")
     with lock:
         files.refuse_cut_off()
-        for project in projects():
+        for project in files.projects():
             if busy := recover.busy(project):
                 raise InputError(f"{busy}: wait for its end, then repeat")
             if pulled(project):

@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
@@ -46,19 +45,6 @@ def granted() -> int:
     return int(found[0]) if found else times.threads()
 
 
-def inputs(runs: Iterable[str], project: str) -> list[str]:
-    """What the locks have of these runs and of the stages that decide what others do: all that the
-    stages of the runs may read, as DVC calls it in its project."""
-    locked = files.locked().items()
-    own = [
-        stage
-        for name, stage in locked
-        if files.project(name) == project
-        and (files.kind(name) in plan.QUICK or str(files.run_of(name)) in runs)
-    ]
-    return [files.inside(path) for stage in own for path in files.outs(stage)]
-
-
 class Worker:
     """A worker in its clone: whom it reports to, and where DVC's objects go."""
 
@@ -66,7 +52,7 @@ class Worker:
         self.place, self.head, self.cache = place, head, cache
         self.logs, self.threads, self.parent = Logs(head), granted(), os.getppid()
         self.node = os.environ.get("SLURMD_NODENAME") or socket.gethostname()
-        self.projects = [x for x in ("", "studies") if (place / x / "dvc.yaml").is_file()]
+        self.projects = files.projects()
         self.stopped = False
         for number in ENDS:
             signal.signal(number, self._stop)
@@ -92,11 +78,14 @@ class Worker:
         for project in self.projects:
             local = self.place / project / ".dvc" / "config.local"
             local.write_text(f"[cache]\n    dir = {self.cache}\n")
-            words = ("checkout", "--quiet", "--allow-missing", *inputs(runs, project))
-            with self.logs.open(runs[0]) as log:
-                self.dvc(project, *words, log=log)
             with Repo(project or ".") as repo:
-                every += [stage.addressing for stage in repo.index.stages if not stage.frozen]
+                stages = [stage.addressing for stage in repo.index.stages if not stage.frozen]
+            # All that stages of the runs may read: their own, and what decides what others do.
+            own = [x for x in stages if files.kind(x) in plan.QUICK or str(files.run_of(x)) in runs]
+            with self.logs.open(runs[0]) as log:
+                words = ("checkout", "--quiet", "--allow-missing", *map(files.inside, own))
+                self.dvc(project, *words, log=log)
+            every += stages
         return tasks.of_runs(every)
 
     def made(self, run: str, stages: list[str]) -> bool:
