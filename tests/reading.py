@@ -156,9 +156,7 @@ def project(folder: Path) -> None:
     store.write_json(study / "dvc.yaml", {"stages": {"waves": made}})
     code = "long " * 99
     links = "[here](#a-part), [two](two.md), ![seen](../figures/fig05-training.png), [gone](x.py)"
-    store.write_text(
-        folder / "docs" / "one.md", f"# One\n\n## A part\n\n{links}\n\n    {code}\n"
-    )
+    store.write_text(folder / "docs" / "one.md", f"# One\n\n## A part\n\n{links}\n\n    {code}\n")
     store.write_text(folder / "docs" / "two.md", "# Two\n\n| of J_3 |\n|--|\n| 1,000 |\n")
     paths = [x for x in folder.rglob("data/*/**/*") if x.is_file()]
     outs = [{"path": x.relative_to(folder).as_posix(), "md5": md5(x)} for x in paths]
