@@ -10,7 +10,6 @@ from strata.patch import ablations, projections, scores
 from studies.interventions.code import (
     criteria,
     energy,
-    head_criteria,
     hybrids,
     interchange,
     routing,
@@ -88,10 +87,10 @@ def routed(n: int, bit: np.ndarray) -> Weights:
     return {name: x.astype(np.float32) for name, x in w.items()}
 
 
-def of_routes(weights: Weights, n: int) -> dict[int | None, head_criteria.Route]:
+def of_routes(weights: Weights, n: int) -> dict[int | None, criteria.Route]:
     it = subject(weights, n)
     made = tuple(routing.routing(it, DRAWS, np.random.default_rng(0)))
-    found = head_criteria.routes(record(it, routing=made), (0,), LEVELS)
+    found = criteria.routes(record(it, routing=made), (0,), LEVELS)
     return {x.modulus: x for x in found}
 
 
@@ -143,7 +142,7 @@ def test_heads_belong_to_primes_alone_as_a_group_or_not(shares, alone, group):
     assert it.rig.base.answer.tolist() == it.rig.label.tolist()
     made = tuple(routing.routing(it, 1, np.random.default_rng(0)))
     found = passed(record(it, routing=made))
-    for scale in head_criteria.SCALES:
+    for scale in criteria.SCALES:
         section = f"heads and primes, 0 = {scale}"
         assert found[section, "alone: each head for one prime"] is alone
         assert found[section, "as a group: the heads of each prime"] is group

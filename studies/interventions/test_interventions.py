@@ -20,7 +20,7 @@ from strata.patch.scores import Measures, OperandScores, Range
 from strata.run import Run, TrainParams
 from strata.tables import format
 from strata.train import network
-from studies.interventions.code import criteria, evidence, head_criteria, routing, suite
+from studies.interventions.code import criteria, evidence, routing, suite
 from studies.interventions.code import tables as interventions
 from studies.interventions.code.records import HeadChange, Interventions, Kind
 from studies.params import InterventionsParams, load
@@ -296,15 +296,15 @@ def test_a_head_is_put_to_the_prime_power_modulo_which_least_skill_is_left_witho
     run = about(15, 2).model_copy(update={"routing": changes})
     second = changes[1].all
     assert second and second.modulo[3] > second.modulo[5]
-    by_class, zero = (head_criteria.needed(run, x, LEVELS) for x in head_criteria.SCALES.values())
+    by_class, zero = (criteria.needed(run, x, LEVELS) for x in criteria.SCALES.values())
     assert by_class and zero
-    assert head_criteria.put(by_class.left, 0.0) == {0: 5, 1: 3, 2: 5}
+    assert criteria.put(by_class.left, 0.0) == {0: 5, 1: 3, 2: 5}
     # Modulo 3 a half is left of a skill of 0.
-    assert head_criteria.put(zero.left, 0.0) == dict.fromkeys(range(3), 5)
+    assert criteria.put(zero.left, 0.0) == dict.fromkeys(range(3), 5)
     alone = HeadChange(change="ablate", heads=(0,), all=measures({25: 0.5}))
     prime, mlp = about(25, 1).model_copy(update={"routing": (alone,)}), about(15, 1)
     for lacking in (prime, mlp):
-        assert head_criteria.needed(lacking, scores.class_known, LEVELS) is None
+        assert criteria.needed(lacking, scores.class_known, LEVELS) is None
 
 
 @pytest.mark.parametrize("q", [2, 3, 4, 8, 9, 11])

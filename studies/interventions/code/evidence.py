@@ -12,8 +12,8 @@ import pandas as pd
 from strata.patch.scores import Range
 from strata.results import Row, verdict
 from strata.tables.table import KIND, RUNS, SPREAD, Column, N, Table, of
-from studies.interventions.code import criteria, head_criteria, heads
-from studies.interventions.code.cases import Judged
+from studies.interventions.code import criteria, heads
+from studies.interventions.code.criteria import Judged
 from studies.interventions.code.records import EqualEnergy, Interventions
 from studies.params import CriteriaLevels
 
@@ -213,8 +213,8 @@ def results(name: str, run: Interventions, levels: CriteriaLevels) -> Iterator[R
     own = [x.passed for x in judged if x.section == "specificity, axis"]
     if own:
         yield Row(name, "", "directions go with primes", "truth", all(own))
-    for of_heads, which in (("head 0", (0,)), ("all heads", head_criteria.every_head(run))):
-        for route in head_criteria.routes(run, which, levels):
+    for of_heads, which in (("head 0", (0,)), ("all heads", criteria.every_head(run))):
+        for route in criteria.routes(run, which, levels):
             blocks = f"residues modulo {route.modulus}" if route.modulus else "classes"
             if not route.modulus:
                 yield Row(name, of_heads, "skill lost with the mean pattern", "share", route.lost)

@@ -10,8 +10,8 @@ from scipy.stats import binom
 from strata.results import Row as Result
 from strata.statistics import t_interval
 from strata.tables.table import RUNS, Column, N, Table
-from studies.interventions.code import head_criteria
-from studies.interventions.code.head_criteria import SCALES, Route
+from studies.interventions.code import criteria
+from studies.interventions.code.criteria import SCALES, Route
 from studies.interventions.code.records import Interventions
 from studies.params import CriteriaLevels
 
@@ -49,14 +49,14 @@ def chance(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFram
     """
     rows = []
     for n in sorted({run.n for run in runs}, reverse=True):
-        needed = [head_criteria.needed(x, SCALES["right class"], levels) for x in runs if x.n == n]
+        needed = [criteria.needed(x, SCALES["right class"], levels) for x in runs if x.n == n]
         known = [x for x in needed if x and len(x.left) == 4]
         if not known:
             continue
         powers = sorted(next(iter(known[0].left.values())))
         share = split_chance(len(powers))
         for rule, margin in (("least skill", 0.0), ("with a margin", levels.margin)):
-            put = [head_criteria.put(x.left, margin) for x in known]
+            put = [criteria.put(x.left, margin) for x in known]
             count = sum(_two_two(x, powers[-2:]) for x in put)
             p = float(binom.sf(count - 1, len(known), share))
             rows.append((n, ", ".join(map(str, powers)), rule, len(known), count, share, p))
@@ -78,7 +78,7 @@ def results(name: str, run: Interventions, levels: CriteriaLevels) -> Iterator[R
     by what skill 0 is; and, of four heads, whether they are divided two and two, and how likely
     that is."""
     for scale, of_scale in SCALES.items():
-        found = head_criteria.needed(run, of_scale, levels)
+        found = criteria.needed(run, of_scale, levels)
         if not found:
             continue
         for head, q in found.put.items():
@@ -120,7 +120,7 @@ def routes(
         own = [run for run in runs if run.n == n]
         for name, zero in (("head 0", True), ("all heads", False)):
             every = [
-                head_criteria.routes(run, (0,) if zero else head_criteria.every_head(run), levels)
+                criteria.routes(run, (0,) if zero else criteria.every_head(run), levels)
                 for run in own
             ]
             rows.append({"n": n, "heads": name, "runs": len(own)} | _over(every, confidence))
