@@ -10,7 +10,7 @@ from studies.mechanism.code import logits, measures, pairs, tables_accounts
 from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.tables_accounts import Case
 from studies.mechanism.stages import picture
-from studies.params import MechanismSettings, load
+from studies.params import load
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
@@ -31,10 +31,8 @@ MECHANISM = [ROOT / f"studies/mechanism/notebooks/mechanism-{x}.ipynb" for x in
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
-def test_the_mechanism_is_drawn_for_any_run_even_untrained(run, tmp_path, monkeypatch):
-    made, params = untrained(run, tmp_path), load(ROOT)
-    threshold = params.metrics.key_threshold
-    settings = MechanismSettings(**params.mechanism.measures.model_dump(), key_threshold=threshold)
+def test_the_mechanism_is_drawn_for_any_run_even_untrained(run, tmp_path, monkeypatch, settings):
+    made = untrained(run, tmp_path)
     weights = store.read_weights(made["weights"], run)
     rows = [(str(run), *row) for row in measures.measure(weights, run.n, settings)]
     results.write(tmp_path / "mechanism", rows)

@@ -176,7 +176,6 @@ def of_proof(of: Pairs, found: neurons.Neurons, settings: Settings) -> list[Row]
         "rank for all": nan if proved.rank_all is None else proved.rank_all,
         "multiply-adds": proof.multiply_adds(of, r),
         "multiply-adds of all logits": proof.all_logits(of),
-        "multiply-adds of all forward passes": proof.forward_passes(of),
     }
     return [
         *table("proof", "count", counts),

@@ -235,14 +235,6 @@ def all_logits(of: Pairs) -> int:
     return table_cost(of) + pairs * pair_cost(of) + min(by_M, by_stream)
 
 
-def forward_passes(of: Pairs) -> int:
-    """Multiply-adds of the network on every ordered pair, from tables of keys and values."""
-    m, n, d = of.before.shape[1], of.n, len(of.weights["W_U"])
-    if not architecture_of(of.weights).attends:
-        return n * n * (3 * d * m + d * n)
-    return 3 * (n + 1) * d * d + n * n * (6 * d + d * d + 2 * d * m + d * n)
-
-
 class Proof(NamedTuple):
     """Proven accuracy by rank from 0 on; and the least rank that proves a share of the pairs that
     are answered rightly, and all of them; None where no rank does."""

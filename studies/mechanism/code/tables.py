@@ -294,17 +294,14 @@ def proofs(every: Sequence[Model]) -> pd.DataFrame:
 def proof(x: Model) -> dict[str, float]:
     """The proof of one model. Residues modulo its only prime power are all there is to know."""
     rank, cost = x.of("proof", "rank", "count"), x.of("proof", "multiply-adds", "count")
-    found = {
+    one = x.n and len(factorint(x.n)) == 1
+    return {
         "functions": x.of("product side", "functions", "count"),
         "rank": rank,
         "proven": x.of(f"proof of rank {rank:.0f}", "proven", "accuracy"),
-        "from_residues": x.of("proof from residues", "proven", "accuracy"),
+        "from_residues": nan if one else x.of("proof from residues", "proven", "accuracy"),
+        "of_logits": cost / x.of("proof", "multiply-adds of all logits", "count"),
     }
-    if x.n and len(factorint(x.n)) == 1:
-        found["from_residues"] = nan
-    for name, whole in (("of_logits", "all logits"), ("of_passes", "all forward passes")):
-        found[name] = cost / x.of("proof", f"multiply-adds of {whole}", "count")
-    return found
 
 
 def gates(every: Sequence[Model]) -> pd.DataFrame:
@@ -374,7 +371,6 @@ PROOF = {
     "far": Column("further", "count"),
     "proven": Column("proven", "share"),
     "of_logits": Column("cost, of all logits", "share"),
-    "of_passes": Column("cost, of all forward passes", "share"),
     "from_residues": Column("proven from residues", "share"),
 }
 GATES = {
