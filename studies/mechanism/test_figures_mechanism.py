@@ -27,7 +27,7 @@ def test_the_two_accounts_are_drawn_for_any_run_even_untrained(run, tmp_path, mo
 
 
 MECHANISM = [ROOT / f"studies/mechanism/notebooks/mechanism-{x}.ipynb" for x in
-             ("code", "verdicts")]  # fmt: skip
+             ("code", "numbers", "verdicts")]  # fmt: skip
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)

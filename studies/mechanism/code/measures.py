@@ -159,7 +159,11 @@ def of_neurons(of: Pairs, found: neurons.Neurons, settings: Settings) -> list[Ro
     if several:
         hidden["next prime power"] = neurons.replaced(of, after)
     rows = table("neurons", "share", shares)
-    rows += table("neurons", "accuracy", {k: of.changed(of.after(x)) for k, x in hidden.items()})
+    for name, activations in hidden.items():
+        logits = of.logits(of.after(activations))
+        loss, margin = of.loss_and_margin(logits)
+        rows += [Row("neurons", name, "accuracy", of.right(logits))]
+        rows += [Row("neurons", name, "loss", loss), Row("neurons", name, "margin", margin)]
     for i, Q in enumerate(found.powers):
         rows += table(f"neurons mod {Q}", "count", {"neurons": int((own == i).sum())})
     return rows

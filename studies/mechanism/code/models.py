@@ -1,6 +1,7 @@
 """The models that were measured, by what they are to the verdict."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from math import nan
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ FRESH, EARLIER, ONE, SQUARES = "fresh", "earlier", "one prime", "with squares"
 MLP, OTHERS, BESIDE = "MLP-only", "other splits", "beside"
 KINDS = (FRESH, EARLIER, ONE, SQUARES, MLP, OTHERS, BESIDE)
 BY_MODULUS = {FRESH, EARLIER, MLP}
+FEW = "few numbers: "  # how the names of descriptions begin
 
 
 class Model(NamedTuple):
@@ -108,3 +110,19 @@ def matrix(every: Sequence[Model]) -> tuple[list[str], Float[np.ndarray, "rows m
             rows.append(f"{of}: {measure}")
             found.append([x.of(of, measure, f"{unit} verdict") for x in every])
     return rows, np.array(found).reshape(len(rows), len(every))
+
+
+def curves(found: pd.DataFrame, every: Sequence[Model]) -> dict[tuple[str, int], pd.DataFrame]:
+    """By description and modulus, step after step, medians over the models: how many numbers, the
+    share of the logits that they explain, and the right answers."""
+    n_of = {x.name: x.n for x in every}
+    found = found.loc[found["run"].isin(n_of) & found["of"].str.startswith(FEW)]
+    step = found.groupby(["run", "of", "measure"], observed=True).cumcount()
+    found = found.assign(step=step, n=[n_of[x] for x in found["run"]])
+    of_each = {}
+    for of, n in product(found["of"].unique(), dict.fromkeys(n_of.values())):
+        own = found.loc[(found["of"] == of) & (found["n"] == n)]
+        by_step = own.pivot_table("value", "step", "measure", "median", observed=True)
+        shown = by_step.rename(columns={"all": "share", "right answers": "right"})
+        of_each[of.removeprefix(FEW), n] = shown[["numbers", "share", "right"]]
+    return of_each

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
+from scipy.special import logsumexp
 
 from strata.architecture import architecture_of
 from strata.measure.activations import answers, before_mlp
@@ -61,6 +62,15 @@ class Pairs:
     def right(self, logits: Float[np.ndarray, "pairs n"]) -> float:
         """The share of all ordered pairs that logits answer rightly."""
         return float(self.count @ (answers(logits) == self.q)) / self.n**2
+
+    def loss_and_margin(self, logits: Float[np.ndarray, "pairs n"]) -> tuple[float, float]:
+        """The mean over all ordered pairs of the cross-entropy, in nats, and of how far the logit
+        of the right answer is above the largest other."""
+        rows, own = np.arange(len(self.q)), logits[np.arange(len(self.q)), self.q]
+        others = logits.copy()
+        others[rows, self.q] = -np.inf
+        loss, margin = logsumexp(logits, axis=1) - own, own - others.max(axis=1)
+        return float(self.count @ loss) / self.n**2, float(self.count @ margin) / self.n**2
 
     def changed(self, residual: Float[np.ndarray, "pairs d_model"]) -> float:
         """The share that the unembedding answers rightly from another residual stream."""

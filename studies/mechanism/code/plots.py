@@ -1,9 +1,10 @@
 """Figures of the mechanism, drawn on the Axes that they are given."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 
 from strata.plots.base import COLORS, FAINT, GREY, RED, Axes
@@ -12,6 +13,14 @@ from studies.mechanism.code.dictionary import Dictionary
 from studies.mechanism.code.pairs import Pairs, profile
 
 DOTS = 700  # pairs that are drawn
+LOOKS = {
+    "characters": ("o", COLORS[0]),
+    "characters and bias": ("s", COLORS[5]),
+    "nearest code": ("*", COLORS[1]),
+    "free candidates": ("D", COLORS[2]),
+    "bias and terms": ("", COLORS[4]),
+    "best of its rank": ("", GREY),
+}
 VERDICTS = {
     1.0: (COLORS[2], "holds"),
     0.5: (COLORS[4], "undecided"),
@@ -114,3 +123,18 @@ def verdicts(
     ax.set(xlim=(-0.5, len(names) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     ax.spines[:].set_visible(False)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3)
+
+
+def shares(ax: Axes, curves: Mapping[str, pd.DataFrame], enough: float) -> None:
+    """Share over number of numbers, a line or a mark for each description; not filled where fewer
+    answers are right than is enough."""
+    for name, steps in curves.items():
+        marker, colour = LOOKS[name]
+        look: dict[str, Any] = {"color": colour, "label": name}
+        if marker:
+            full = float(np.min(steps["right"])) >= enough
+            look |= {"markersize": 10 if marker == "*" else 5, "linestyle": "none", "zorder": 3}
+            look |= {"markerfacecolor": colour if full else "white", "clip_on": False}
+        ax.plot(steps["numbers"], steps["share"], marker=marker, **look)
+    ax.set(xscale="log", ylim=(0, 1))
+    ax.grid(color=FAINT, linewidth=0.5)

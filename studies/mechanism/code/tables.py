@@ -1,5 +1,6 @@
 """The tables of the mechanism: what criteria.md asks of each run, and of all together."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import isnan, nan
@@ -20,6 +21,7 @@ from studies.mechanism.code.models import (
     STATEMENTS,
     Key,
     Model,
+    curves,
     grouped,
     models,
 )  # fmt: skip
@@ -27,7 +29,6 @@ from studies.params import MechanismLevels, MechanismParams
 
 WORDS = {HOLDS: "holds", FAILS: "does not hold", UNDECIDED: "undecided"}
 GROUPS = FRESH, EARLIER
-FEW = "few numbers: "  # how the names of descriptions begin
 FAILING = 4  # with more fresh runs that do not generalise there is no verdict
 # What is measured beside the levels: the statement it is about; of, unit and the measures.
 REPORTED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
@@ -258,20 +259,14 @@ def parts(every: Sequence[Model]) -> pd.DataFrame:
 def numbers(found: pd.DataFrame, every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
     """Medians over the runs of a modulus; of a curve the first step at which the median of the
     right answers is high enough, else the last."""
-    rows, n_of = [], {x.name: x.n for x in every}
-    found = found.loc[found["run"].isin(n_of) & found["of"].str.startswith(FEW)]
-    step = found.groupby(["run", "of", "measure"], observed=True).cumcount()
-    found = found.assign(step=step, n=[n_of[x] for x in found["run"]])
-    for of, n in product(found["of"].unique(), dict.fromkeys(n_of.values())):
-        own = found.loc[(found["of"] == of) & (found["n"] == n)]
-        by_step = own.pivot_table("value", "step", "measure", "median", observed=True)
-        steps = by_step.rename(columns=str).to_dict("records")
-        enough = [x for x in steps if x["right answers"] >= levels.answers]
-        row = {"description": of.removeprefix(FEW), "n": n, "runs": len({*own["run"]})}
+    rows, runs = [], Counter(x.n for x in every)
+    for (name, n), by_step in curves(found, every).items():
+        steps = by_step.to_dict("records")
+        enough = [x for x in steps if x["right"] >= levels.answers]
+        row = {"description": name, "n": n, "runs": runs[n]}
         rows.append(row | [*enough, *steps[-1:]][0] | {"enough": bool(enough)})
-    shown = {"numbers": "numbers", "all": "share", "right answers": "right"}
-    names = ["description", "n", "runs", *shown, "enough"]
-    return pd.DataFrame(rows, columns=names).rename(columns=shown)
+    names = ["description", "n", "runs", "numbers", "share", "right", "enough"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def few(row: Record) -> str:
