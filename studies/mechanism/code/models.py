@@ -16,7 +16,7 @@ from studies.mechanism.code import decide
 Key = tuple[str, str, str]  # of, measure, unit
 STATEMENTS = (*decide.RULES, "gated characters", "proof")
 FRESH, EARLIER, ONE, SQUARES = "fresh", "earlier", "one prime", "with squares"
-MLP, OTHERS, BESIDE = "MLP-only", "other splits", "beside"
+MLP, OTHERS, BESIDE = "MLP-only", "other runs", "beside"
 KINDS = (FRESH, EARLIER, ONE, SQUARES, MLP, OTHERS, BESIDE)
 BY_MODULUS = {FRESH, EARLIER, MLP}
 FEW = "few numbers: "  # how the names of descriptions begin
