@@ -164,10 +164,19 @@ def make(asked: Asked, logs: Logs) -> None:
     ended = watched(jobs, logs)
     left = [run for run in gathered()[0] if run in ended]
     print(f"made: {counted(len(ended) - len(left), 'run')} in {words(time.monotonic() - began)}")
+    if memorised := [run for run in ended if generalised(run) is False]:
+        print(f"{few(memorised)}: has not generalised")
     for run in left:
         print(f"{run}: {ended[run]} (.grid/logs/{run}.log)", file=sys.stderr)
     if left:
         raise InputError(f"{counted(len(left), 'run')} not made: the same command goes on")
+
+
+def generalised(run: str) -> bool | None:
+    """Whether a run has, by its metrics; None where they are not here."""
+    paths = [Path(project, "data", "metrics", f"{run}.json") for project in files.projects()]
+    found = [path for path in paths if path.is_file()]
+    return store.read_json(found[0])["generalised"] if found else None
 
 
 def watched(jobs: Sequence[pool.Job], logs: Logs) -> dict[str, str]:

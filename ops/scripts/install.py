@@ -1,11 +1,13 @@
 """Install into the environment of this interpreter: with uv, or with pip where there is no uv.
 
-Arguments as both understand them after `pip install`, in the top of the repository. uv looks where
-pip is set to look. What is installed has the hashes of the locks, whatever else is set for them.
+Arguments as both understand them after `pip install`, in the top of the repository. Both look where
+pip is set to look. Nothing else that is set for them holds here: another folder to install to,
+constraints, a date or a Python would make another environment than the locks say.
 """
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,18 +23,31 @@ SETTINGS = {
     "cert": "SSL_CERT_FILE",
     "proxy": "ALL_PROXY",
 }
+PIP_ONLY = {"no-index", "client-cert", "timeout", "default-timeout", "retries", "cache-dir"}
+PIP_ONLY |= {"no-cache-dir", "keyring-provider"}
+# The same of uv's own variables.
+UV_OWN = re.compile(
+    "UV_(.*INDEX.*|FIND_LINKS|INSECURE_HOST|HTTP_.*|KEYRING_PROVIDER|NATIVE_TLS|SYSTEM_CERTS"
+    "|.*CACHE.*|OFFLINE|CONCURRENT_.*|LINK_MODE)"
+)
 
 
 def settings(listed: str) -> dict[str, str]:
-    """Where and how to download, by pip's names, of what `pip config list` says."""
+    """Those settings, by pip's names, of what `pip config list` says."""
     lines = (line.partition("=") for line in listed.splitlines())
     values = {key: ast.literal_eval(value) for key, _, value in lines}
     found = {}
     for section in ("global", "install", ":env:"):  # the last one holds
-        for name in (*SETTINGS, "no-index"):
+        for name in (*SETTINGS, *PIP_ONLY):
             if text := values.get(f"{section}.{name}"):
                 found[name] = " ".join(text.split())
     return found
+
+
+def for_pip(found: dict[str, str]) -> dict[str, str]:
+    """pip's variables for these settings, and none of its files."""
+    own = {f"PIP_{name.upper().replace('-', '_')}": text for name, text in found.items()}
+    return own | {"PIP_CONFIG_FILE": os.devnull}
 
 
 def for_uv(found: dict[str, str]) -> dict[str, str]:
@@ -44,14 +59,20 @@ def for_uv(found: dict[str, str]) -> dict[str, str]:
 
 
 def main() -> None:
-    if not UV.exists():
-        os.execv(sys.executable, [*PIP, "-qq", "install", *sys.argv[1:]])
     listed = subprocess.run(
         [*PIP, "config", "list"], stdout=subprocess.PIPE, text=True, check=False
     )
     if listed.returncode:
         sys.exit(listed.returncode)  # pip has said what is wrong with its files
     found = settings(listed.stdout)
+    kept = {
+        name: text
+        for name, text in os.environ.items()
+        if not name.startswith(("PIP_", "UV_")) or UV_OWN.fullmatch(name)
+    }
+    if not UV.exists():
+        words = [*PIP, "-qq", "install", *sys.argv[1:]]
+        os.execve(sys.executable, words, kept | for_pip(found))
     ours = {
         "UV_NO_CONFIG": "1",
         # As pip does: the best version wherever it is. Hashes say that it is the right file.
@@ -63,7 +84,7 @@ def main() -> None:
     words = ["pip", "install", "--quiet", "--python", sys.executable]
     if found.get("no-index", "").lower() in {"1", "true", "yes", "on"}:  # uv has no variable for it
         words.append("--no-index")
-    os.execve(UV, [str(UV), *words, *sys.argv[1:]], for_uv(found) | os.environ | ours)
+    os.execve(UV, [str(UV), *words, *sys.argv[1:]], for_uv(found) | kept | ours)
 
 
 if __name__ == "__main__":

@@ -106,6 +106,32 @@ def test_a_file_whose_hash_is_not_in_the_lock_is_refused(tmp_path, installer):
         assert ("0" * 64 in done.stderr and digest in done.stderr) == (code == 1)
 
 
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_nothing_but_where_to_look_is_taken_from_what_the_user_has_set(tmp_path, installer):
+    if installer == "uv" and not Path(sys.executable).with_name("uv").exists():
+        pytest.skip("uv is not in this environment")
+    lock, other, target = tmp_path / "lock", tmp_path / "constraints", tmp_path / "target"
+    lock.write_text(f"tiny-strata==1.0 --hash=sha256:{wheel(tmp_path)}\n")
+    other.write_text("tiny-strata==2.0\n")
+    (tmp_path / "pip").mkdir()
+    (tmp_path / "pip/pip.conf").write_text(
+        f"[global]\nno-index = true\nuser = true\n[install]\nfind-links = {tmp_path}\n"
+    )
+    (tmp_path / "uv").mkdir()
+    (tmp_path / "uv/uv.toml").write_text('required-version = "0.1"\nexclude-newer = "2020-01-01"\n')
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "UV_"))}
+    environment |= {"XDG_CONFIG_HOME": str(tmp_path), "PIP_DRY_RUN": "1"}
+    environment |= {"PIP_CONSTRAINT": str(other), "UV_CONSTRAINT": str(other)}
+    environment |= {"UV_OVERRIDE": str(other), "UV_CACHE_DIR": str(tmp_path / "cache")}
+    start = [INSTALL] if installer == "uv" else ["-c", WITHOUT_UV]
+    words = ["--no-deps", "--require-hashes", "--target", target, "--requirement", lock]
+    done = subprocess.run(
+        [sys.executable, *start, *words], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert (target / "tiny_strata.py").exists()
+
+
 def test_uv_is_set_as_pip_is():
     listed = """\
 :env:.find-links='/environment'
