@@ -123,11 +123,14 @@ addEventListener("DOMContentLoaded", () => {
     const anchors = [[0, "sorts first"], [1, "a dial for each prime"]].flatMap(([v, name]) => [
       svg("line", { x1: x(v), x2: x(v), y1: 24, y2: tall - 28, class: "anchor" }),
       svg("text", { x: Math.min(x(v), width - 75), y: 15, class: "name" }, name), svg("text", { x: x(v), y: tall - 10 }, v)]);
-    const dots = runs.map((run, i) => {
+    const places = runs.map((run, i) => {
       // Those that would lie on one another go up and down by turns.
       const near = runs.slice(0, i).filter(o => o.n === run.n && Math.abs(x(o.gating) - x(run.gating)) < 11).length;
-      const [cx, cy] = [x(run.gating), middle(run) + (near % 2 ? 1 : -1) * Math.ceil(near / 2) * 9];
-      const look = { class: `run${i === dot ? " now" : ""}`, "data-i": i };
+      return [x(run.gating), middle(run) + (near % 2 ? 1 : -1) * Math.ceil(near / 2) * 9];
+    });
+    const dots = runs.map((run, i) => {
+      const [cx, cy] = places[i];
+      const look = { class: `run${i === dot ? " now" : ""}` };
       return controls(run) ? svg("rect", { x: cx - 6, y: cy - 6, width: 12, height: 12, ...look })
         : svg("circle", { cx, cy, r: 5.5, ...look });
     });
@@ -138,9 +141,14 @@ addEventListener("DOMContentLoaded", () => {
     image.setAttribute("tabindex", 0);
     const move = i => { dot = (i + runs.length) % runs.length; strata.redraw("sure"); };
     const open = () => { if (!controls(runs[dot])) location.href = `cards/${runs[dot].run}.html`; };
-    const pointed = event => event.target.dataset.i;
-    image.onpointerover = event => { if (pointed(event) !== undefined && +pointed(event) !== dot) move(+pointed(event)); };
-    image.onclick = event => { if (pointed(event) !== undefined) { dot = +pointed(event); open(); } };
+    // Dots are small and close: the nearest within 24 pixels is meant.
+    const pointed = event => {
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(image.getScreenCTM().inverse());
+      const far = places.map(([cx, cy]) => Math.hypot(cx - at.x, cy - at.y)), least = Math.min(...far);
+      return least <= 24 ? far.indexOf(least) : -1;
+    };
+    image.onpointermove = event => { if (![-1, dot].includes(pointed(event))) move(pointed(event)); };
+    image.onclick = event => { if (pointed(event) >= 0) { dot = pointed(event); open(); } };
     image.onkeydown = event => {
       const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (by) move(dot + by);

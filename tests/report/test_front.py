@@ -332,6 +332,26 @@ def test_dots_are_reached_by_keys(reader):
     assert reader.js("return document.activeElement.closest('.picture')?.id") == "sure-picture"
 
 
+def test_a_pointer_beside_a_dot_means_that_dot(reader):
+    reader.open("index.html")
+    reader.js("document.getElementById('sure').scrollIntoView({behavior: 'instant'})")
+    reader.until("return document.querySelector('#sure-picture svg') !== null")
+    meant, shown = reader.js("""
+        const svg = document.querySelector('#sure-picture svg');
+        const marks = () => [...document.querySelectorAll('#sure-picture .run')];
+        const middle = mark => {
+          const r = mark.getBoundingClientRect();
+          return [r.x + r.width / 2, r.y + r.height / 2];
+        };
+        const [x, y] = middle(marks().at(-1)), at = [x, y + 15];
+        const far = marks().map(mark => Math.hypot(...middle(mark).map((z, i) => z - at[i])));
+        svg.dispatchEvent(new PointerEvent('pointermove', {clientX: at[0], clientY: at[1]}));
+        const now = marks().findIndex(mark => mark.classList.contains('now'));
+        return [far.indexOf(Math.min(...far)), now];
+    """)
+    assert shown == meant != 0
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_each_claim_shows_its_verdict_by_a_sign_and_a_colour(dark, reader):
     reader.open("index.html", dark=dark)
