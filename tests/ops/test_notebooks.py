@@ -111,7 +111,7 @@ def test_a_template_defines_nothing_asserts_something_and_leaves_matplotlib_to_p
         a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names
     }
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    known = {"numpy", "IPython", "strata"} | ({"studies"} & {*template.parts})
+    known = {"numpy", "pandas", "IPython", "strata"} | ({"studies"} & {*template.parts})
     assert {name.split(".")[0] for name in imported} <= known
 
 
