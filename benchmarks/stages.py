@@ -71,7 +71,7 @@ def main() -> None:
     run = str(params.headline())
     seconds: dict[str, float] = {}
     nothing = spent("")
-    for project in ("", "studies"):
+    for project in files.projects():
         own = spent(project, "--single-item", "code")
         for name in timed(project, run):
             took = spent(project, "--force", "--single-item", name) - own

@@ -147,8 +147,14 @@ addEventListener("DOMContentLoaded", () => {
       const far = places.map(([cx, cy]) => Math.hypot(cx - at.x, cy - at.y)), least = Math.min(...far);
       return least <= 24 ? far.indexOf(least) : -1;
     };
-    image.onpointermove = event => { if (![-1, dot].includes(pointed(event))) move(pointed(event)); };
-    image.onclick = event => { if (pointed(event) >= 0) { dot = pointed(event); open(); } };
+    image.onpointermove = event => {
+      const i = pointed(event);
+      if (i >= 0 && i !== dot) move(i);
+    };
+    image.onclick = event => {
+      const i = pointed(event);
+      if (i >= 0) { dot = i; open(); }
+    };
     image.onkeydown = event => {
       const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (by) move(dot + by);

@@ -196,6 +196,13 @@ def cut(reader, name: str) -> str:
     return reader.one("#verdict").text
 
 
+def at_screen(reader, name, drawn):
+    """The front page at a screen, when this is drawn there."""
+    reader.open("index.html")
+    reader.js(f"document.getElementById('{name}').scrollIntoView({{behavior: 'instant'}})")
+    reader.until(f"return document.querySelector('#{name}-picture {drawn}') !== null")
+
+
 def test_every_screen_is_drawn_and_fits(reader):
     for width, dark in ((320, True), (390, False), (768, True), (1280, False), (1920, True)):
         reader.open("index.html", width, dark)
@@ -295,9 +302,7 @@ def test_without_the_network_the_first_picture_is_there_and_little_is_loaded(rea
 
 
 def test_the_slider_shows_the_embedding_before_training_and_loads_it_when_asked(reader):
-    reader.open("index.html")
-    reader.js("document.getElementById('embedding').scrollIntoView({behavior: 'instant'})")
-    reader.until("return document.querySelector('#embedding-picture .maps svg') !== null")
+    at_screen(reader, "embedding", ".maps svg")
     assert not reader.every("script[src*=embedding]")
     places = """return [...document.querySelectorAll('#embedding-picture .sorted g')].map(
         x => x.getAttribute('transform'))"""
@@ -313,9 +318,7 @@ def test_the_slider_shows_the_embedding_before_training_and_loads_it_when_asked(
 
 
 def test_a_mark_is_ringed_on_both_maps_and_says_what_it_is(reader):
-    reader.open("index.html")
-    reader.js("document.getElementById('embedding').scrollIntoView({behavior: 'instant'})")
-    reader.until("return document.querySelector('#embedding-picture .maps svg') !== null")
+    at_screen(reader, "embedding", ".maps svg")
     reader.js("document.querySelector('#embedding-picture .three [data-c=\"12\"]').dispatchEvent("
               "new PointerEvent('pointerover', {bubbles: true}))")  # fmt: skip
     assert len(reader.every("#embedding-picture .ring[transform]")) == 2
@@ -323,9 +326,7 @@ def test_a_mark_is_ringed_on_both_maps_and_says_what_it_is(reader):
 
 
 def test_dots_are_reached_by_keys(reader):
-    reader.open("index.html")
-    reader.js("document.getElementById('sure').scrollIntoView({behavior: 'instant'})")
-    reader.until("return document.querySelector('#sure-picture svg') !== null")
+    at_screen(reader, "sure", "svg")
     first = reader.one("#sure-picture .readout").text
     reader.one("#sure-picture svg").send_keys(Keys.ARROW_RIGHT)
     assert reader.one("#sure-picture .readout").text != first
@@ -333,9 +334,7 @@ def test_dots_are_reached_by_keys(reader):
 
 
 def test_a_pointer_beside_a_dot_means_that_dot(reader):
-    reader.open("index.html")
-    reader.js("document.getElementById('sure').scrollIntoView({behavior: 'instant'})")
-    reader.until("return document.querySelector('#sure-picture svg') !== null")
+    at_screen(reader, "sure", "svg")
     meant, shown = reader.js("""
         const svg = document.querySelector('#sure-picture svg');
         const marks = () => [...document.querySelectorAll('#sure-picture .run')];

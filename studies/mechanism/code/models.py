@@ -18,6 +18,7 @@ STATEMENTS = (*decide.RULES, "gated characters", "proof")
 FRESH, EARLIER, ONE, SQUARES = "fresh", "earlier", "one prime", "with squares"
 MLP, OTHERS, BESIDE = "MLP-only", "other runs", "beside"
 KINDS = (FRESH, EARLIER, ONE, SQUARES, MLP, OTHERS, BESIDE)
+GROUPS = FRESH, EARLIER  # that tables and figures compare
 BY_MODULUS = {FRESH, EARLIER, MLP}
 FEW = "few numbers: "  # how the names of descriptions begin
 

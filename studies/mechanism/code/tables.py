@@ -16,8 +16,8 @@ from studies.mechanism.code import anova, decide
 from studies.mechanism.code.decide import FAILS, HOLDS, UNDECIDED
 from studies.mechanism.code.models import (
     BESIDE,
-    EARLIER,
     FRESH,
+    GROUPS,
     STATEMENTS,
     Key,
     Model,
@@ -28,7 +28,6 @@ from studies.mechanism.code.models import (
 from studies.params import MechanismLevels, MechanismParams
 
 WORDS = {HOLDS: "holds", FAILS: "does not hold", UNDECIDED: "undecided"}
-GROUPS = FRESH, EARLIER
 FAILING = 4  # with more fresh runs that do not generalise there is no verdict
 # What is measured beside the levels: the statement it is about; of, unit and the measures.
 REPORTED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
