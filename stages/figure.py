@@ -2,8 +2,8 @@
 
 In: the notebooks, LABEL.ipynb in --notebooks or that of --template, which serves several figures;
 inputs by parameter name; the notebook's section of figures in params.yaml; and the run where a
-figure is about one: the headline's, or --run. One over --runs: keys of figures.stability. Out:
-LABEL.pdf, LABEL.svg, LABEL.png and LABEL.html: the executed notebook, a page that shows the PNG.
+figure is about one: the headline's, or --run; over seeds --moduli, and keys of figures.stability.
+Out: LABEL.pdf, LABEL.svg, LABEL.png, and LABEL.html, the executed notebook, which shows the PNG.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--notebooks", default="notebooks", metavar="FOLDER")
     parser.add_argument("--input", action="append", default=[], metavar="NAME=PATH")
     parser.add_argument("--run", type=Run.parse, help="such as n165-s1")
-    parser.add_argument("--runs", type=Run.parse, nargs="+", default=[])
+    parser.add_argument("--moduli", type=int, nargs="+", default=[])
     parser.add_argument("--out", default="figures", metavar="FOLDER")
     return parser.parse_args()
 
@@ -37,7 +37,7 @@ def values(args: argparse.Namespace, params: Params, template: Path) -> dict[str
     declared = notebook.parameters(template)
     own = params.figures.get(template.stem.replace("-", "_"), {})
     shared: dict[str, Any] = {"run": str(args.run or params.headline())}
-    shared |= {"runs": [*map(str, args.runs)]} if args.runs else {}
+    shared |= {"moduli": args.moduli} if args.moduli else {}
     shared |= inputs(args) | ({} if own else params.figures["stability"])
     shared |= params.metrics.model_dump(exclude={"seed"})
     given = {k: v for k, v in shared.items() if k in declared} | own

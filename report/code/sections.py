@@ -247,12 +247,13 @@ def table(stem: Path, made: Made, said: Mapping[str, Mapping[str, str]]) -> Sect
 
 def figure(stem: Path, made: Made, notebook: Path, n: object = "") -> Section:
     """A figure, by the first cell of its notebook: `# Figure 9: its title`, then its words. Of a
-    notebook that draws several, each is named by its number, fig14-attn-seeds, and its modulus."""
+    notebook that draws several, each is named by its number, fig14-attn-seeds, and its moduli."""
     first = "".join(store.read_json(notebook)["cells"][0]["source"])
     heading, _, text = first.removeprefix("# ").partition("\n")
     label, colon, title = heading.partition(": ")
     if label.startswith("Figures"):
-        label, title = f"Figure {int(stem.name[3:5])}", f"{title}, n = {n}" if n else title
+        moduli = str(n).replace(" ", ", ")
+        label, title = f"Figure {int(stem.name[3:5])}", f"{title}, n = {moduli}" if n else title
     elif not (colon and label.startswith("Figure")):
         label, title = "", heading
     title = title[:1].upper() + title[1:].replace("`", "")

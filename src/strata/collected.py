@@ -1,7 +1,7 @@
 """The results of many runs: a JSON file of each in a folder, or all of them as rows of one Parquet
 file, which has a sixth of their size."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -37,3 +37,11 @@ def read_all(names: Path | str, folder: Path | str, model: type[M]) -> list[M]:
     """The results of the runs that a JSON file names, each in a JSON file of its own. Raises
     InputError."""
     return [store.read_model(Path(folder, f"{name}.json"), model) for name in listed(names)]
+
+
+def of_moduli(folder: Path | str, moduli: Sequence[int], model: type[M]) -> dict[Run, M]:
+    """The results in a folder with RUN.json of each run, of one modulus after the other, each in
+    the order of its seeds."""
+    runs = sorted(Run.parse(path.stem) for path in Path(folder).glob("*.json"))
+    found = [run for n in moduli for run in runs if run.n == n]
+    return {run: store.read_model(Path(folder, f"{run}.json"), model) for run in found}
