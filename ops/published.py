@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 from ops import calls, files, paper
 from strata import store
@@ -29,9 +28,6 @@ RESULTS = (
     "data/mechanism.parquet",
     "figures/fig03-attn-scores.pdf",
 )
-STEPS = (
-    "convert", "activations", "metrics", "logits", "embedding", "interventions", "mechanism",
-)  # fmt: skip
 
 
 def take(checkpoint: str) -> None:
@@ -54,21 +50,16 @@ def keep() -> str:
     receipt = store.read_json(KEPT / "receipt.json")
     for path in RESULTS:
         shutil.copyfile(WEIGHTS / path, KEPT / Path(path).name)
-    locked = read_yaml(WEIGHTS / "dvc.lock")["stages"]
+    locked = read_yaml(WEIGHTS / "dvc.lock")["stages"]["measure"]
+    md5 = {x["path"]: x["md5"] for x in locked["deps"]}
     new = {
-        "run": store.read_bytes(WEIGHTS / "data" / "run.txt").decode().strip(),
-        "steps": {name: step(locked[name]) for name in STEPS},
+        "commands": locked["cmd"],
+        "code": {Path(x).stem: md5[x] for x in md5 if "/data/code/" in x},
+        "params": {Path(x).stem: read_yaml(WEIGHTS / x) for x in md5 if "/config/" in x},
         "results": {Path(x).name: sha256(KEPT / Path(x).name) for x in RESULTS},
     }
     store.write_json(KEPT / "receipt.json", receipt | new)
     return f"{KEPT}: has its results"
-
-
-def step(locked: dict[str, Any]) -> dict[str, Any]:
-    """What a lock says of a stage."""
-    (code,) = (x["md5"] for x in locked["deps"] if "/data/code/" in x["path"])
-    settings = [read_yaml(WEIGHTS / x["path"]) for x in locked["deps"] if "/config/" in x["path"]]
-    return {"cmd": locked["cmd"], "code": code, "params": settings[0] if settings else {}}
 
 
 def main() -> None:

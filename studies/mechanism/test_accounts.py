@@ -1,15 +1,12 @@
 """Tables of the decision, from runs with planted logits."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from small import history_of, measured, split_of, weights_of
 
 from strata import results
-from strata.run import Run
 from strata.statistics import t_interval
 from studies.mechanism.code import tables_accounts as accounts
 from studies.mechanism.code.decision import votes
@@ -28,22 +25,22 @@ from studies.mechanism.planted_logits import (
 LEVELS = ACCOUNTS.levels
 
 
-@cache
-def metrics():
-    run = Run(6, 1)
-    return measured(run, weights_of(run), split_of(6), history_of([1.0]))
-
-
-def case(seed, cross=1.0, E: Any = "primes", validation=1.0):
+def case(seed, cross=1.0, E: Any = "primes", generalised=True):
     """A run of n = 35 whose characters have this coefficient between classes."""
     rng, run = np.random.default_rng(seed), f"n35-s{seed}"
     y = scaled(prime_table(35, rng), prime_waves(35, rng, cross))
-    right = metrics().accuracy.model_copy(update={"validation": validation})
-    known = {"accuracy": right, "generalised": validation >= 0.99, "finite": True}
-    found = metrics().model_copy(update=known)
     embedding = Embedding(run=run, n=35, architecture="transformer", finite=True, E=E)
-    record = recorded(profiles(y), shared_keys(35), run)
-    return Case(record, embedding, found)
+    return Case(recorded(profiles(y), shared_keys(35), run), embedding, generalised)
+
+
+def measures(*cases):
+    return accounts.measures({x.logits.run: x for x in cases}, LEVELS)
+
+
+def modulus(*cases):
+    """What is said of the one modulus of these runs."""
+    (row,) = accounts.moduli(measures(*cases), LEVELS.fewest).to_dict("records")
+    return row
 
 
 @pytest.fixture(scope="module")
@@ -52,56 +49,51 @@ def ten():
 
 
 def test_a_modulus_is_called_from_its_runs_that_generalise(ten):
-    (row,) = accounts.moduli(ten, LEVELS).to_dict("records")
+    row = modulus(*ten)
     assert (row["runs"], row["generalising"], row["L"]) == (10, 10, "primes")
     assert row["E"] == row["both"] == "primes" and row["L_runs"] == "10 primes"
-    failed = case(10, cross=0.0, validation=0.98)
-    (row,) = accounts.moduli([*ten, failed], LEVELS).to_dict("records")
+    row = modulus(*ten, case(10, cross=0.0, generalised=False))
     assert (row["runs"], row["generalising"], row["L"]) == (11, 10, "primes")
-    (row,) = accounts.moduli([*ten, case(11, cross=0.0)], LEVELS).to_dict("records")
+    row = modulus(*ten, case(11, cross=0.0))
     assert (row["L"], row["L_runs"]) == ("not decided", "10 primes, 1 strata")
-    (row,) = accounts.moduli(ten[:4], LEVELS).to_dict("records")
-    assert row["L"] == "too few runs"
+    assert modulus(*ten[:4])["L"] == "too few runs"
 
 
-def test_verdicts_that_differ_are_written_out(ten):
-    (row,) = accounts.moduli([case(1, E="strata, own coordinates")], LEVELS).to_dict("records")
+def test_verdicts_that_differ_are_written_out():
+    row = modulus(case(1, E="strata, own coordinates"))
     assert row["both_runs"] == "1 primes in the logits, strata in the embedding"
 
 
 def test_intervals_are_students_and_wider_where_they_hold_together(ten):
-    frame = accounts.intervals(ten, LEVELS, 0.95).set_index("measure")
+    frame = accounts.intervals(measures(*ten), 0.95).set_index("measure")
     values = [votes(x.logits, LEVELS).delta for x in ten]
     row: Any = frame.loc[accounts.WORDS["delta"]]
     assert np.allclose([row["low"], row["high"]], t_interval(values, 0.95) or ())
     nested = [row[x] for x in ("low_all", "low", "mean", "high", "high_all")]
     assert nested == sorted(set(nested))
     assert len(frame["high_all"].dropna()) == 2  # γ and Δ; these runs have no changes made
-    assert not len(accounts.intervals(ten[:1], LEVELS, 0.95))
+    assert not len(accounts.intervals(measures(ten[0]), 0.95))
 
 
 def test_what_others_read_of_a_run_is_its_verdicts_and_its_numbers(ten):
-    rows = pd.DataFrame([*accounts.results("mine", ten[3], LEVELS)])
-    assert results.verdicts(rows, "verdict on the logits") == {"mine": "primes"}
-    assert results.verdicts(rows, "verdict on the embedding") == {"mine": "primes"}
-    assert results.numbers(rows, "gating γ")["mine"] == votes(ten[3].logits, LEVELS).gating
-    assert results.truths(rows, "mixing") == {"mine": False}
     strata = case(1, E="strata, own coordinates")
-    rows = pd.DataFrame([*accounts.results("x", strata, LEVELS)])
-    assert results.verdicts(rows, "verdict on the embedding") == {"x": "strata"}
+    both = accounts.measures({"mine": ten[3], "x": strata}, LEVELS)
+    rows = pd.DataFrame([*accounts.results(both)])
+    assert results.verdicts(rows, "verdict on the logits") == {"mine": "primes", "x": "primes"}
+    assert results.verdicts(rows, "verdict on the embedding") == {"mine": "primes", "x": "strata"}
+    assert results.numbers(rows, "gating γ")["mine"] == votes(ten[3].logits, LEVELS).gating
+    assert results.truths(rows, "mixing") == {"mine": False, "x": False}
 
 
 def test_the_table_run_by_run_holds_what_was_measured(ten):
-    rows = accounts.runs(ten, LEVELS)
+    rows = measures(*ten)
     assert np.allclose(rows["gating"].tolist(), 1) and all(rows["differ"].tolist())
     assert np.allclose(rows["tau"].tolist(), 1)
 
 
 def test_a_control_that_agrees_with_an_account_is_named(ten):
-    lookup = recorded(profiles(np.eye(35)), shared_keys(35))
-    models = {name: (x, ten[0].embedding) for name, x in
-              (("trained", ten[0].logits), ("lookup", lookup))}  # fmt: skip
-    table = accounts.beside_controls(models, LEVELS)
-    rows = table.frame.set_index("model")
+    lookup = Case(recorded(profiles(np.eye(35)), shared_keys(35)), ten[0].embedding, False)
+    models = accounts.measures({"trained": ten[0], "lookup": lookup}, LEVELS)
+    rows = accounts.beside_controls(models, LEVELS).frame.set_index("model")
     assert rows.loc["trained", "L"] == rows.loc["trained", "E"] == "primes"
     assert "gating γ" in rows.loc["lookup", "agrees"]

@@ -5,7 +5,6 @@ import pytest
 from drawing import ROOT, RUNS, check, paths, untrained
 
 from strata import results, store
-from strata.measure.metrics import Metrics
 from studies.mechanism.code import logits, measures, pairs, tables_accounts
 from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.tables_accounts import Case
@@ -18,9 +17,8 @@ def test_the_two_accounts_are_drawn_for_any_run_even_untrained(run, tmp_path, mo
     made, accounts = untrained(run, tmp_path), load(ROOT).accounts
     found = logits.measure(run, store.read_weights(made["weights"], run), accounts.logits, 0.5)
     about = {"run": str(run), "n": run.n, "architecture": found.architecture}
-    metrics = store.read_model(made["metrics"], Metrics)
-    case = Case(found, Embedding(**about, finite=True), metrics)
-    rows = tables_accounts.runs([case], accounts.levels)
+    case = Case(found, Embedding(**about, finite=True), generalised=False)
+    rows = tables_accounts.measures({str(run): case}, accounts.levels)
     store.write_text(tmp_path / "decisions.csv", rows.to_csv(index=False))
     template = ROOT / "studies/mechanism/notebooks/two-accounts.ipynb"
     check(template, {"decisions": str(tmp_path / "decisions.csv")}, tmp_path, monkeypatch)

@@ -1,28 +1,27 @@
-"""Published files: conversion is exact both ways, and what does not fit is refused in one line."""
+"""Published files: conversion is exact both ways, and code in one is refused in one line."""
 
 import io
-import math
 import os
 import shutil
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from torch import Tensor, nn
 
 from strata import store
+from strata.api.foreign import from_weights, loaded
 from strata.api.published import export
-from strata.architecture import architecture
 from strata.measure.activations import forward
 from strata.params import load
-from strata.run import InputError, Run, Settings, TrainParams
+from strata.run import InputError, Settings
 from strata.tables.printed import Printed
-from studies.published.code import checkpoint as published_file
+from studies.published.stages import convert
 
 ROOT = Path(__file__).parents[2]
 PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
+PARAMS = load(ROOT / "params.yaml")
 SIZES = [(2, 4, 1, 3), (6, 16, 4, 32), (12, 12, 3, 5), (15, 8, 8, 40)]  # P, widths, heads
 
 
@@ -66,77 +65,44 @@ def checkpoint(size: tuple[int, int, int, int], seed: int = 1) -> tuple[Model, d
     }
 
 
-def saved(value: object) -> bytes:
-    file = io.BytesIO()
-    torch.save(value, file)
-    return file.getvalue()
-
-
-def converted(value: object) -> published_file.Converted:
-    return published_file.convert(saved(value), "x.pt", PRINTED.training)
-
-
 @pytest.mark.parametrize("size", SIZES)
 def test_logits_are_those_of_the_published_model_over_all_pairs(size):
     model, dictionary = checkpoint(size)
     a, b = np.divmod(np.arange(size[0] ** 2), size[0])
     with torch.no_grad():
         theirs = model(torch.from_numpy(a), torch.from_numpy(b)).numpy()
-    ours = forward(converted(dictionary).weights, a, b).logits
+    ours = forward(from_weights(dictionary).weights(), a, b).logits
     assert np.allclose(ours, theirs, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_converted_file_is_a_run_that_store_reads_back(size, tmp_path):
-    _, dictionary = checkpoint(size, seed=5)
-    found = converted(dictionary)
-    path = tmp_path / "weights.safetensors"
-    store.write_bytes(path, store.tensors_bytes(found.weights, found.metadata))
-    read = store.read_weights(path, Run(size[0], 5))
-    assert all(np.array_equal(read[name], x) for name, x in found.weights.items())
-    train = TrainParams.model_validate(found.metadata["train"])
-    assert {name: x.shape for name, x in read.items()} == architecture(train).shapes(
-        found.run.n, train
-    )
-    assert (train.epochs, train.lr, train.validate_every) == (7, 0.001, 100)
-    assert found.metadata["split"] == {"train_fraction": 0.3, "validation_fraction": 0.3}
-
-
-def test_the_paper_says_how_its_models_were_trained_what_our_parameters_say():
-    _, dictionary = checkpoint((165, 128, 4, 512))
-    params = load(ROOT / "params.yaml")
-    metadata = converted(dictionary).metadata
-    ours = Settings(split=params.split, train=params.train).record(Run(165, 1))
-    assert metadata == ours | {"train": ours["train"] | {"epochs": 7}}
-
-
-def test_the_history_is_the_file_s_and_mirror_free_accuracies_are_unknown(tmp_path):
-    _, dictionary = checkpoint(SIZES[1])
-    store.write_history(tmp_path / "h", converted(dictionary).history)
-    history = store.read_history(tmp_path / "h")
-    assert history["loss"].tolist() == dictionary["losses"]
-    assert history["train_accuracy"].tolist() == dictionary["train_accs"]
-    nan = math.nan
-    expected = [nan, nan, 0.25, nan, nan, 0.5, 1.0]
-    np.testing.assert_array_equal(history["validation_accuracy"], expected)
-    assert np.isnan(history["mirror_free_accuracy"].to_numpy()).all()
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_export_undoes_convert_and_convert_undoes_export(size):
+def test_export_undoes_convert(size, tmp_path):
+    n, d_model, n_heads, d_mlp = size
     _, dictionary = checkpoint(size)
-    found = converted(dictionary)
-    content = export(found.metadata, found.weights, pd.DataFrame(found.history))
-    back = torch.load(io.BytesIO(content), weights_only=True)
+    torch.save(dictionary, tmp_path / "x.pt")
+    widths = {"d_model": d_model, "n_heads": n_heads, "d_mlp": d_mlp, "epochs": 7}
+    train = PARAMS.train.model_copy(update=widths)
+    store.write_json(tmp_path / "settings", Settings(split=PARAMS.split, train=train))
+    convert.main(f"n{n}-s1", *(str(tmp_path / x) for x in ("settings", "x.pt", "")))
+    weights, metadata = store.read_tensors(tmp_path / "weights.safetensors")
+    recorded = store.read_history(tmp_path / "history.parquet")
+    assert np.isnan(recorded["mirror_free_accuracy"].to_numpy()).all()
+    back = torch.load(io.BytesIO(export(metadata, weights, recorded)), weights_only=True)
     state = back.pop("model_state_dict")
     assert back == {k: v for k, v in dictionary.items() if k != "model_state_dict"}
     assert state.keys() == dictionary["model_state_dict"].keys()
     for name, tensor in dictionary["model_state_dict"].items():
         assert state[name].dtype == tensor.dtype and torch.equal(state[name], tensor)
-    again = published_file.convert(content, "y.pt", PRINTED.training)
-    assert again.metadata == found.metadata
-    assert all(np.array_equal(again.weights[k], x) for k, x in found.weights.items())
-    assert export(again.metadata, again.weights, pd.DataFrame(again.history)) == content
+
+
+def test_our_parameters_say_how_the_paper_trained_its_models():
+    printed, train = PRINTED.training, PARAMS.train
+    assert PARAMS.split.model_dump() == {
+        name: getattr(printed, name) for name in ("train_fraction", "validation_fraction")
+    }
+    assert (train.lr, train.weight_decay) == (printed.learning_rate, printed.weight_decay)
+    assert (train.beta1, train.beta2) == printed.betas
+    assert (train.epochs, train.validate_every) == (printed.epochs, printed.validate_every)
 
 
 class Code:
@@ -155,6 +121,7 @@ class Code:
 )
 def test_code_in_a_pickle_is_refused_and_never_runs(name, call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    torch.save({"model_state_dict": Code(*call)}, "x.pt")
     with pytest.raises(InputError, match=rf"^x\.pt: refused: it asks for code, {name}\.\w+; save"):
-        converted({"model_state_dict": Code(*call)})
-    assert list(tmp_path.iterdir()) == []
+        loaded(Path("x.pt").read_bytes(), "x.pt")
+    assert list(tmp_path.iterdir()) == [tmp_path / "x.pt"]

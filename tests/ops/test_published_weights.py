@@ -21,14 +21,13 @@ def made(tmp_path, monkeypatch) -> Path:
     """A folder in which the results of some weights lie, of which nothing is kept yet."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / KEPT, KEPT)
-    for path in (*published.RESULTS, "data/run.txt"):
+    for path in published.RESULTS:
         (WEIGHTS / path).parent.mkdir(parents=True, exist_ok=True)
-        (WEIGHTS / path).write_text("n165-s2\n" if "run" in path else f"new {path}")
+        (WEIGHTS / path).write_text(f"new {path}")
     TAKEN.write_bytes(b"weights")
     code = {"path": "../../../data/code/x.txt", "md5": "0" * 32}
     settings = {"path": "../../data/config/logits.json", "md5": "1" * 32}
-    lock = {"stages": {x: {"cmd": "do", "deps": [code]} for x in published.STEPS}}
-    lock["stages"]["logits"]["deps"] = [settings, code]
+    lock = {"stages": {"measure": {"cmd": ["do", "more"], "deps": [settings, code]}}}
     YAML().dump(lock, WEIGHTS / "dvc.lock")
     Path("studies/data/config").mkdir(parents=True)
     Path("studies/data/config/logits.json").write_text('{"key_threshold": 1}')
@@ -48,9 +47,8 @@ def test_results_of_the_same_weights_take_their_place_with_a_new_receipt(made):
     assert (KEPT / "logits.json").read_text() == "new data/logits.json"
     for name, sha256 in new["results"].items():
         assert hashlib.sha256((KEPT / name).read_bytes()).hexdigest() == sha256
-    assert new["run"] == "n165-s2" and new["steps"]["convert"]["params"] == {}
-    step = {"cmd": "do", "code": "0" * 32, "params": {"key_threshold": 1}}
-    assert new["steps"]["logits"] == step
+    assert (new["commands"], new["code"]) == (["do", "more"], {"x": "0" * 32})
+    assert new["params"] == {"logits": {"key_threshold": 1}}
 
 
 def test_weights_of_others_get_one_line_and_leave_those_before(made):

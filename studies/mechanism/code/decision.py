@@ -117,17 +117,19 @@ def against(found: Votes, levels: LevelsParams) -> tuple[str, ...]:
     return tuple(name for name, so in speaks.items() if so)
 
 
-def called(verdicts: Sequence[str], fewest: int) -> str | None:
+def called(verdicts: Sequence[str], fewest: int) -> str:
     """What a modulus is called from the verdicts of its generalising runs, of which there must be
-    enough; None: not decided.
+    enough.
 
     >>> called(["primes"] * 9 + ["between"], 5), called(["primes"] * 9 + ["strata"], 5)
-    ('primes', None)
+    ('primes', 'not decided')
     >>> called(["strata"] * 4, 5)
+    'too few runs'
     """
+    if len(verdicts) < fewest:
+        return "too few runs"
     for name in ("primes", "strata", "neither"):
-        held = verdicts.count(name)
-        clear = OPPOSITE.get(name) not in verdicts and lower_limit(held, len(verdicts)) > 0.5
-        if clear and len(verdicts) >= fewest:
+        clear = OPPOSITE.get(name) not in verdicts
+        if clear and lower_limit(verdicts.count(name), len(verdicts)) > 0.5:
             return name
-    return None
+    return "not decided"

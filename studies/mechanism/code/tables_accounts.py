@@ -6,18 +6,18 @@ runs that generalise.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 
-from strata.measure.metrics import Metrics
 from strata.results import Row, verdict
 from strata.statistics import t_interval
 from strata.tables.spread import listed
 from strata.tables.table import GENERALISED, KIND, MEASURE, RUN, RUNS, Column, N, Record, Table
 from studies.mechanism.code import decision
-from studies.mechanism.code.decision import Verdict, Votes, votes
+from studies.mechanism.code.decision import Verdict, votes
 from studies.mechanism.code.records import STRATA, Embedding, Logits
 from studies.params import LevelsParams
 
@@ -27,37 +27,71 @@ MODULI = 3  # that decide: simultaneous intervals are over the primary measures 
 
 
 class Case(NamedTuple):
-    """All results of a run that the decision rests on."""
+    """What is measured of a model, and whether it generalises, and so counts in summaries."""
 
     logits: Logits
     embedding: Embedding
-    metrics: Metrics
-
-    @property
-    def done(self) -> bool:
-        """Whether the run generalises, and so counts in summaries."""
-        return bool(self.metrics.generalised)
-
-    @property
-    def decides(self) -> bool:
-        """Whether the two accounts differ for a run of this modulus."""
-        return self.logits.finite and decision.decides(self.logits.n)
+    generalised: bool
 
 
-def account(found: Embedding) -> str | None:
-    """The account that the embedding agrees with; strata whatever their coordinates."""
-    return "strata" if found.E in STRATA else found.E
-
-
-def tables(cases: Sequence[Case], levels: LevelsParams, confidence: float) -> tuple[Table, ...]:
-    """The tables over all runs."""
+def tables(runs: pd.DataFrame, levels: LevelsParams, confidence: float) -> tuple[Table, ...]:
+    """The tables over all runs, of which `runs` has the measures."""
     means = "Means over the runs of a modulus that generalise, with intervals."
-    by_modulus = moduli(cases, levels)
+    by_modulus = moduli(runs, levels.fewest)
     return (
-        Table("accounts-runs", "Strata or primes, run by run.", runs(cases, levels), RUNS_COLUMNS),
+        Table("accounts-runs", "Strata or primes, run by run.", runs, RUNS_COLUMNS),
         Table("accounts-moduli", "Strata or primes, by modulus.", by_modulus, BY_MODULUS),
-        Table("accounts-intervals", means, intervals(cases, levels, confidence), INTERVALS),
+        Table("accounts-intervals", means, intervals(runs, confidence), INTERVALS),
     )
+
+
+def measures(cases: Mapping[str, Case], levels: LevelsParams) -> pd.DataFrame:
+    """The decision on every model that is finite, and all that decides it or stands beside it."""
+    finite = {name: case for name, case in cases.items() if case.logits.finite}
+    return pd.DataFrame([of_model(name, case, levels) for name, case in finite.items()])
+
+
+def of_model(name: str, case: Case, levels: LevelsParams) -> Json:
+    """One row of ``measures``. Of a prime power, that has no other class, nothing is said of η and
+    of what is kept alone."""
+    logits, embedding = case.logits, case.embedding
+    found, differ = votes(logits, levels), decision.decides(logits.n)
+    ratios = [x.gating for x in decision.counted(logits, levels.smallest)]
+    effects, within, crossing = embedding.main_effects, embedding.within, embedding.crossing
+    causal = effects if crossing else None
+    return {
+        "run": name,
+        "architecture": logits.architecture,
+        "n": logits.n,
+        "generalised": case.generalised,
+        "L": found.L if differ else "",
+        # Strata whatever their coordinates.
+        "E": "strata" if embedding.E in STRATA else embedding.E or "",
+        "gating": found.gating,
+        "balanced": found.balanced,
+        "delta": found.delta,
+        "tau": found.tau,
+        "cost": found.cost,
+        "described": "; ".join(found.described),
+        "speaks_against": "; ".join(found.against),
+        "ceiling": logits.ceiling,
+        "r2_S": logits.found.r2["S"],
+        "r2_C": logits.found.r2["C"],
+        "crossing": crossing and crossing.success,
+        "within": within and within.success,
+        "kept": effects and effects.kept,
+        "eta": effects and effects.mean_eta,
+        "effects_share": causal and causal.share,
+        "keep_skill": causal and causal.keep,
+        "keep_components": causal and causal.keep_components,
+        "remove_skill": causal and causal.remove,
+        "remove_shrunk": causal and causal.remove_shrunk,
+        "differ": differ,
+        "gating_least": min(ratios, default=None),
+        "key": logits.found.key,
+        "mixed": logits.found.mixed,
+        "mixing": found.mixing,
+    }
 
 
 LOGITS = {
@@ -72,9 +106,8 @@ LOGITS = {
     "r2_S": Column("R² of S", "share"),
     "r2_C": Column("R² of C", "share"),
 }
-RUNS_COLUMNS = RUN | KIND | N | GENERALISED | LOGITS | {
-    "L": Column("logits", align="l"),
-    "E": Column("embedding", align="l"),
+VERDICTS = {"L": Column("logits", align="l"), "E": Column("embedding", align="l")}
+RUNS_COLUMNS = RUN | KIND | N | GENERALISED | LOGITS | VERDICTS | {
     "gating_least": Column("γ, least character", "index"),
     "crossing": Column("crossing", "share"),
     "within": Column("within", "share"),
@@ -83,57 +116,6 @@ RUNS_COLUMNS = RUN | KIND | N | GENERALISED | LOGITS | {
     "key": Column("key", "count"),
     "mixed": Column("mixed key frequencies", "count"),
 }  # fmt: skip
-
-
-def runs(cases: Iterable[Case], levels: LevelsParams) -> pd.DataFrame:
-    """The decision on every run, and all that decides it or stands beside it."""
-    return pd.DataFrame([run(case, levels) for case in cases if case.logits.finite])
-
-
-def run(case: Case, levels: LevelsParams) -> Json:
-    """One row of ``runs``."""
-    found, at, logits = votes(case.logits, levels), case.logits.found, case.logits
-    ratios = [x.gating for x in decision.counted(logits, levels.smallest)]
-    row: Json = {"run": logits.run, "architecture": logits.architecture, "n": logits.n}
-    row |= {"generalised": case.done, "L": found.L if case.decides else ""}
-    row |= {"E": account(case.embedding) or ""}
-    row |= of_logits(logits, found) | of_embedding(case.embedding)
-    row |= {"differ": case.decides, "gating_least": min(ratios, default=None)}
-    return row | {"key": at.key, "mixed": at.mixed, "mixing": found.mixing}
-
-
-def of_logits(logits: Logits, found: Votes) -> Json:
-    """What is measured of the logits, for any table."""
-    return {
-        "gating": found.gating,
-        "balanced": found.balanced,
-        "delta": found.delta,
-        "tau": found.tau,
-        "cost": found.cost,
-        "described": "; ".join(found.described),
-        "speaks_against": "; ".join(found.against),
-        "ceiling": logits.ceiling,
-        "r2_S": logits.found.r2["S"],
-        "r2_C": logits.found.r2["C"],
-    }
-
-
-def of_embedding(found: Embedding) -> Json:
-    """What is measured of the embedding; of a prime power, that has no other class, η and what is
-    kept alone."""
-    effects, within, crossing = found.main_effects, found.within, found.crossing
-    row: Json = {
-        "crossing": crossing and crossing.success,
-        "within": within and within.success,
-        "kept": effects and effects.kept,
-        "eta": effects and effects.mean_eta,
-    }
-    if effects and crossing:
-        row |= {"effects_share": effects.share, "keep_skill": effects.keep}
-        row |= {"keep_components": effects.keep_components}
-        row |= {"remove_skill": effects.remove, "remove_shrunk": effects.remove_shrunk}
-    return row
-
 
 # What other studies read of a run: name and unit.
 NAMES = {
@@ -159,18 +141,23 @@ NAMES = {
 }
 
 
-def results(name: str, case: Case, levels: LevelsParams) -> Iterator[Row]:
-    """The numbers of a run, under a name: the verdicts, what decides them, what is measured of the
+def results(runs: pd.DataFrame) -> Iterator[Row]:
+    """The numbers of each run: the verdicts, what decides them, what is measured of the
     embedding."""
-    if not case.logits.finite:
-        return
-    row = run(case, levels)
-    yield from verdict(name, "verdict on the logits", row["L"] or None, get_args(Verdict))
-    yield from verdict(name, "verdict on the embedding", row["E"] or None, get_args(Verdict))
-    for key, (label, unit) in NAMES.items():
-        value = row.get(key)
-        if value is not None and (case.decides or key not in {"mixing", "gating"}):
-            yield Row(name, "", label, unit, float(value))
+    for row in runs.to_dict("records"):
+        run, words = row["run"], get_args(Verdict)
+        yield from verdict(run, "verdict on the logits", row["L"] or None, words)
+        yield from verdict(run, "verdict on the embedding", row["E"] or None, words)
+        for key, (label, unit) in NAMES.items():
+            if pd.notna(row[key]) and (row["differ"] or key not in {"mixing", "gating"}):
+                yield Row(run, "", label, unit, float(row[key]))
+
+
+def by_kind(runs: pd.DataFrame) -> Iterable[tuple[Json, pd.DataFrame]]:
+    """The runs for which the accounts differ, by architecture and modulus."""
+    names = ["architecture", "n"]
+    for key, own in runs.loc[runs["differ"]].groupby(names, sort=False):
+        yield dict(zip(names, key, strict=True)), own
 
 
 def kind(row: Record) -> str:
@@ -180,14 +167,6 @@ def kind(row: Record) -> str:
     'n = 165, mlp'
     """
     return f"n = {row['n']}" + f", {row['architecture']}" * (row["architecture"] != "transformer")
-
-
-def by_kind(cases: Sequence[Case]) -> dict[tuple[str, int], list[Case]]:
-    """The runs for which the accounts differ, by architecture and modulus."""
-    found: dict[tuple[str, int], list[Case]] = {}
-    for case in (x for x in cases if x.decides):
-        found.setdefault((case.logits.architecture, case.logits.n), []).append(case)
-    return found
 
 
 def with_counts(name: str) -> Callable[[Record], str]:
@@ -204,48 +183,35 @@ BY_MODULUS = BY_KIND | RUNS | {
 }  # fmt: skip
 
 
-def moduli(cases: Sequence[Case], levels: LevelsParams) -> pd.DataFrame:
+def moduli(runs: pd.DataFrame, fewest: int) -> pd.DataFrame:
     """What each modulus is called, from its runs that generalise."""
     rows = []
-    for (architecture, n), own in by_kind(cases).items():
-        done = [case for case in own if case.done]
-        L = [votes(case.logits, levels).L for case in done]
-        E = [account(case.embedding) for case in done]
-        row: Json = {"architecture": architecture, "n": n, "runs": len(own)}
-        row |= {"generalising": len(done)}
+    for row, own in by_kind(runs):
+        done = own.loc[own["generalised"]]
+        row |= {"runs": len(own), "generalising": len(done)}
+        L, E = done["L"].tolist(), done["E"].tolist()
         for name, given in {"L": L, "E": E, "both": [*map(both, L, E)]}.items():
-            row[name] = conclusion(given, levels.fewest)
-            row[f"{name}_runs"] = counted(given)
+            row |= {name: decision.called(given, fewest), f"{name}_runs": counted(given)}
         rows.append(row)
     names = ["architecture", "n", "runs", "generalising"]
     names += [f"{x}{end}" for x in ("L", "E", "both") for end in ("", "_runs")]
     return pd.DataFrame(rows, columns=names)
 
 
-def both(L: str, E: str | None) -> str:
+def both(L: str, E: str) -> str:
     """The decision on a run: both verdicts where they differ; with the embedding's missing, that on
     the logits."""
-    return L if E in (L, None) else f"{L} in the logits, {E} in the embedding"
+    return L if E in (L, "") else f"{L} in the logits, {E} in the embedding"
 
 
-def counted(names: Sequence[str | None]) -> str:
+def counted(names: Sequence[str]) -> str:
     """How often each verdict occurs, the commonest first.
 
     >>> counted(["between", "primes", "primes"])
     '2 primes, 1 between'
     """
-    counts = Counter(map(str, names)).items()
+    counts = Counter(names).items()
     return ", ".join(f"{count} {x}" for x, count in sorted(counts, key=lambda x: (-x[1], x[0])))
-
-
-def conclusion(names: Sequence[str | None], fewest: int) -> str:
-    """What these verdicts amount to.
-
-    >>> conclusion(["primes"] * 5, 5), conclusion(["primes"], 5)
-    ('primes', 'too few runs')
-    """
-    none = "not decided" if len(names) >= fewest else "too few runs"
-    return decision.called([*map(str, names)], fewest) or none
 
 
 WORDS = {name: label for name, (label, _) in NAMES.items()}
@@ -267,17 +233,15 @@ SPREAD = {
 INTERVALS = BY_KIND | MEASURE | RUNS | SPREAD
 
 
-def intervals(cases: Sequence[Case], levels: LevelsParams, confidence: float) -> pd.DataFrame:
+def intervals(runs: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Mean, Student's interval, for primary measures a simultaneous one, median, least, largest."""
     rows = []
-    for (architecture, n), own in by_kind(cases).items():
-        done = [run(case, levels) for case in own if case.done]
+    for of, own in by_kind(runs):
         for name in SUMMARISED:
-            values = [x[name] for x in done if x.get(name) is not None]
+            values = own.loc[own["generalised"], name].dropna().tolist()
             if len(values) > 1:
-                row = {"architecture": architecture, "n": n, "measure": WORDS[name]}
-                row |= {"runs": len(values)} | spread(values, name, confidence)
-                rows.append(row | {"values": listed(values)})
+                row = of | {"measure": WORDS[name], "runs": len(values)}
+                rows.append(row | spread(values, name, confidence) | {"values": listed(values)})
     names = ["architecture", "n", "measure", "runs", *SPREAD, "values"]
     return pd.DataFrame(rows, columns=names)
 
@@ -293,36 +257,25 @@ def spread(values: Sequence[float], name: str, confidence: float) -> Json:
     return dict(zip(SPREAD, [*found, min(values), max(values)], strict=True))
 
 
-CONTROLS = LOGITS | {
+CONTROLS = LOGITS | VERDICTS | {
     "model": Column("model", align="l"),
-    "L": Column("logits", align="l"),
-    "E": Column("embedding", align="l"),
     "agrees": Column("agrees with an account", align="l", missing=""),
 }  # fmt: skip
 
 
-def beside_controls(models: Mapping[str, tuple[Logits, Embedding]], levels: LevelsParams) -> Table:
+def beside_controls(models: pd.DataFrame, levels: LevelsParams) -> Table:
     """A run, its weights before it generalised and before it was trained: a measure by which one of
-    the latter agrees with an account is named."""
-    rows = []
-    for name, (logits, embedding) in models.items():
-        found = votes(logits, levels)
-        row: Json = {"model": name, "L": found.L, "E": account(embedding) or ""}
-        agree = [WORDS[x] for x, vote in voting(found, levels).items() if vote]
-        rows.append(row | of_logits(logits, found) | {"agrees": "; ".join(agree)})
-    about = "The two accounts on a run and on two models that should be described by neither."
-    return Table("accounts-controls", about, pd.DataFrame(rows), CONTROLS)
-
-
-def voting(found: Votes, levels: LevelsParams) -> dict[str, bool]:
-    """The measures that agree with one of the accounts, whatever the others say."""
-
-    def outside(x: float | None, low: float, high: float) -> bool:
-        return x is not None and not low < x < high
-
-    return {
-        "gating": outside(found.gating, levels.strata, levels.primes),
-        "balanced": outside(found.balanced, levels.strata, levels.primes),
-        "delta": outside(found.delta, -levels.delta, levels.delta),
-        "tau": found.tau is not None and found.tau >= levels.tau_primes,
+    the latter agrees with an account, whatever the others say, is named."""
+    between = {
+        "gating": (levels.strata, levels.primes),
+        "balanced": (levels.strata, levels.primes),
+        "delta": (-levels.delta, levels.delta),
+        "tau": (-inf, levels.tau_primes),
     }
+    frame = models.rename(columns={"run": "model"})[["model", *VERDICTS, *LOGITS]]
+    frame["agrees"] = [
+        "; ".join(WORDS[x] for x, (low, high) in between.items() if row[x] <= low or row[x] >= high)
+        for row in frame.to_dict("records")
+    ]
+    about = "The two accounts on a run and on two models that should be described by neither."
+    return Table("accounts-controls", about, frame, CONTROLS)

@@ -11,7 +11,7 @@ weights under the name "published".
 from pathlib import Path
 
 from strata import results, store
-from strata.collected import read_all, read_collected
+from strata.collected import listed, read_collected
 from strata.measure.metrics import Metrics
 from strata.params import GridParams
 from strata.run import command
@@ -22,39 +22,40 @@ from studies.mechanism.code.tables_accounts import Case
 from studies.params import load
 
 MODELS: tuple[str, ...] = ("trained", "memorised", "untrained")
-FILES = {"logits": Logits, "embedding": Embedding, "metrics": Metrics}
+
+
+def case(logits: Path | str, embedding: Path | str, generalised: bool | None = None) -> Case:
+    """What these files say of a model."""
+    of = store.read_model(logits, Logits), store.read_model(embedding, Embedding)
+    return Case(*of, bool(generalised))
 
 
 def of_runs(
     folder: str, names: str, logits: str, embedding: str, metrics: str, *published: str
 ) -> None:
     params = load()
-    read = (
-        read_all(names, logits, Logits),
-        read_all(names, embedding, Embedding),
-        read_collected(metrics, Metrics),
-    )
-    cases = [Case(*found) for found in zip(*read, strict=True)]
-    usual = [case for case in cases if GridParams.usual(case.logits.run)]
-    format.write(accounts.tables(usual, params.accounts.levels, params.grid.confidence), folder)
-    named = {case.logits.run: case for case in cases}
+    done = {x.run: x.generalised for x in read_collected(metrics, Metrics)}
+    cases = {
+        name: case(Path(logits, f"{name}.json"), Path(embedding, f"{name}.json"), done[name])
+        for name in listed(names)
+    }
+    usual = {name: x for name, x in cases.items() if GridParams.usual(name)}
+    found = accounts.measures(usual, params.accounts.levels)
+    tables = accounts.tables(found, params.accounts.levels, params.grid.confidence)
+    format.write(tables, folder)
     for theirs in published:
-        named["published"] = Case(
-            *(store.read_model(Path(theirs, f"{x}.json"), FILES[x]) for x in FILES)
-        )
-    rows = (
-        x
-        for name, case in named.items()
-        for x in accounts.results(name, case, params.accounts.levels)
-    )
-    results.write(Path(folder, "results.parquet"), rows)
+        of = Path(theirs, "logits.json"), Path(theirs, "embedding.json")
+        right = store.read_model(Path(theirs, "metrics.json"), Metrics).generalised
+        cases["published"] = case(*of, right)
+    every = accounts.measures(cases, params.accounts.levels)
+    results.write(Path(folder, "results.parquet"), accounts.results(every))
 
 
 def of_controls(folder: str, *paths: str) -> None:
-    logits = (store.read_model(path, Logits) for path in paths[: len(MODELS)])
-    embedding = (store.read_model(path, Embedding) for path in paths[len(MODELS) :])
-    named = dict(zip(MODELS, zip(logits, embedding, strict=True), strict=True))
-    format.write([accounts.beside_controls(named, load().accounts.levels)], folder)
+    of = zip(MODELS, paths[: len(MODELS)], paths[len(MODELS) :], strict=True)
+    levels = load().accounts.levels
+    models = accounts.measures({name: case(x, y) for name, x, y in of}, levels)
+    format.write([accounts.beside_controls(models, levels)], folder)
 
 
 def main(folder: str, kind: str, *paths: str) -> None:

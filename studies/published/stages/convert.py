@@ -1,29 +1,25 @@
-"""A published file as a run of ours.
+"""The published file as a run of ours, trained as the paper says, which is what params.yaml says.
 
-In: the file, the paper's printed values (how its models were trained). Out, in a folder:
-weights.safetensors, history.parquet, split.parquet (of the file's n and seed) and run.txt, the name
-of the run.
+In: the name of the run, its settings, the file. Out, in a folder: weights.safetensors,
+history.parquet; epochs are numbered as the file numbers them.
 """
 
 from pathlib import Path
 
-from strata import store, task
-from strata.run import command
-from strata.tables.printed import Printed
-from studies.published.code import checkpoint
+from strata import store
+from strata.api.analysis import history
+from strata.api.foreign import from_weights, loaded
+from strata.run import Run, Settings, command
 
 
-def main(path: str, printed_path: str, out: str) -> None:
-    printed, folder = store.read_model(printed_path, Printed), Path(out)
-    found = checkpoint.convert(store.read_bytes(path), path, printed.training)
-    n, shares = found.run.n, printed.training
-    split = task.split(n, found.run.seed, shares.train_fraction, shares.validation_fraction)
-    pairs = task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
-    content = store.tensors_bytes(found.weights, found.metadata)
+def main(name: str, config: str, path: str, out: str) -> None:
+    run, settings = Run.parse(name), store.read_model(config, Settings)
+    found, folder = loaded(store.read_bytes(path), path), Path(out)
+    weights = from_weights(found, run.n).weights()
+    known = {str(name): x.to_numpy() for name, x in history(found).items()}
+    content = store.tensors_bytes(weights, settings.record(run))
     store.write_bytes(folder / "weights.safetensors", content)
-    store.write_history(folder / "history.parquet", found.history)
-    store.write_table(folder / "split.parquet", pairs, store.SPLIT)
-    store.write_text(folder / "run.txt", f"{found.run}\n")
+    store.write_history(folder / "history.parquet", known)
 
 
 if __name__ == "__main__":
