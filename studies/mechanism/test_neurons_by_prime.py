@@ -92,43 +92,37 @@ def waves(n: int, neurons: int, rng: np.random.Generator) -> dict[str, np.ndarra
 
 def test_planted_waves_are_simple_and_random_neurons_are_not():
     of = all_pairs(waves(35, 12, np.random.default_rng(0)), 35)
-    simple = neurons.one_frequency(of, neurons.measured(of).read)
+    simple = neurons.one_frequency(of, neurons.measured(of))
     assert np.allclose(simple, np.maximum(of.before, 0))
     of = all_pairs(random_weights(35, "transformer"), 35)
-    simple = neurons.one_frequency(of, neurons.measured(of).read)
+    simple = neurons.one_frequency(of, neurons.measured(of))
     assert not np.allclose(simple, np.maximum(of.before, 0), atol=0.1)
 
 
 def test_a_hand_made_network_of_simple_neurons_stays_right_when_all_are_replaced():
     of = all_pairs(planted(15), 15)
-    assert of.changed(of.after(neurons.one_frequency(of, neurons.measured(of).read))) == 1
+    assert of.changed(of.after(neurons.one_frequency(of, neurons.measured(of)))) == 1
 
 
 @pytest.mark.parametrize(("n", "kind"), [(12, "transformer"), (24, "mlp"), (2, "transformer")])
-def test_fits_are_least_squares_over_all_pairs(n, kind):
-    pairs = all_pairs(random_weights(n, kind), n)
-    of = neurons.measured(pairs).read
+def test_the_simple_neuron_is_the_best_least_squares_fit_over_all_pairs(n, kind):
+    of = all_pairs(random_weights(n, kind), n)
     a, b = np.divmod(np.arange(n * n), n)
-    before = np.zeros((n, n, pairs.before.shape[1]))
-    before[pairs.b, pairs.a] = pairs.before
-    before[pairs.a, pairs.b] = pairs.before
+    before = np.zeros((n, n, of.before.shape[1]))
+    before[of.b, of.a] = (
+        of.before
+    )  # then (a, b): in a model that is not symmetric b, a is a pair too
+    before[of.a, of.b] = of.before
     before = before.reshape(n * n, -1)
-    assert np.allclose(of.mean, before.mean(axis=0)) and np.allclose(
-        of.variance, before.var(axis=0)
-    )
-    candidates = neurons.spaces(n)
-    left = []
-    for index, space in enumerate(candidates):
+    fits = []
+    for space in neurons.spaces(n):
         f = np.tile(space.basis, (n // space.Q, 1))
         X = np.concatenate([np.ones((n * n, 1)), f[a], f[b]], axis=1)
-        near = X @ np.linalg.lstsq(X, before, rcond=None)[0]
-        every = np.full(before.shape[1], index)
-        of_a, of_b = neurons.simple(of, candidates, every)
-        assert np.allclose(of.mean + of_a[a] + of_b[b], near, atol=1e-6)
-        left.append(((before - near) ** 2).sum(axis=0))
-    best = neurons.best(of, candidates)
-    chosen = np.take_along_axis(np.array(left), best[None], axis=0)[0]
-    assert np.allclose(chosen, np.min(left, axis=0))
+        fits.append(X @ np.linalg.lstsq(X, before, rcond=None)[0])
+    best = np.argmin([((before - near) ** 2).sum(axis=0) for near in fits], axis=0)
+    near = np.take_along_axis(np.array(fits), best[None, None], axis=0)[0]
+    simple = neurons.one_frequency(of, neurons.measured(of))
+    assert np.allclose(simple, np.maximum(near, 0)[of.a * n + of.b], atol=1e-6)
 
 
 def test_there_is_a_space_for_each_prime_power_and_each_frequency_up_to_its_sign():

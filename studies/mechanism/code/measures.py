@@ -6,7 +6,7 @@ few numbers have several rows of one name, in order.
 """
 
 from collections.abc import Mapping
-from math import nan
+from math import isnan, nan
 
 import numpy as np
 
@@ -42,20 +42,19 @@ def of_product(y: Profile, key: Masks, use: Dictionary, settings: Settings) -> l
     n, rng = len(y.y), np.random.default_rng(settings.seed)
     fold = folds(n, settings.seed, settings.folds)
     drawn = [functions.other_characters(key, n, rng) for _ in range(settings.draws)]
+    explained = functions.explained(y, use.design)
+    others = [functions.rest(y, functions.dictionary(n, x)) for x in drawn]
     shares = {
-        "all": y.share(functions.explained(y, use.design)),
+        "all": y.share(explained),
         "zeros": y.share(functions.explained(y, use.zeros)),
         "rest": functions.rest(y, use),
         "rest of held-out products": functions.rest(y, use, fold),
         "rest of held-out classes": functions.rest(y, use, functions.by_class(n)),
-        "rest of other characters": max(
-            functions.rest(y, functions.dictionary(n, x)) for x in drawn
-        ),
+        "rest of other characters": max(others),
     }
-    right = y.right(functions.explained(y, use.design))
     return [
         *table("product side", "count", {"functions": use.count, "characters": use.characters}),
-        *table("product side", "accuracy", {"right answers": right}),
+        *table("product side", "accuracy", {"right answers": y.right(explained)}),
         *table("product side", "share", shares),
     ]
 
@@ -154,7 +153,7 @@ def of_neurons(of: Pairs, found: neurons.Neurons, settings: Settings) -> list[Ro
     hidden = {
         "replaced": neurons.replaced(of, own),
         "no interaction": neurons.replaced(of, own, neurons.no_interaction),
-        "one frequency": neurons.one_frequency(of, found.read),
+        "one frequency": neurons.one_frequency(of, found),
     }
     if several:
         hidden["next prime power"] = neurons.replaced(of, after)
@@ -174,10 +173,10 @@ def of_proof(of: Pairs, found: neurons.Neurons, settings: Settings) -> list[Row]
     proved = proof.prove(of, settings.proven)
     centre = neurons.replaced(of, found.own)
     from_residues = proof.prove(of, settings.proven, centre, most=0)
-    r = len(proved.proven) - 1 if proved.rank is None else proved.rank
+    r = len(proved.proven) - 1 if isnan(proved.rank) else int(proved.rank)
     counts = {
-        "rank": nan if proved.rank is None else proved.rank,
-        "rank for all": nan if proved.rank_all is None else proved.rank_all,
+        "rank": proved.rank,
+        "rank for all": proved.rank_all,
         "multiply-adds": proof.multiply_adds(of, r),
         "multiply-adds of all logits": proof.all_logits(of),
     }

@@ -9,7 +9,7 @@ valuation above 0; g′ likewise: McCracken et al., 2025 (arXiv:2505.18266). The
 design, so the best g is the projection of the mean over b.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -25,24 +25,18 @@ NEURONS = 64  # at a time
 Means = Float[np.ndarray, "Q Q some"]
 
 
-class Read(NamedTuple):
-    """What the neurons read over all pairs, before ReLU: the mean, the mean over b for each a and
-    over a for each b, both less the mean, and the variance."""
+class Neurons(NamedTuple):
+    """What each neuron reads over all pairs, before ReLU: the mean, the mean over b for each a and
+    over a for each b, both less the mean, and the variance; the variance of its activation, and
+    what the means of each prime power explain of that."""
 
+    powers: tuple[int, ...]
     mean: Float[np.ndarray, " d_mlp"]
     of_a: Float[np.ndarray, "n d_mlp"]
     of_b: Float[np.ndarray, "n d_mlp"]
-    variance: Float[np.ndarray, " d_mlp"]
-
-
-class Neurons(NamedTuple):
-    """What each neuron's activation varies by, and by the means of each prime power; and what it
-    reads."""
-
-    powers: tuple[int, ...]
+    read: Float[np.ndarray, " d_mlp"]
     variance: Float[np.ndarray, " d_mlp"]
     explained: Float[np.ndarray, "powers d_mlp"]
-    read: Read
 
     @property
     def own(self) -> Int[np.ndarray, " d_mlp"]:
@@ -57,8 +51,8 @@ class Neurons(NamedTuple):
     @property
     def additive(self) -> float:
         """The share of the variance of what neurons read that is const + g(a) + g′(b)."""
-        of_sum = energy(self.read.of_a) + energy(self.read.of_b)
-        return float(of_sum.sum() / self.read.variance.sum())
+        of_sum = energy(self.of_a) + energy(self.of_b)
+        return float(of_sum.sum() / self.read.sum())
 
 
 def energy(x: Float[np.ndarray, "n d_mlp"]) -> Float[np.ndarray, " d_mlp"]:
@@ -110,13 +104,13 @@ def measured(of: Pairs) -> Neurons:
     """The moments of all neurons."""
     width = of.before.shape[1]
     mean, of_a, of_b = np.zeros(width), np.zeros((of.n, width)), np.zeros((of.n, width))
-    variance, read = np.zeros(width), np.zeros(width)
+    read, variance = np.zeros(width), np.zeros(width)
     for some, before in squares(of):
         mean[some], read[some] = before.mean(axis=(0, 1)), before.var(axis=(0, 1))
         of_a[:, some], of_b[:, some] = before.mean(axis=1), before.mean(axis=0)
         variance[some] = np.maximum(before, 0).var(axis=(0, 1))
-    reads = Read(mean, of_a - mean, of_b - mean, read)
-    return Neurons(prime_powers(of.n), variance, variances(of), reads)
+    about = of_a - mean, of_b - mean, read, variance
+    return Neurons(prime_powers(of.n), mean, *about, variances(of))
 
 
 def replaced(
@@ -171,27 +165,14 @@ def spaces(n: int) -> list[Space]:
     return found
 
 
-def best(of: Read, candidates: Sequence[Space]) -> Int[np.ndarray, " d_mlp"]:
-    """The space that explains most of what each neuron reads."""
-    explained = [energy(x.project(of.of_a)) + energy(x.project(of.of_b)) for x in candidates]
-    return np.argmax(explained, axis=0)
-
-
-def simple(
-    of: Read, candidates: Sequence[Space], chosen: Int[np.ndarray, " d_mlp"]
-) -> tuple[Float[np.ndarray, "n d_mlp"], Float[np.ndarray, "n d_mlp"]]:
-    """g and g′ of each neuron in the space that is chosen for it."""
-    of_a, of_b = np.zeros_like(of.of_a), np.zeros_like(of.of_b)
-    for i in np.unique(chosen):
-        here, space = chosen == i, candidates[i]
-        of_a[:, here] = space.project(of.of_a[:, here])
-        of_b[:, here] = space.project(of.of_b[:, here])
-    return of_a, of_b
-
-
-def one_frequency(of: Pairs, read: Read) -> Float[np.ndarray, "pairs d_mlp"]:
+def one_frequency(of: Pairs, found: Neurons) -> Float[np.ndarray, "pairs d_mlp"]:
     """The activations of all pairs, each neuron the simple one that explains most of what it
     reads."""
-    candidates = spaces(of.n)
-    of_a, of_b = simple(read, candidates, best(read, candidates))
-    return np.maximum(read.mean + of_a[of.a] + of_b[of.b], 0)
+    a, b, candidates = found.of_a, found.of_b, spaces(of.n)
+    explained = [energy(x.project(a)) + energy(x.project(b)) for x in candidates]
+    chosen = np.argmax(explained, axis=0)
+    of_a, of_b = np.zeros_like(a), np.zeros_like(b)
+    for i in np.unique(chosen):
+        here, space = chosen == i, candidates[i]
+        of_a[:, here], of_b[:, here] = space.project(a[:, here]), space.project(b[:, here])
+    return np.maximum(found.mean + of_a[of.a] + of_b[of.b], 0)

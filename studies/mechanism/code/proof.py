@@ -15,6 +15,7 @@ subtracted from it.
 """
 
 from collections.abc import Iterator
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -237,12 +238,12 @@ def all_logits(of: Pairs) -> int:
 
 class Proof(NamedTuple):
     """Proven accuracy by rank from 0 on; and the least rank that proves a share of the pairs that
-    are answered rightly, and all of them; None where no rank does."""
+    are answered rightly, and all of them; NaN where no rank does."""
 
     proven: list[float]
     right: float
-    rank: int | None
-    rank_all: int | None
+    rank: float
+    rank_all: float
     rounding: float
 
 
@@ -266,6 +267,6 @@ def prove(
     return Proof(proven, right, first(proven, enough * right), first(proven, right), rounding)
 
 
-def first(values: list[float], level: float) -> int | None:
+def first(values: list[float], level: float) -> float:
     """The first place with at least this value, above 0."""
-    return next((i for i, x in enumerate(values) if x >= level and x > 0), None)
+    return next((float(i) for i, x in enumerate(values) if x >= level and x > 0), nan)

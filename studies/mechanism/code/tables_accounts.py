@@ -272,7 +272,8 @@ def beside_controls(models: pd.DataFrame, levels: LevelsParams) -> Table:
         "delta": (-levels.delta, levels.delta),
         "tau": (-inf, levels.tau_primes),
     }
-    frame = models.rename(columns={"run": "model"})[["model", *VERDICTS, *LOGITS]]
+    names = ["model", *VERDICTS, *LOGITS]
+    frame = models.rename(columns={"run": "model"}).reindex(columns=names)
     frame["agrees"] = [
         "; ".join(WORDS[x] for x, (low, high) in between.items() if row[x] <= low or row[x] >= high)
         for row in frame.to_dict("records")
