@@ -152,7 +152,9 @@ def project(folder: Path) -> None:
         "cmd": "make",
         "deps": [f"data/code/{x}.txt" for x in ("logits", "progress-order")],
         "outs": ["figures", "tables"],
+        "params": ["accounts"],
     }
+    store.write_text(study / "params.yaml", "accounts: {levels: {tau_primes: 0.8}}\n")
     store.write_json(study / "dvc.yaml", {"stages": {"waves": made}})
     code = "long " * 99
     links = "[here](#a-part), [two](two.md), ![seen](../figures/fig05-training.png), [gone](x.py)"

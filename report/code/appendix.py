@@ -1,25 +1,20 @@
 """The appendix: two pages for the paper, one for each study, and the contents."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from report.code.sections import Section
-from report.code.site import PLAIN, environment, rendered, script
+from report.code.site import TEMPLATES, rendered, script
 from report.code.words import Target, Text, page, plain
 from strata.run import Run
 
-# The scripts of a page with panels, in the order in which they need one another.
-PANELS = ("core", "draw", "search", "model", "through", "theme", "chart", "maps", "spectra", "pca")
-PANELS += ("training", "element", "panels", "runs", "page", "main")
-HERE = "appendix/index.html"
 Others = Mapping[str, Mapping[str, Text]]  # tutorials and docs by folder and name
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """One page: its file, its heading, what it says first, and its sections in their order."""
 
     file: str
@@ -34,15 +29,14 @@ def pages(found: Mapping[str, Sequence[Section]], target: Target) -> list[Page]:
     made = []
     for folder, own in found.items():
         if folder == ".":
-            figures = [x for x in own if x.notebook]
-            tables = [x for x in own if not x.notebook]
-            made.append(Page("figures.html", "Figures of the paper", Markup(), figures))
-            made.append(Page("tables.html", "Tables of the paper", Markup(), tables))
-            continue
-        name, readme = Path(folder).name, Path(folder, "README.md")
-        text = page(readme, target) if readme.is_file() else None
-        title = text.title if text else name.capitalize()
-        made.append(Page(f"{name}.html", title, text.html if text else Markup(), own))
+            for kind, name in (("figures", "Figures"), ("tables", "Tables")):
+                shown = [x for x in own if bool(x.notebook) == (kind == "figures")]
+                made.append(Page(f"{kind}.html", f"{name} of the paper", Markup(), shown))
+        else:
+            name, readme = Path(folder).name, Path(folder, "README.md")
+            known = readme.is_file()
+            text = page(readme, target) if known else Text(name.capitalize(), Markup())
+            made.append(Page(f"{name}.html", *text, own))
     return made
 
 
@@ -50,27 +44,18 @@ def written(made: Sequence[Page], run: Run, others: Others) -> Iterator[tuple[st
     """Every page by its file; the contents name the other pages too."""
     shared = {"pages": made, "headline": str(run), "caption": run.caption}
     for own in made:
-        # One without a panel loads no run.
-        scripts = PANELS if any(s.view for s in own.sections) else PLAIN
-        yield (
-            f"appendix/{own.file}",
-            rendered("part.html", "../", HERE, own=own, scripts=scripts, **shared),
-        )
-    yield HERE, rendered("appendix.html", "../", HERE, scripts=PLAIN, others=others, **shared)
+        yield f"appendix/{own.file}", rendered("part.html", "../", own=own, **shared)
+    yield "appendix/index.html", rendered("appendix.html", "../", others=others, **shared)
 
 
 def index(made: Sequence[Page], others: Others) -> str:
-    """What the search looks through: page, name, heading and text of each section and each term of
-    the glossary; of the other pages title and words."""
-    found = [
-        [f"appendix/{p.file}", s.id, f"{s.label} {s.title}".strip(), said(s)]
-        for p in made
-        for s in p.sections
-    ]
-    terms = vars(environment().get_template("terms.html").module)["GLOSSARY"]
-    found += [["glossary.html", x.replace(" ", "-"), x, text] for x, text in terms.items()]
+    """What the search looks through: place, heading and text of each section and each term of the
+    glossary; of the other pages title and words."""
+    found = [[s.place, f"{s.label} {s.title}".strip(), said(s)] for p in made for s in p.sections]
+    terms = vars(TEMPLATES.get_template("terms.html").module)["GLOSSARY"]
+    found += [[f"glossary.html#{x.replace(' ', '-')}", x, text] for x, text in terms.items()]
     for folder, own in others.items():
-        found += [[f"{folder}/{name}.html", "", x.title, plain(x.html)] for name, x in own.items()]
+        found += [[f"{folder}/{name}.html", x.title, plain(x.html)] for name, x in own.items()]
     return script("words", found)
 
 

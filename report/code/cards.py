@@ -1,72 +1,71 @@
-"""Model cards: what a run is, how it was trained and on what, how good it is, and its oddities.
+"""A line for each run, which ``strata.runs`` shows, and its model card: what the run is, how it was
+trained and on what, how good it is, and its oddities.
 
 After Mitchell et al., Model Cards for Model Reporting, 2019. site/card.html and site/cards.html are
-the templates.
+the templates; docs/models.md says what each column of the lines is.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ops.provenance import md5
-from report.code.site import PLAIN, rendered
-from report.code.summary import RunSummary
+from report.code.site import rendered
 from strata import store
 from strata.measure.metrics import Metrics
 from strata.run import Run
 
-HERE = "cards/index.html"
-KINDS = {
-    "transformer": "a one-layer transformer that reads a, b and = and answers at =",
-    "mlp": "a network of one hidden layer that reads the embeddings of a and b side by side",
-}
+Json = dict[str, Any]
+MEASURED = {"run", "n", "seed", "architecture", "epochs", "generalised"}  # as the metrics say it
 
 
-def card(line: RunSummary, metrics: Metrics, folder: Path, gating: float | None) -> str:
+def line(metrics: Metrics, interventions: Json, logits: Json) -> Json:
+    """What a run is, how well it answers, and what it has; of two studies the results, empty where
+    there are none. None where a run has not that number."""
+    accuracy, at = metrics.accuracy, logits.get("at") or {}
+    return metrics.model_dump(mode="json", include=MEASURED) | {
+        "variant": Run.parse(metrics.run).variant,
+        "accuracy": accuracy.all,
+        "validation": accuracy.validation,
+        "mirror_free": accuracy.mirror_free,
+        "epoch_099": metrics.epoch_099.validation,
+        "key": sum(c.key or 0 for c in metrics.classes),
+        "frequencies": sum(c.total or 0 for c in metrics.classes),
+        "mixed": at.get("mixed"),
+        "spared": spared(interventions),
+        "balanced": at.get("balanced"),
+    }
+
+
+def spared(interventions: Json) -> float | None:
+    """The least skill on pairs without an axis, over all classes and axes removed."""
+    removed = [x for x in interventions.get("specificity", ()) if x["axis"] is not None]
+    known = [own["skill"] for x in removed if (own := x["regions"].get("spared"))]
+    return min((x for x in known if x is not None), default=None)
+
+
+def card(line: Json, metrics: Metrics, folder: Path, gating: float | None) -> str:
     """The page of one run; ``folder`` has its weights, history and environment, ``gating`` is that
     of the study of the mechanism."""
     paths = [folder / name for name in ("weights.safetensors", "history.parquet")]
-    weights, metadata = store.read_tensors(paths[0])
+    weights, settings = store.read_tensors(paths[0])
     return rendered(
         "card.html",
         "../",
-        HERE,
-        scripts=PLAIN,
-        run=Run.parse(line.run),
+        run=Run.parse(metrics.run),
         line=line,
-        kind=KINDS[line.architecture],
         metrics=metrics,
         gating=gating,
-        settings=metadata,
+        settings=settings,
         parameters=sum(x.size for x in weights.values()),
         environment=store.read_json(folder / "environment.json"),
-        oddities=[*oddities(line, metrics)],
-        wrong=round((1 - line.accuracy) * line.n**2),
+        wrong=round((1 - metrics.accuracy.all) * metrics.n**2),
         files=[(path.as_posix(), md5(path)) for path in paths],
         sha256=hashlib.sha256(store.read_bytes(paths[0])).hexdigest(),
     )
 
 
-def index(lines: Sequence[RunSummary]) -> str:
+def index(lines: Sequence[Json]) -> str:
     """The list of all runs."""
-    return rendered("cards.html", "../", HERE, scripts=PLAIN, lines=lines)
-
-
-def oddities(line: RunSummary, metrics: Metrics) -> Iterator[str]:
-    """What a reader should know before resting something on this run."""
-    if not metrics.finite:
-        yield "It diverged: weights, logits or loss are not finite."
-    if line.generalised is False:
-        yield "It did not generalise: its validation accuracy does not end at 99 % or more."
-    if line.mixed:
-        yield (
-            f"It mixes primes: {line.mixed} of its key frequencies, one of ±k, are nonzero on the "
-            "axes of more than one prime."
-        )
-    if irregular := [f"J_{c.d}" for c in metrics.classes if not c.regular]:
-        yield f"n is not square-free: {', '.join(irregular)} are not groups."
-    if relapses := metrics.epoch_099.train_relapses:
-        yield (
-            "After it first got 99 % of the training pairs it fell below again, for "
-            f"{relapses:,} epochs in all."
-        )
+    return rendered("cards.html", "../", lines=lines)

@@ -3,7 +3,7 @@ of site/screens.html; a number whose table is not there is left out with its sen
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from strata.run import Run
 
 Json = dict[str, Any]
 WITHIN = "within"  # what a table says of a number that lies among the seeds
-TAU = 0.8  # from where on transfer between classes is that of primes: criteria of the study
-STATEMENTS = ("code", "neurons", "decoding", "gated characters")
+TAU = "accounts.levels.tau_primes"  # from where on transfer between classes is that of primes
+# Rows of the study of the mechanism, by how their group ends.
+GROUPS = {"fresh": "all fresh runs", "earlier": ", earlier", "apart": "primes apart (fresh)"}
 
 
 class Missing(LookupError):
@@ -24,12 +25,13 @@ class Missing(LookupError):
 @dataclass
 class Results:
     """Tables by name; the metrics of the transformers of the headline's modulus, one for each seed;
-    what the paper prints."""
+    what the paper prints; the parameters of the stages that made the tables."""
 
     n: int
     tables: Mapping[str, Sequence[Json]]
     seeds: Sequence[Json]
-    printed: Json = field(default_factory=dict)
+    printed: Json
+    parameters: Mapping[str, str]
 
     def rows(self, table: str, **wanted: Any) -> list[Json]:
         """The rows in which these columns have these values, missing ones None; at least one."""
@@ -120,44 +122,38 @@ def attention(r: Results) -> Json:
 
 
 def accounts(r: Results) -> Json:
-    """Gating of each run, with the controls; what the logits and the embedding are like."""
+    """What the logits and the embedding are like; as dots the gating of each run and, without a
+    modulus, of each control."""
     rows = r.accounts()
     embeddings: dict[int, list[bool]] = {}
     for x in sorted(rows, key=lambda x: -x["n"]):
         embeddings.setdefault(x["n"], []).append(x["E"] == "primes")
-    controls = r.tables.get("accounts-controls", ())
+    controls = [x for x in r.tables.get("accounts-controls", ()) if x["model"] != "trained"]
+    dots = [*rows, *({"run": x["model"], "n": None, "gating": x["gating"]} for x in controls)]
+    level = float(r.parameters[TAU])
     return {
         "gating": (min(x["gating"] for x in rows), max(x["gating"] for x in rows)),
         "logits": (sum(x["L"] == "primes" for x in rows), len(rows)),
-        "tau": sum((x["tau"] or 0) >= TAU for x in rows),
+        "tau": sum((x["tau"] or 0) >= level for x in rows),
         "strata": sum("S" in str(x["described"]).split("; ") for x in rows),
         "embedding": [(n, sum(own), len(own)) for n, own in embeddings.items()],
         "explained": [x["r2_C"] for x in rows],
         "ceiling": [x["ceiling"] for x in rows],
-        "runs": [{name: x[name] for name in ("run", "n", "gating")} for x in rows],
-        "controls": [
-            {"run": x["model"], "n": None, "gating": x["gating"]}
-            for x in controls
-            if x["model"] != "trained"
-        ],
+        "dots": [{"run": x["run"], "n": x["n"], "gating": round(x["gating"], 2)} for x in dots],
     }
 
 
 def mechanism(r: Results) -> Json:
     """For each sentence on the mechanism the fresh runs in which it holds, the earlier ones of
     moduli that are products of different primes, and the fresh ones in which primes hardly
-    interact; each as (holds, generalising)."""
-    rows = r.rows("mechanism-moduli")
-    found = {}
-    for name in STATEMENTS:
-        own = [x for x in rows if x["statement"] == name]
-        fresh = [x for x in own if x["group"] == "all fresh runs"]
-        earlier = [x for x in own if x["group"].endswith(", earlier")]
-        apart = [x for x in own if x["group"] == "primes apart (fresh)"]
-        found[name] = {
-            kind: tuple(sum(x[key] for x in of) for key in ("holds", "generalising"))
-            for kind, of in (("fresh", fresh), ("earlier", earlier), ("apart", apart))
-        } | {"verdict": "".join(x["verdict"] or "" for x in fresh if x["generalising"])}
+    interact; each as (holds, generalising). And the verdict on the fresh runs, if there are any."""
+    found: Json = {}
+    for x in r.rows("mechanism-moduli"):
+        own = found.setdefault(x["statement"], {"verdict": ""} | dict.fromkeys(GROUPS, (0, 0)))
+        own["verdict"] = own["verdict"] or x["verdict"] or ""
+        for kind in (kind for kind, ending in GROUPS.items() if x["group"].endswith(ending)):
+            holds, runs = own[kind]
+            own[kind] = (holds + x["holds"], runs + x["generalising"])
     return found
 
 

@@ -23,7 +23,7 @@ from strata import store
 from strata.run import read_yaml
 
 Json = dict[str, Any]
-# The function of site/ that draws a figure for any run.
+# The function of site/ that draws a figure for any run, by what the paper calls it, or its name.
 VIEWS = {
     "Figure 3": "attention",
     "Figure 5": "training",
@@ -67,8 +67,8 @@ class Section:
     notebook: str = ""
     """Of a figure."""
 
-    twin: bool = False
-    """Whether a figure of its page has the same name."""
+    id: str = ""
+    """Its place on a page."""
 
     @property
     def name(self) -> str:
@@ -76,50 +76,52 @@ class Section:
         return self.stem.name
 
     @property
-    def id(self) -> str:
-        """Its place on a page."""
-        return f"{self.name}-table" if self.twin else self.name
-
-    @property
     def view(self) -> str:
         """Its panel, if it has one."""
-        return VIEWS.get(self.label, VIEWS.get(self.name, ""))
+        return VIEWS.get(self.label or self.name, "")
+
+    def file(self, ending: str) -> Path:
+        """One of its files."""
+        return self.stem.with_name(self.name + ending)
 
     @property
     def files(self) -> list[tuple[str, str]]:
         """Its files that a reader takes away, with their md5."""
         endings = (".png", ".pdf", ".svg") if self.notebook else (".csv",)
-        paths = [self.stem.with_name(self.name + ending) for ending in endings]
-        return [(path.as_posix(), md5(path)) for path in paths]
+        return [(self.file(x).as_posix(), md5(self.file(x))) for x in endings]
 
     @property
     def path(self) -> str:
         """Where the report has its files, without the ending."""
         return f"files/{self.stem.as_posix()}"
 
+    @property
+    def place(self) -> str:
+        """Where it stands in the report: on the page of its study, or that of the paper's figures
+        or tables."""
+        first, own, *_ = self.stem.parts
+        return f"appendix/{own if first == 'studies' else first}.html#{self.id}"
+
     @cached_property
     def page(self) -> str:
         """The page of a figure's notebook, which shows the image that lies beside it."""
-        return store.read_bytes(self.stem.with_name(f"{self.name}.html")).decode()
+        return store.read_bytes(self.file(".html")).decode()
 
     @cached_property
     def seen(self) -> "Seen":
         """What is in a figure's page."""
-        found = Seen()
-        found.feed(self.page)
-        return found
+        return Seen(self.page)
 
     @cached_property
     def size(self) -> tuple[int, int]:
         """Width and height of a figure, with which the header of a PNG begins."""
-        head = store.read_bytes(self.stem.with_name(f"{self.name}.png"))[:24]
+        head = store.read_bytes(self.file(".png"))[:24]
         return int.from_bytes(head[16:20]), int.from_bytes(head[20:])
 
     @cached_property
     def frame(self) -> pd.DataFrame:
         """A table; a column of whole numbers stays one where some are missing."""
-        path = self.stem.with_name(f"{self.name}.csv")
-        data = pd.read_csv(path, dtype_backend="numpy_nullable")
+        data = pd.read_csv(self.file(".csv"), dtype_backend="numpy_nullable")
         return data.astype(dict.fromkeys(data.select_dtypes("Float64"), float))
 
     @property
@@ -131,17 +133,17 @@ class Section:
     @cached_property
     def cells(self) -> Json:
         """A table as it is read: caption, headings, rows, alignment of each column, chart."""
-        path = self.stem.with_name(f"{self.name}.json")
-        return store.read_json(path) | {"chart": strips.chart(self.frame)}
+        return store.read_json(self.file(".json")) | {"chart": strips.chart(self.frame)}
 
 
 class Seen(HTMLParser):
     """From the page of a notebook: the lines that it printed, and what is seen in its image."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: str) -> None:
         super().__init__()
         self.printed: list[str] = []
         self.alt, self._inside = "", False
+        self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """An image, or the output of a cell."""
@@ -167,35 +169,31 @@ def sections(md5s: Mapping[str, str]) -> dict[str, list[Section]]:
     found: dict[str, list[Section]] = {}
     for address, stage in files.stages().items():
         file = address.rpartition(":")[0] or "dvc.yaml"
-        if files.project(file) != "report":
+        # Stages over all runs, by a matrix or a list of another file, make no table and no figure.
+        items = stage.get("foreach", {"": ""})
+        if files.project(file) != "report" and "matrix" not in stage and isinstance(items, Mapping):
             own = found.setdefault(Path(file).parent.as_posix(), [])
-            for values in repeated(stage):
-                own += of_stage(address, file, stage, values, md5s)
+            for key, item in items.items():
+                own += of_stage(address, file, stage, {"key": key, "item": item}, md5s)
     return {folder: ordered(own, words(Path(folder))) for folder, own in found.items() if own}
 
 
 def ordered(found: Sequence[Section], said: Mapping[str, Any]) -> list[Section]:
-    """Figures first; the paper's by number, tables as tables.yaml has them."""
-    names = [*said]
+    """Figures first; the paper's by number, tables as tables.yaml has them. A table that has the
+    name of a figure has a place of its own."""
+    places = {name: place for place, name in enumerate(said)}
 
     def order(s: Section) -> tuple[bool, int, int]:
-        number = int(s.label.split()[1]) if s.label else len(names)
-        return not s.notebook, number, names.index(s.name) if s.name in names else len(names)
+        number = int(s.label.split()[1]) if s.label else len(places)
+        return not s.notebook, number, places.get(s.name, len(places))
 
     figures = {x.name for x in found if x.notebook}
-    own = (replace(x, twin=not x.notebook and x.name in figures) for x in found)
+    twins = [not x.notebook and x.name in figures for x in found]
+    own = (
+        replace(x, id=f"{x.name}-table" if twin else x.name)
+        for x, twin in zip(found, twins, strict=True)
+    )
     return sorted(own, key=order)
-
-
-def repeated(stage: Mapping[str, Any]) -> list[Json]:
-    """What a stage's ${item} and ${key} stand for, each time it is run: those that the pipeline
-    file lists at the stage. Stages over all runs make no table and no figure."""
-    if "matrix" in stage:
-        return []
-    items = stage.get("foreach", [""])
-    if isinstance(items, Mapping):
-        return [{"key": key, "item": item} for key, item in items.items()]
-    return [{"item": item} for item in items] if isinstance(items, list) else []
 
 
 def of_stage(
@@ -218,7 +216,7 @@ def of_stage(
                 # Figures of one notebook share their stage's only code.
                 own = each.stem if each.stem in code else code[0]
                 notebook = folder / "notebooks" / f"{own}.ipynb"
-                yield figure(each.with_suffix(""), made, notebook, values.get("item", ""))
+                yield figure(each.with_suffix(""), made, notebook, values["item"])
             elif each.is_file() and each.suffix == ".csv" and "tables" in each.parts:
                 yield table(each.with_suffix(""), made, words(folder))
 
@@ -258,8 +256,3 @@ def figure(stem: Path, made: Made, notebook: Path, n: object = "") -> Section:
         label, title = "", heading
     title = title[:1].upper() + title[1:].replace("`", "")
     return Section(stem, made, label, title, prose(text), notebook.as_posix())
-
-
-def carried(shown: Sequence[Section]) -> list[str]:
-    """The files that pages link to."""
-    return [path for section in shown for path, _ in section.files]

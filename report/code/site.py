@@ -2,7 +2,6 @@
 
 import json
 import re
-from functools import cache
 from typing import Any
 
 import jinja2
@@ -22,35 +21,21 @@ LOOK = {"colors": base.COLORS, "grey": base.GREY, "red": base.RED}
 LOOK |= {name: base.ramp(name) for name in ("viridis", "magma")}
 
 
-def rendered(template: str, root: str, here: str = "", **values: Any) -> str:
-    """A page of site/: ``root`` is its way to the folder of the report, ``here`` its entry in the
-    bar."""
-    shared = {"root": root, "here": here, "look": LOOK, "bar": BAR}
-    return environment().get_template(template).render(shared | values)
+def rendered(template: str, root: str, **values: Any) -> str:
+    """A page of site/: ``root`` is its way to the folder of the report."""
+    shared = {"root": root, "here": "", "look": LOOK, "bar": BAR, "scripts": PLAIN}
+    return TEMPLATES.get_template(template).render(shared | values)
 
 
 def dressed(page: str, root: str, here: str = "") -> str:
-    """The page of an executed notebook in the clothes of the report."""
+    """The page of an executed notebook in the clothes of the report; ``here`` is its entry in the
+    bar."""
     parts = re.search(r"<title>(.*?)</title>\s*<style>(.*?)</style>.*<body>(.*)</body>", page, re.S)
     assert parts
     title, style, body = map(Markup, parts.groups())
-    colours = "\n".join(x for x in style.splitlines() if ".highlight" in x)
-    shown = {"title": title, "colours": Markup(colours), "body": body}
-    return rendered("notebook.html", root, here, scripts=PLAIN, **shown)
-
-
-@cache
-def environment() -> jinja2.Environment:
-    """The templates of site/, as every page is made of them."""
-    found = jinja2.Environment(
-        loader=jinja2.FileSystemLoader("report/site"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.filters |= {"percent": percent, "thousands": "{:,}".format, "span": span}
-    return found
+    colours = Markup("\n").join(x for x in style.splitlines() if ".highlight" in x)
+    shown = {"title": title, "colours": colours, "body": body}
+    return rendered("notebook.html", root, here=here, **shown)
 
 
 def script(name: str, data: Any) -> str:
@@ -84,3 +69,14 @@ def span(shares: list[float]) -> str:
     """
     low, high = (f"{100 * x:.0f}" for x in (min(shares), max(shares)))
     return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+# The templates of site/, as every page is made of them.
+TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader("report/site"),
+    autoescape=True,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+TEMPLATES.filters |= {"percent": percent, "thousands": "{:,}".format, "span": span}

@@ -15,41 +15,43 @@ UNSHOWN, UNTESTED = "not shown", "not tested"  # too few runs to say; no run
 VERDICTS = (HOLDS, DIFFERS, REJECTED, UNSHOWN, UNTESTED)
 # What the study of the architecture says of a modulus that has its seeds.
 SAID = {HOLDS, UNSHOWN, "not decided", "the opposite", "better", "worse"}
+# Whether the claim holds, or else the verdict; the numbers of its sentence, with runs where these
+# are not the seeds.
+Rule = Callable[[Results], tuple[bool | str, Json]]
 
 
-def most(r: Results, value: Callable[[Json], bool]) -> str:
+def most(r: Results, value: Callable[[Json], bool]) -> bool:
     """Whether it is so in most of the seeds."""
-    return HOLDS if r.mean(value) > 0.5 else DIFFERS
+    return r.mean(value) > 0.5
 
 
-def accuracy(r: Results) -> Json:
+def accuracy(r: Results) -> tuple[bool, Json]:
     """All pairs right in most of the seeds."""
-    verdict = most(r, lambda x: x["accuracy"]["all"] == 1)
     known = [x["accuracy"]["all"] for x in r.seeds]
-    return {"verdict": verdict, "runs": len(known), "mean": np.mean(known), "min": min(known)}
+    holds = most(r, lambda x: x["accuracy"]["all"] == 1)
+    return holds, {"mean": np.mean(known), "min": min(known)}
 
 
-def of_table(where: str) -> Callable[[Results], Json]:
+def of_table(where: str) -> Rule:
     """Most numbers of one of the paper's tables within the seeds."""
 
-    def rule(r: Results) -> Json:
+    def rule(r: Results) -> tuple[bool, Json]:
         found = r.within(where=where)
-        return found | {"verdict": HOLDS if 2 * found["within"] > found["of"] else DIFFERS}
+        return 2 * found["within"] > found["of"], found
 
     return rule
 
 
-def reuse(r: Results) -> Json:
+def reuse(r: Results) -> tuple[bool, Json]:
     """The energy on frequencies of one cyclic factor, above what even energy would put there."""
     rows = [x for x in r.rows("key-freqs") if x["atomic_uniform"] < 1]
     if not rows:
         raise Missing("key-freqs: no class of several factors")
     above = all(x["atomic_share"] > x["atomic_uniform"] for x in rows)
-    shares = [x["atomic_share"] for x in rows]
-    return {"verdict": HOLDS if above else DIFFERS, "runs": 1, "shares": shares}
+    return above, {"runs": 1, "shares": [x["atomic_share"] for x in rows]}
 
 
-def dimension(r: Results) -> Json:
+def dimension(r: Results) -> tuple[bool, Json]:
     """The components that a class needs, as a share of all: below the paper's bound in most of the
     seeds."""
     bound = r.printed["embedding_pca_n165_seed1"]["share_of_components_for_95_percent_less_than"]
@@ -58,24 +60,23 @@ def dimension(r: Results) -> Json:
         needed = [c["pca"]["components"] for c in x["classes"] if c["pca"]]
         return max(needed, default=0) / x["pca"]["of"]
 
-    verdict = most(r, lambda x: largest(x) < bound)
-    return {"verdict": verdict, "runs": len(r.seeds), "max": max(map(largest, r.seeds))}
+    return most(r, lambda x: largest(x) < bound), {"max": max(map(largest, r.seeds))}
 
 
-def regions(r: Results) -> Json:
+def regions(r: Results) -> tuple[bool, Json]:
     """Classes explain more of the first components than residues modulo one prime power."""
     found = components(r)
-    return found | {"verdict": HOLDS if found["classes"] >= found["modulo"] else DIFFERS}
+    return found["classes"] >= found["modulo"], found
 
 
-def token_order(r: Results) -> Json:
-    """The plain transform has its energy where the period is a prime power."""
+def token_order(r: Results) -> tuple[bool, Json]:
+    """The plain transform has no more energy than twice an even one where the period is a prime
+    power."""
     own, even = (r.mean(lambda x, k=k: x["token_order"][k]) for k in ("share", "uniform"))
-    verdict = DIFFERS if own > 2 * even else HOLDS
-    return {"verdict": verdict, "runs": len(r.seeds), "own": own, "even": even}
+    return own <= 2 * even, {"own": own, "even": even}
 
 
-def directions(r: Results) -> Json:
+def directions(r: Results) -> tuple[bool, Json]:
     """The energy of head 0's OV circuit in its first directions: above the paper's bound in most of
     the seeds."""
     least = r.printed["ov_circuit_head_0_n165_seed1"]["top_8_variance_percent_more_than"] / 100
@@ -83,36 +84,33 @@ def directions(r: Results) -> Json:
     def top(x: Json) -> float:
         return x["heads"][0]["ov"]["top"]
 
-    verdict = most(r, lambda x: top(x) > least)
-    return {"verdict": verdict, "runs": len(r.seeds), "mean": r.mean(top)}
+    return most(r, lambda x: top(x) > least), {"mean": r.mean(top)}
 
 
-def neurons(r: Results) -> Json:
+def neurons(r: Results) -> tuple[bool, Json]:
     """Classes explain more of the neurons than residues modulo one prime power each."""
     own, prime = (r.mean(lambda x, k=k: x["neurons"][k]) for k in ("classes", "one_power"))
-    verdict = HOLDS if own >= prime else DIFFERS
-    return {"verdict": verdict, "runs": len(r.seeds), "own": own, "prime": prime}
+    return own >= prime, {"own": own, "prime": prime}
 
 
-def criterion(section: str, test: str) -> Callable[[Results], Json]:
+def criterion(section: str, test: str) -> Rule:
     """A criterion of the interventions that most of the runs pass."""
 
-    def rule(r: Results) -> Json:
+    def rule(r: Results) -> tuple[bool | str, Json]:
         met, runs = r.criterion(section, test)
-        return {"verdict": HOLDS if 2 * met > runs else REJECTED, "runs": runs, "met": met}
+        return 2 * met > runs or REJECTED, {"runs": runs, "met": met}
 
     return rule
 
 
-def mechanism(r: Results) -> Json:
+def mechanism(r: Results) -> tuple[bool, Json]:
     """The verdict on the logits: strata or primes."""
     rows = r.accounts()
     strata, primes = (sum(x["L"] == name for x in rows) for name in ("strata", "primes"))
-    verdict = HOLDS if 2 * strata > len(rows) else DIFFERS
-    return {"verdict": verdict, "runs": len(rows), "strata": strata, "primes": primes}
+    return 2 * strata > len(rows), {"runs": len(rows), "strata": strata, "primes": primes}
 
 
-def architecture(r: Results) -> Json:
+def architecture(r: Results) -> tuple[bool | str, Json]:
     """By the first epoch at the level MLP-only models generalise earlier over the pairs of all
     moduli, and they are as accurate in each: it differs where the opposite of one of both is shown.
     The epoch from which accuracy stays there would count how often models fall back."""
@@ -120,16 +118,14 @@ def architecture(r: Results) -> Json:
     equal = [x for x in r.rows("mlp-seeds", statement="perform equally well") if x["said"] in SAID]
     if not equal or faster["said"] not in SAID:
         raise Missing("mlp-seeds: too few seeds")
-    said = [x["said"] for x in equal]
-    verdict = HOLDS if {faster["said"], *said} == {HOLDS} else UNSHOWN
-    if {"the opposite", "worse", "better"} & {faster["said"], *said}:
-        verdict = DIFFERS
-    found = {"earlier": faster["held"], "later": faster["later"]}
-    found |= {"equal": said.count(HOLDS), "of": len(said)}
-    return found | {"verdict": verdict, "runs": sum(x["seeds"] for x in equal)}
+    said = [faster["said"], *(x["said"] for x in equal)]
+    opposite = {"the opposite", "worse", "better"} & {*said}
+    found = {"earlier": faster["held"], "later": faster["later"], "of": len(equal)}
+    found |= {"equal": said[1:].count(HOLDS), "runs": sum(x["seeds"] for x in equal)}
+    return (DIFFERS if opposite else {*said} == {HOLDS} or UNSHOWN), found
 
 
-CLAIMS: dict[str, Callable[[Results], Json]] = {
+CLAIMS: dict[str, Rule] = {
     "accuracy": accuracy,
     "sparse": of_table("Table 2"),
     "reuse": reuse,
@@ -150,6 +146,10 @@ CLAIMS: dict[str, Callable[[Results], Json]] = {
 
 def judged(r: Results) -> dict[str, Json]:
     """The verdict on each claim, over how many runs, and the numbers of its sentence."""
-    return {
-        name: tried(rule, r) or {"verdict": UNTESTED, "runs": 0} for name, rule in CLAIMS.items()
-    }
+    found = {}
+    for name, rule in CLAIMS.items():
+        verdict, told = tried(rule, r) or (UNTESTED, {"runs": 0})
+        if not isinstance(verdict, str):
+            verdict = HOLDS if verdict else DIFFERS
+        found[name] = {"runs": len(r.seeds)} | told | {"verdict": verdict}
+    return found

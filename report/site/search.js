@@ -24,9 +24,9 @@
     else strata.pick(String(+a), b && String(+b));
   };
 
-  // The sections that have every word, those with it in the heading first: [page, name, heading, text].
+  // The sections that have every word, those with it in the heading first: [place, heading, text].
   function matching(words) {
-    const rank = ([, , heading, text]) => {
+    const rank = ([, heading, text]) => {
       const [high, all] = [heading.toLowerCase(), `${heading} ${text}`.toLowerCase()];
       return words.every(x => high.includes(x)) ? 2 : words.every(x => all.includes(x)) ? 1 : 0;
     };
@@ -38,8 +38,8 @@
   }
   function results(text) {
     const words = text.toLowerCase().split(/\s+/), found = matching(words);
-    const list = html("ul", {}, found.map(([page, name, heading, own]) => html("li", {},
-      html("a", { href: strata.root + page + (name && "#" + name) }, heading), html("br"), excerpt(own, words[0]))));
+    const list = html("ul", {}, found.map(([place, heading, own]) => html("li", {},
+      html("a", { href: strata.root + place }, heading), html("br"), excerpt(own, words[0]))));
     return [found.length ? `${found.length} ${found.length === 1 ? "place" : "places"} with “${text}”` : `Nothing here has “${text}”`, list];
   }
   // The panel shows what was looked for, or else the residue or the product, or goes.

@@ -9,11 +9,11 @@ described in report.code.run_data to the report; a folder with a card for each r
 import shutil
 from multiprocessing import Pool
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
-from report.code import cards, run_data, summary
+from report.code import cards, run_data
 from report.code.site import script
 from strata import store
 from strata.measure.metrics import Metrics
@@ -26,50 +26,33 @@ GATING = Path("studies/mechanism/tables/accounts/accounts-runs.csv")
 STUDIES = ("studies/interventions/data/runs", "studies/mechanism/data/logits")
 
 
-class Source(NamedTuple):
-    """Where a run's training and metrics are."""
-
-    run: Run
-    folder: Path
-    metrics: Path
-    gating: float | None = None
+def gating(run: Run) -> float | None:
+    """The gating of a run, where the study of the mechanism measures it."""
+    table = pd.read_csv(GATING) if GATING.is_file() else pd.DataFrame({"run": [], "gating": []})
+    return next(iter(table.loc[table["run"] == str(run), "gating"].dropna()), None)
 
 
-def gatings() -> dict[str, float]:
-    """The gating of each run that has one, as the study of the mechanism measures it."""
-    if not GATING.is_file():
-        return {}
-    table = pd.read_csv(GATING).dropna(subset="gating")
-    return dict(zip(table["run"].astype(str), table["gating"].astype(float), strict=True))
-
-
-def sources(inputs: list[str]) -> list[Source]:
-    """Every run that is trained and measured, by its variant and its name; those with the initial
-    weights of another seed after the others."""
+def sources(inputs: list[str]) -> list[tuple[Run, Path, Path]]:
+    """Every run that is trained and measured, with the folder of its training and its metrics, by
+    its variant and its name; those with the initial weights of another seed after the others."""
     measured = {path.stem: path for path in map(Path, inputs) if path.parent.name == "metrics"}
     weights = [Path(x) for x in inputs if Path(x).name == "weights.safetensors"]
     trained = {x.parent.name: x.parent for x in weights if x.parent.parent.name == "train"}
-    gating = gatings()
-    found = [
-        Source(Run.parse(x), trained[x], measured[x], gating.get(x))
-        for x in {*measured} & {*trained}
-    ]
-    return sorted(found, key=lambda x: (x.run.variant, x.run.weights_seed != x.run.seed, x.run))
+    found = [(Run.parse(x), trained[x], measured[x]) for x in {*measured} & {*trained}]
+    return sorted(found, key=lambda x: (x[0].variant, x[0].weights_seed != x[0].seed, x[0]))
 
 
-def made(source: Source) -> tuple[summary.RunSummary, Json, str]:
+def made(source: tuple[Run, Path, Path]) -> tuple[Json, Json, str]:
     """The line, the data and the card of one run."""
-    metrics = store.read_model(source.metrics, Metrics)
-    paths = [Path(folder, f"{source.run}.json") for folder in STUDIES]
+    run, folder, path = source
+    metrics = store.read_model(path, Metrics)
+    paths = [Path(study, f"{run}.json") for study in STUDIES]
     interventions, logits = (store.read_json(x) if x.is_file() else {} for x in paths)
-    weights = store.read_weights(source.folder / "weights.safetensors", source.run)
-    history = store.read_history(source.folder / "history.parquet")
-    line = summary.summary(metrics, interventions, logits)
-    return (
-        line,
-        run_data.page(weights, history, metrics),
-        cards.card(line, metrics, source.folder, source.gating),
-    )
+    weights = store.read_weights(folder / "weights.safetensors", run)
+    history = store.read_history(folder / "history.parquet")
+    line = cards.line(metrics, interventions, logits)
+    card = cards.card(line, metrics, folder, gating(run))
+    return line, run_data.page(weights, history, metrics), card
 
 
 def main(inputs: str, lines: str, curves: str, pages: str, folder: str) -> None:
@@ -79,10 +62,10 @@ def main(inputs: str, lines: str, curves: str, pages: str, folder: str) -> None:
     with Pool(2) as pool:
         done = pool.map(made, found, chunksize=1)
     for line, shown, card in done:
-        store.write_text(Path(pages, f"{line.run}.js"), script("run", shown))
-        store.write_text(Path(folder, f"{line.run}.html"), card)
+        store.write_text(Path(pages, f"{line['run']}.js"), script("run", shown))
+        store.write_text(Path(folder, f"{line['run']}.html"), card)
     store.write_text(Path(folder, "index.html"), cards.index([line for line, *_ in done]))
-    store.write_json(lines, [line.model_dump() for line, *_ in done])
+    store.write_json(lines, [line for line, *_ in done])
     store.write_json(curves, [{name: shown[name] for name in LISTED} for _, shown, _ in done])
 
 

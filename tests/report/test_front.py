@@ -161,10 +161,11 @@ def test_chance_is_what_guessing_among_units_gets_wrong(q):
 # ---- what may be said ------------------------------------------------------------------------
 
 
-def told_of(modulo: list[dict], spared: tuple[int, int]) -> tuple[dict, dict]:
+def told_of(modulo: list[dict], spared: tuple[int, int]) -> tuple[list, dict]:
     changes = [{"name": f"axis-{p}", "kind": "axis", "prime": p, "directions": 1,
                 "wrong": {"modulo": x}} for p, x in zip((3, 5), modulo, strict=True)]  # fmt: skip
-    return {"changes": changes, "chance": {3: 2 / 9, 5: 0.48}}, {"cuts": {"spared": spared}}
+    cuts = front.cuts({"changes": changes, "chance": {3: 2 / 9, 5: 0.48}})
+    return cuts, {"spared": spared}
 
 
 @pytest.mark.parametrize(
