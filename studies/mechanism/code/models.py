@@ -1,6 +1,6 @@
 """The models that were measured, by what they are to the verdict."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 from math import nan
 from typing import Any, NamedTuple
@@ -13,45 +13,39 @@ from sympy import factorint
 from strata.run import Run
 from studies.mechanism.code import decide
 
-Key = tuple[str, str, str]  # of, measure, unit
+KEY = ["of", "measure", "unit"]  # of a number
 STATEMENTS = (*decide.RULES, "gated characters", "proof")
 FRESH, EARLIER, ONE, SQUARES = "fresh", "earlier", "one prime", "with squares"
 MLP, OTHERS, BESIDE = "MLP-only", "other runs", "beside"
 KINDS = (FRESH, EARLIER, ONE, SQUARES, MLP, OTHERS, BESIDE)
-GROUPS = FRESH, EARLIER  # that tables and figures compare
 BY_MODULUS = {FRESH, EARLIER, MLP}
+GROUPS = FRESH, EARLIER  # that tables and figures compare
 FEW = "few numbers: "  # how the names of descriptions begin
 
 
-class Model(NamedTuple):
-    """All numbers of a run, or of another model, by what they are."""
+class Models(NamedTuple):
+    """Models by name, in the order of their kind, modulus and number: the kind of each, its
+    modulus, 0 of one that stands beside, the group in which it is summarised; all its numbers."""
 
-    name: str
-    kind: str
-    rows: pd.DataFrame
-    values: Mapping[Key, float]
+    kind: pd.Series
+    n: pd.Series
+    group: pd.Series
+    values: pd.DataFrame
 
-    def of(self, of: str, measure: str, unit: str = "share") -> float:
-        return self.values.get((of, measure, unit), nan)
+    def of(self, *key: str) -> pd.Series:
+        """One number of every model, by of, measure and unit; NaN where there is none."""
+        return pd.Series(self.values.get(key, nan), self.kind.index)
 
     @property
-    def accuracy(self) -> float:
+    def accuracy(self) -> pd.Series:
         return self.of("logits", "all pairs", "accuracy")
 
-    @property
-    def n(self) -> int:
-        """The modulus of a run; 0 for a model that stands beside."""
-        return 0 if self.kind == BESIDE else Run.parse(self.name).n
-
-    @property
-    def group(self) -> str:
-        """Models that are summarised together: of one kind, and where many are, of one modulus."""
-        if self.kind == BESIDE:
-            return self.name
-        return f"n = {self.n}, {self.kind}" if self.kind in BY_MODULUS else self.kind
-
-    def verdict(self, statement: str) -> float:
+    def verdict(self, statement: str) -> pd.Series:
         return self.of(statement, "statement", "verdict")
+
+    def where(self, some: pd.Series) -> "Models":
+        """Those of which this is true."""
+        return Models(*(x.loc[some] for x in self))
 
 
 def kind_of(name: str, fresh: Sequence[str]) -> str:
@@ -75,55 +69,50 @@ def kind_of(name: str, fresh: Sequence[str]) -> str:
     return EARLIER if max(powers.values()) == 1 else SQUARES
 
 
-def models(found: pd.DataFrame, fresh: Sequence[str]) -> list[Model]:
-    """The models of a long table: by kind, modulus and number."""
-    every = []
-    for name, rows in found.groupby("run", sort=False, observed=True):
-        keys = zip(rows["of"], rows["measure"], rows["unit"], strict=True)
-        values = dict(zip(keys, rows["value"], strict=True))
-        every.append(Model(str(name), kind_of(str(name), fresh), rows, values))
-    return sorted(every, key=order)
+def models(found: pd.DataFrame, fresh: Sequence[str]) -> Models:
+    """The models of a long table. Where many are of one kind, those of one modulus are a group."""
+    kinds = {str(name): kind_of(str(name), fresh) for name in found["run"].unique()}
+    runs = {name: Run.parse(name) for name, kind in kinds.items() if kind != BESIDE}
+
+    def order(name: str) -> tuple[Any, ...]:
+        run, place = runs.get(name), KINDS.index(kinds[name])
+        return (place, run.n, run.variant, run.seed, run.weights_seed) if run else (place,)
+
+    def group(name: str) -> str:
+        if name not in runs:
+            return name
+        return f"n = {runs[name].n}, {kinds[name]}" if kinds[name] in BY_MODULUS else kinds[name]
+
+    names = sorted(kinds, key=order)
+    kind = pd.Series([kinds[x] for x in names], pd.Index(names, name="run"))
+    n = pd.Series([runs[x].n if x in runs else 0 for x in names], kind.index)
+    groups = pd.Series([group(x) for x in names], kind.index, name="group")
+    text = found.astype(dict.fromkeys(["run", *KEY], object))
+    values = text.pivot_table("value", "run", KEY, "last").reindex(kind.index)
+    return Models(kind, n, groups, values)
 
 
-def order(model: Model) -> tuple[Any, ...]:
-    """By kind, then by modulus and seeds."""
-    if model.kind == BESIDE:
-        return (KINDS.index(BESIDE),)
-    run = Run.parse(model.name)
-    return KINDS.index(model.kind), run.n, run.variant, run.seed, run.weights_seed
-
-
-def grouped(every: Sequence[Model]) -> dict[str, list[Model]]:
-    """The models of each group, in their order."""
-    found: dict[str, list[Model]] = {}
-    for x in every:
-        found.setdefault(x.group, []).append(x)
-    return found
-
-
-def matrix(every: Sequence[Model]) -> tuple[list[str], Float[np.ndarray, "rows models"]]:
+def matrix(every: Models) -> tuple[list[str], Float[np.ndarray, "rows models"]]:
     """The verdict on each statement, and below it on each number that it rests on; NaN: none."""
-    rows, found = [], []
+    found = {}
     for statement in STATEMENTS:
-        rows.append(statement)
-        found.append([x.verdict(statement) for x in every])
+        found[statement] = every.verdict(statement)
         for _, of, measure, unit in decide.RULES.get(statement, ()):
-            rows.append(f"{of}: {measure}")
-            found.append([x.of(of, measure, f"{unit} verdict") for x in every])
-    return rows, np.array(found).reshape(len(rows), len(every))
+            found[f"{of}: {measure}"] = every.of(of, measure, f"{unit} verdict")
+    return [*found], np.array([*found.values()])
 
 
-def curves(found: pd.DataFrame, every: Sequence[Model]) -> dict[tuple[str, int], pd.DataFrame]:
+def curves(found: pd.DataFrame, every: Models) -> dict[tuple[str, int], pd.DataFrame]:
     """By description and modulus, step after step, medians over the models: how many numbers, the
     share of the logits that they explain, and the right answers."""
-    n_of = {x.name: x.n for x in every}
-    found = found.loc[found["run"].isin(n_of) & found["of"].str.startswith(FEW)]
+    n_of = every.n
+    found = found.loc[found["run"].isin([*n_of.index]) & found["of"].str.startswith(FEW)]
     step = found.groupby(["run", "of", "measure"], observed=True).cumcount()
     found = found.assign(step=step, n=[n_of[x] for x in found["run"]])
     of_each = {}
-    for of, n in product(found["of"].unique(), dict.fromkeys(n_of.values())):
+    for of, n in product(found["of"].unique(), n_of.unique()):
         own = found.loc[(found["of"] == of) & (found["n"] == n)]
         by_step = own.pivot_table("value", "step", "measure", "median", observed=True)
         shown = by_step.rename(columns={"all": "share", "right answers": "right"})
-        of_each[of.removeprefix(FEW), n] = shown[["numbers", "share", "right"]]
+        of_each[of.removeprefix(FEW), int(n)] = shown[["numbers", "share", "right"]]
     return of_each

@@ -1,12 +1,9 @@
 """The tables of the mechanism: what criteria.md asks of each run, and of all together."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import product
-from math import isnan, nan
+from collections.abc import Callable
+from math import nan
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from sympy import factorint
 
@@ -14,17 +11,7 @@ from strata.tables.format import STYLES
 from strata.tables.table import Column, Record, Table
 from studies.mechanism.code import anova, decide
 from studies.mechanism.code.decide import FAILS, HOLDS, UNDECIDED
-from studies.mechanism.code.models import (
-    BESIDE,
-    FRESH,
-    GROUPS,
-    STATEMENTS,
-    Key,
-    Model,
-    curves,
-    grouped,
-    models,
-)  # fmt: skip
+from studies.mechanism.code.models import BESIDE, FRESH, GROUPS, STATEMENTS, Models, curves, models
 from studies.params import MechanismLevels, MechanismParams
 
 WORDS = {HOLDS: "holds", FAILS: "does not hold", UNDECIDED: "undecided"}
@@ -49,7 +36,7 @@ REPORTED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("proof", "proof from residues", "accuracy", ("proven",)),
 )  # fmt: skip
 # All of these with the kind of level, "" for none.
-MEASURED: list[tuple[str, str, Key]] = [
+MEASURED: list[tuple[str, str, tuple[str, str, str]]] = [
     *(
         (statement, kind, (of, measure, unit))
         for statement, rules in decide.RULES.items()
@@ -84,8 +71,8 @@ TESTS = (
 def tables(found: pd.DataFrame, params: MechanismParams) -> tuple[Table, ...]:
     """All tables."""
     every, levels = models(found, params.fresh), params.measures.levels
-    done = [x for x in every if x.accuracy >= levels.answers]
-    compared = [x for x in done if x.kind in GROUPS]
+    done = every.where(every.accuracy >= levels.answers)
+    compared = done.where(done.kind.isin(GROUPS))
     holds = "Runs for which each statement holds and does not, with 95 % intervals."
     compares = "Right answers or a share: median (least of changes, largest of controls)."
     asks = "Each number that a statement rests on, and those beside."
@@ -99,57 +86,49 @@ def tables(found: pd.DataFrame, params: MechanismParams) -> tuple[Table, ...]:
         Table("mechanism-parts", "Parts of the logits: medians.", parts(done), PARTS),
         Table("mechanism-numbers", few, numbers(found, compared, levels), NUMBERS, of_n),
         Table("mechanism-proof", "Proofs of accuracy.", proofs(done), PROOF),
-        Table("mechanism-gates", gated, gates(done), GATES),
+        Table("mechanism-gates", gated, gates(found, done), GATES),
         Table("mechanism-runs", "The verdicts, run by run.", runs(every), RUNS),
     )
 
 
-def word(verdict: float) -> str:
-    """A verdict in words; empty for none."""
-    return WORDS.get(verdict, "")
+def runs(every: Models) -> pd.DataFrame:
+    """Accuracy, functions, verdicts in words; and all numbers that these rest on."""
+    shown = {"kind": every.kind, "accuracy": every.accuracy}
+    shown |= {"functions": every.of("product side", "functions", "count")}
+    shown |= {"rank": every.of("proof", "rank", "count")}
+    shown |= {"rank_all": every.of("proof", "rank for all", "count")}
+    shown |= {name: every.verdict(name).map(WORDS) for name in STATEMENTS}
+    shown |= {": ".join(key[:2]): every.of(*key) for _, _, key in MEASURED}
+    return pd.DataFrame(shown).reset_index()
 
 
-def runs(every: Sequence[Model]) -> pd.DataFrame:
-    """Accuracy, functions, verdicts; and all numbers that these rest on."""
-    keys = dict.fromkeys(key for _, _, key in MEASURED)
-    rows = []
-    for x in every:
-        row = {"run": x.name, "kind": x.kind, "accuracy": x.accuracy}
-        row |= {"functions": x.of("product side", "functions", "count")}
-        row |= {"rank": x.of("proof", "rank", "count")}
-        row |= {"rank_all": x.of("proof", "rank for all", "count")}
-        row |= {name: word(x.verdict(name)) for name in STATEMENTS}
-        rows.append(row | {": ".join(key[:2]): x.of(*key) for key in keys})
-    return pd.DataFrame(rows)
-
-
-def moduli(every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
+def moduli(every: Models, levels: MechanismLevels) -> pd.DataFrame:
     """How many runs of each group hold, and the interval of their share; all fresh ones first. Last
     those in which primes interact apart from the others, which is no group of the criteria."""
-    fresh = [x for x in every if x.kind == FRESH]
-    shown = [x for x in every if x.kind != BESIDE or x.accuracy >= levels.answers]
-    groups = {"all fresh runs": fresh} | grouped(shown)
-    deciding = {"all fresh runs", *grouped(fresh)}
-    for kind, name in product(GROUPS, ("primes apart", "primes interact")):
-        groups[f"{name} ({kind})"] = [
-            x
-            for x in every
-            if x.kind == kind
-            and (x.of("parts", "many", "share") <= levels.many) == (name == "primes apart")
-        ]
+    kind, group = every.kind, every.group
+    right, apart = (
+        every.accuracy >= levels.answers,
+        every.of("parts", "many", "share") <= levels.many,
+    )
+    groups = {"all fresh runs": kind == FRESH}
+    groups |= {name: group == name for name in dict.fromkeys(group[(kind != BESIDE) | right])}
+    for of in GROUPS:
+        groups[f"primes apart ({of})"] = (kind == of) & apart
+        groups[f"primes interact ({of})"] = (kind == of) & ~apart
+    deciding = {"all fresh runs", *group[kind == FRESH]}
     rows = []
     for name, own in groups.items():
-        done = [x for x in own if x.accuracy >= levels.answers]
+        done = own & right
+        # Of three or four runs not even all can decide: there it stays at how many hold.
+        able = name in deciding and decide.tally([HOLDS] * done.sum()).verdict == HOLDS
         for statement in STATEMENTS:
-            tally = decide.tally([x.verdict(statement) for x in done])
-            row = {"group": name, "runs": len(own), "generalising": len(done)}
+            tally = decide.tally(every.verdict(statement)[done].tolist())
+            row = {"group": name, "runs": own.sum(), "generalising": done.sum()}
             row |= {"statement": statement, "holds": tally.holds, "fails": tally.fails}
             row |= {"undecided": tally.undecided}
             row |= dict(zip(("low", "high"), tally.interval, strict=True))
-            # Of three or four runs not even all can decide: there it stays at how many hold.
-            able = decide.tally([HOLDS] * len(done)).verdict == HOLDS
-            verdict = word(tally.verdict) if able and name in deciding else ""
-            if own is fresh and len(own) - len(done) > FAILING:
+            verdict = WORDS[tally.verdict] if able else ""
+            if name == "all fresh runs" and (own & ~right).sum() > FAILING:
                 verdict = "too few generalise"
             rows.append(row | {"verdict": verdict})
     return pd.DataFrame(rows)
@@ -167,7 +146,7 @@ def counted(row: Record) -> str:
     return f"{row['holds']} of {total}{fails} ({ends}){verdict}"
 
 
-def measures(every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
+def measures(every: Models, levels: MechanismLevels) -> pd.DataFrame:
     """Every number with a level, and those that stand beside: over fresh runs and earlier ones."""
     rows = []
     for statement, kind, key in sorted(MEASURED, key=lambda x: STATEMENTS.index(x[0])):
@@ -177,25 +156,25 @@ def measures(every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
         row |= {"level": getattr(levels, kind)[0] if kind else nan}
         row |= {"most": kind in {"functions", "destroyed"}}
         for group in GROUPS:
-            own = [x for x in every if x.kind == group]
-            row |= spread([x.of(*key) for x in own], group)
-            known = [x.of(of, measure, f"{unit} verdict") for x in own]
-            row[f"{group} holds"] = known.count(HOLDS) if kind else nan
+            own = every.where(every.kind == group)
+            row |= spread(own.of(*key), group)
+            holds = own.of(of, measure, f"{unit} verdict") == HOLDS
+            row[f"{group} holds"] = holds.sum() if kind else nan
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def tests(every: Sequence[Model]) -> pd.DataFrame:
+def tests(every: Models) -> pd.DataFrame:
     """Each change and its control, over fresh runs and over earlier ones."""
     rows = []
     for statement, change, control, of, unit, *both in TESTS:
         row = {"statement": statement, "change": change, "control": control}
         for group in GROUPS:
-            own = [x for x in every if x.kind == group]
+            own = every.where(every.kind == group)
             if statement == "gated characters":
-                own = [x for x in own if x.of("gated characters", "added", "count")]
+                own = own.where(own.of("gated characters", "added", "count") > 0)
             for name, measure in zip(("change", "control"), both, strict=True):
-                row |= spread([x.of(of, measure, unit) for x in own], f"{group} {name}")
+                row |= spread(own.of(of, measure, unit), f"{group} {name}")
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -212,18 +191,11 @@ def median_and(worst: str, group: str) -> Callable[[Record], str]:
     return cell
 
 
-def spread(values: Sequence[float], group: str) -> dict[str, Any]:
+def spread(values: pd.Series, group: str) -> dict[str, Any]:
     """Count, median, least and largest of the numbers that are there."""
-    known = [x for x in values if not isnan(x)]
-    found = {"runs": len(known), "median": median(known)}
-    found |= {"least": min(known, default=nan), "largest": max(known, default=nan)}
+    found = {"runs": values.count(), "median": values.median()}
+    found |= {"least": values.min(), "largest": values.max()}
     return {f"{group} {name}": x for name, x in found.items()}
-
-
-def median(values: Sequence[float]) -> float:
-    """The median of the numbers that are there; NaN of none."""
-    known = [x for x in values if not isnan(x)]
-    return float(np.median(known)) if known else nan
 
 
 def asked(row: Record) -> str:
@@ -244,21 +216,17 @@ SHARES = {
 }
 
 
-def parts(every: Sequence[Model]) -> pd.DataFrame:
+def parts(every: Models) -> pd.DataFrame:
     """The functional analysis of variance, and what the nearest code says of its parts."""
-    rows = []
-    for group, own in grouped(every).items():
-        row = {"group": group, "runs": len(own)}
-        for name, (_, *key) in SHARES.items():
-            row[name] = median([x.of(*key) for x in own])
-        rows.append(row)
-    return pd.DataFrame(rows, columns=["group", "runs", *SHARES])
+    shares = pd.DataFrame({name: every.of(*key, "share") for name, (_, *key) in SHARES.items()})
+    groups = shares.groupby(every.group, sort=False)
+    return pd.DataFrame({"runs": groups.size()}).join(groups.median()).reset_index()
 
 
-def numbers(found: pd.DataFrame, every: Sequence[Model], levels: MechanismLevels) -> pd.DataFrame:
+def numbers(found: pd.DataFrame, every: Models, levels: MechanismLevels) -> pd.DataFrame:
     """Medians over the runs of a modulus; of a curve the first step at which the median of the
     right answers is high enough, else the last."""
-    rows, runs = [], Counter(x.n for x in every)
+    rows, runs = [], every.n.value_counts()
     for (name, n), by_step in curves(found, every).items():
         steps = by_step.to_dict("records")
         enough = [x for x in steps if x["right"] >= levels.answers]
@@ -273,44 +241,45 @@ def few(row: Record) -> str:
     return f"{row['numbers']:,.0f}: {100 * row['share']:.0f} %" + "*" * (not row["enough"])
 
 
-def proofs(every: Sequence[Model]) -> pd.DataFrame:
-    """Whether the least rank is the number of zeros and characters, what it proves, its cost."""
-    rows = []
-    for group, own in grouped(every).items():
-        found = [proof(x) for x in own]
-        apart = [abs(x["rank"] - x["functions"]) for x in found]
-        row = {"group": group, "runs": len(own), "equal": apart.count(0)}
-        row |= {"near": sum(0 < x <= 2 for x in apart), "far": sum(not x <= 2 for x in apart)}
-        rows.append(row | {name: median([x[name] for x in found]) for name in found[0]})
-    return pd.DataFrame(rows)
-
-
-def proof(x: Model) -> dict[str, float]:
-    """The proof of one model. Residues modulo its only prime power are all there is to know."""
-    rank, cost = x.of("proof", "rank", "count"), x.of("proof", "multiply-adds", "count")
-    one = x.n and len(factorint(x.n)) == 1
-    return {
-        "functions": x.of("product side", "functions", "count"),
+def proofs(every: Models) -> pd.DataFrame:
+    """Whether the least rank is the number of zeros and characters, what it proves, its cost. Of
+    residues modulo its only prime power nothing is said: they are all there is to know."""
+    functions, rank = (
+        every.of("product side", "functions", "count"),
+        every.of("proof", "rank", "count"),
+    )
+    proven = [every.of(f"proof of rank {r:.0f}", "proven", "accuracy")[x] for x, r in rank.items()]
+    one = every.n.map(lambda n: n > 0 and len(factorint(n)) == 1)
+    logits, apart = (
+        every.of("proof", "multiply-adds of all logits", "count"),
+        (rank - functions).abs(),
+    )
+    found = pd.DataFrame({
+        "functions": functions,
         "rank": rank,
-        "proven": x.of(f"proof of rank {rank:.0f}", "proven", "accuracy"),
-        "from_residues": nan if one else x.of("proof from residues", "proven", "accuracy"),
-        "of_logits": cost / x.of("proof", "multiply-adds of all logits", "count"),
-    }
+        "proven": proven,
+        "from_residues": every.of("proof from residues", "proven", "accuracy").mask(one),
+        "of_logits": every.of("proof", "multiply-adds", "count") / logits,
+    })  # fmt: skip
+    near = (apart > 0) & (apart <= 2)
+    counts = pd.DataFrame({"runs": 1, "equal": apart == 0, "near": near, "far": ~(apart <= 2)})
+    numbers = pd.DataFrame(counts.groupby(every.group, sort=False).sum())
+    return numbers.join(found.groupby(every.group, sort=False).median()).reset_index()
 
 
-def gates(every: Sequence[Model]) -> pd.DataFrame:
+def gates(found: pd.DataFrame, every: Models) -> pd.DataFrame:
     """The characters that a zero switches off: those whose gates were added, or whose coefficient
     between classes is less than half of that within."""
     rows = []
-    for x in every:
-        own = x.rows.loc[x.rows["of"].str.startswith("χ")]
-        for name in dict.fromkeys(own["of"]):
-            gated = (own["of"] == name) & (own["measure"] == "gated by")
-            by = [f"{p:.0f}" for p in own.loc[gated, "value"]]
-            ratio = x.of(name, "own gating", "ratio")
-            if len(by) or ratio < 0.5:
-                row = {"run": x.name, "kind": x.kind, "character": name, "by": ", ".join(by)}
-                rows.append(row | {"own": ratio, "explained": x.of(name, "explained")})
+    found = found.loc[found["of"].str.startswith("χ")]
+    for run, kind in every.kind.items():
+        for name, own in found.loc[found["run"] == run].groupby("of", sort=False, observed=True):
+            numbers = dict(zip(own["measure"], own["value"], strict=True))
+            by = [f"{p:.0f}" for p in own.loc[own["measure"] == "gated by", "value"]]
+            ratio = numbers.get("own gating", nan)
+            if by or ratio < 0.5:
+                row = {"run": run, "kind": kind, "character": name, "by": ", ".join(by)}
+                rows.append(row | {"own": ratio, "explained": numbers.get("explained", nan)})
     return pd.DataFrame(rows, columns=[*GATES])
 
 
