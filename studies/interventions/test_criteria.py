@@ -10,7 +10,6 @@ from strata.patch import ablations, projections, scores
 from studies.interventions.code import (
     criteria,
     energy,
-    hybrids,
     interchange,
     routing,
 )
@@ -53,7 +52,7 @@ def test_what_a_hybrid_keeps_of_a_residue_is_what_the_other_class_has():
     n = 105
     it = subject(planted(n), n)
     [found] = [
-        x for x in hybrids.shared_hybrids(it)
+        x for x in interchange.shared_hybrids(it)
         if set(np.gcd(x.instead_of, n)) == {3} and set(x.of_class) == {21}
     ]  # fmt: skip
     assert ((found.acts_as - found.instead_of) % 5 == 0).all()

@@ -21,7 +21,6 @@ from strata.run import Run, TrainParams
 from strata.tables import format
 from strata.train import network
 from studies.interventions.code import criteria, evidence, routing, suite
-from studies.interventions.code import tables as interventions
 from studies.interventions.code.records import HeadChange, Interventions, Kind
 from studies.params import InterventionsParams, load
 
@@ -247,7 +246,7 @@ def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
     if run.n > 2:  # two residues leave a handful of trials, which luck can pass
         assert not any(v.passed for v in criteria.judge(found[0], LEVELS))
     assert bool(found[0].routing) == (not run.variant)
-    made = [*interventions.of_run(found[0], LEVELS), *evidence.over_runs(found, LEVELS, 0.95)]
+    made = [*evidence.of_run(found[0], LEVELS), *evidence.over_runs(found, LEVELS, 0.95)]
     made.append(evidence.beside_controls([*found, lost(found[0])], LEVELS))
     for table in made:
         assert format.markdown(table) and format.latex(table) and format.csv(table)
@@ -257,7 +256,7 @@ def test_a_run_that_diverged_is_recorded_and_judged_on_nothing():
     weights = initial(Run(6, 1)) | {"b_U": np.full(6, np.nan, dtype=np.float32)}
     found = suite.intervene(Run(6, 1), weights, PARAMS, 0.5)
     assert found == lost(found) and criteria.judge(found, LEVELS) == []
-    assert all(format.markdown(table) for table in interventions.of_run(found, LEVELS))
+    assert all(format.markdown(table) for table in evidence.of_run(found, LEVELS))
 
 
 def about(n: int, seed: int) -> Interventions:

@@ -1,9 +1,12 @@
 """Whether a run passes each test of criteria.md, from the numbers of its interventions."""
 
 from collections.abc import Callable, Iterable, Iterator
+from math import isnan, nan
 from typing import Literal, NamedTuple, get_args
 
-from strata.patch.scores import Scores, always_zero, class_known
+import numpy as np
+
+from strata.patch.scores import Range, ScoreRanges, Scores, always_zero, class_known
 from strata.statistics import above_chance
 from studies.interventions.code.records import (
     Draw,
@@ -20,6 +23,7 @@ from studies.params import CriteriaLevels as Levels
 
 EQUAL = "equal energy"
 SHARE = "share of lost skill"
+NO_DRAW = Range(mean=None, low=None, high=None)
 Heads = tuple[int, ...]
 Skills = dict[int, float]  # by the prime power of n
 # What skill 0 modulo a prime power is: a random element of the right class, or always 0.
@@ -27,11 +31,16 @@ SCALES: dict[str, Callable[[int], float]] = {"right class": class_known, "always
 
 
 class Case(NamedTuple):
-    """Whether a criterion holds in one case, its number, and the number of its control."""
+    """Whether a criterion holds in one case, its number, and the number of its control. Where one
+    of the numbers is NaN, the run has no such case."""
 
     holds: bool
     value: float
     against: float | None = None
+
+    @property
+    def known(self) -> bool:
+        return not isnan(self.value) and not isnan(self.against or 0)
 
 
 class Judged(NamedTuple):
@@ -63,7 +72,7 @@ def judged(section: str, test: str, cases: Iterable[Case], high: bool = True) ->
     def room(case: Case) -> tuple[bool, float]:
         return case.holds, (case.value - (case.against or 0)) * (1 if high else -1)
 
-    known = sorted(cases, key=room)
+    known = sorted((x for x in cases if x.known), key=room)
     worst = known[0] if known else None
     value, against = (worst.value, worst.against) if worst else (None, None)
     return Judged(section, test, value, against, sum(x.holds for x in known), len(known))
@@ -73,8 +82,13 @@ def judge(run: Interventions, levels: Levels) -> list[Judged]:
     """Every criterion on a run's interventions; a run that diverged passes none and has no case."""
     if not run.finite:
         return []
-    parts = (_keep_remove, specificity, _interchange, _routing, _primes)
+    parts = (_keep_remove, _specificity, _interchange, _routing, _primes)
     return [x for part in parts for x in part(run, levels)]
+
+
+def number(x: float | None) -> float:
+    """NaN where there is none: no skill, where chance is always right."""
+    return nan if x is None else x
 
 
 def tested_alone(record: KeepRemove, key: Iterable[KeyFrequencies]) -> bool:
@@ -101,85 +115,64 @@ def _keep_remove(run: Interventions, levels: Levels) -> Iterator[Judged]:
                 f"each class, {EQUAL}": (content, [r for r in equal if r.d]),
             }
             for test, (of, some) in tests.items():
-                cases = (of(r, levels) for r in some)
-                yield judged(section, test, filter(None, cases), high)
+                yield judged(section, test, (of(r, levels) for r in some), high)
 
 
-def _kept(record: KeepRemove, levels: Levels) -> Case | None:
-    """None where chance is always right, and there is no skill."""
-    skill = record.own.skill
+def _kept(record: KeepRemove, levels: Levels) -> Case:
+    skill = number(record.own.skill)
     highest = [x.own.skill.high for x in record.controls.values()]
-    known = [x for x in highest if x is not None]
-    if skill is None or not known:
-        return None
-    holds = skill >= levels.intact and skill - max(known) >= levels.differ
-    return Case(holds, skill, max(known))
+    control = max((x for x in highest if x is not None), default=nan)
+    return Case(skill >= levels.intact and skill - control >= levels.differ, skill, control)
 
 
-def _removed(record: KeepRemove, levels: Levels) -> Case | None:
-    skill, base, control = (
-        record.own.skill, record.base.skill, record.controls["other"].own.skill.low,
-    )  # fmt: skip
-    if skill is None or base is None or control is None:
-        return None
-    broken = base >= levels.intact and skill <= levels.broken
-    return Case(broken and control - skill >= levels.differ, skill, control)
+def _removed(record: KeepRemove, levels: Levels) -> Case:
+    return _broken(record.own, record.base, record.controls["other"].own, levels)
 
 
-def _keep_content(x: EqualEnergy, levels: Levels) -> Case | None:
+def _keep_content(x: EqualEnergy, levels: Levels) -> Case:
     """Weak key characters against other ones, and key characters against strong other ones: the
-    comparison that differs less."""
-    pairs = (
-        (x.keep_key_weak.skill.low, x.keep_other.skill.high),
-        (x.keep_key.skill, x.keep_other_strong.skill.high),
-    )
-    known = [(own, other) for own, other in pairs if own is not None and other is not None]
-    if len(known) < len(pairs):
-        return None
-    own, other = min(known, key=lambda pair: pair[0] - pair[1])
+    comparison that differs less, or that lacks a number."""
+    pairs = [
+        (number(x.keep_key_weak.skill.low), number(x.keep_other.skill.high)),
+        (number(x.keep_key.skill), number(x.keep_other_strong.skill.high)),
+    ]
+    own, other = pairs[int(np.argmin([own - other for own, other in pairs]))]
     return Case(own - other >= levels.differ, own, other)
 
 
-def _remove_content(x: EqualEnergy, levels: Levels) -> Case | None:
+def _remove_content(x: EqualEnergy, levels: Levels) -> Case:
     """Key characters removed against a disturbance of their energy by other ones."""
-    skill, base, other = x.remove_key.skill, x.base.skill, x.add_other_strong.skill.low
-    if skill is None or base is None or other is None:
-        return None
-    broken = base >= levels.intact and skill <= levels.broken
-    return Case(broken and other - skill >= levels.differ, skill, other)
+    return _broken(x.remove_key, x.base, x.add_other_strong, levels)
 
 
-def specificity(run: Interventions, levels: Levels) -> Iterator[Judged]:
-    """The criteria on directions of classes and of axes that are removed."""
-    by_class = [r.regions for r in run.specificity if r.axis is None]
-    by_axis = [r.regions for r in run.specificity if r.axis is not None]
-    base = run.base.skill if run.base else None
-    whole = (base or 0) >= levels.intact
-
-    def intact(regions: list[dict[Region, Scores | None]], name: Region) -> list[Case]:
-        return [Case(x >= levels.intact, x) for x in _skills(regions, name)]
-
-    def broken(regions: list[dict[Region, Scores | None]], name: Region) -> list[Case]:
-        return [Case(whole and x <= levels.broken, x) for x in _skills(regions, name)]
-
-    section = "specificity, class"
-    outside, inside = intact(by_class, "outside"), broken(by_class, "inside")
-    yield judged(section, "own subspaces: the other pairs are intact", outside)
-    yield judged(section, "own subspaces: its pairs break", inside, False)
-    section = "specificity, axis"
-    own, shared = broken(by_axis, "own"), broken(by_axis, "shared")
-    spared = intact(by_axis, "spared")
-    yield judged(section, "spared: pairs without the axis are intact", spared)
-    yield judged(section, "own: pairs with it, an operand in the class", own, False)
-    yield judged(section, "shared: pairs with it, no operand in the class", shared, False)
+def _broken(after: Scores, before: Scores, control: ScoreRanges, levels: Levels) -> Case:
+    """Whether an intact model is broken, and less so by every draw of a control."""
+    skill, least = number(after.skill), number(control.skill.low)
+    broken = number(before.skill) >= levels.intact and skill <= levels.broken
+    return Case(broken and least - skill >= levels.differ, skill, least)
 
 
-def _skills(records: list[dict[Region, Scores | None]], name: Region) -> Iterator[float]:
-    """The skill in a region, of the records that have pairs and a skill there."""
-    for regions in records:
-        scores = regions[name]
-        if scores is not None and scores.skill is not None:
-            yield scores.skill
+# Intervention, criterion, region of pairs, and whether these should be intact, or broken
+SPECIFICITY: tuple[tuple[str, str, Region, bool], ...] = (
+    ("specificity, class", "own subspaces: the other pairs are intact", "outside", True),
+    ("specificity, class", "own subspaces: its pairs break", "inside", False),
+    ("specificity, axis", "spared: pairs without the axis are intact", "spared", True),
+    ("specificity, axis", "own: pairs with it, an operand in the class", "own", False),
+    ("specificity, axis", "shared: pairs with it, no operand in the class", "shared", False),
+)
+
+
+def _specificity(run: Interventions, levels: Levels) -> Iterator[Judged]:
+    """A model that is not intact cannot be broken. Regions without pairs are no case."""
+    base = number(run.base.skill if run.base else None)
+    for section, test, region, intact in SPECIFICITY:
+        scores = [x for r in run.specificity if (x := r.regions.get(region))]
+        skills = [number(x.skill) for x in scores]
+        if intact:
+            cases = [Case(x >= levels.intact, x) for x in skills]
+        else:
+            cases = [Case(base >= levels.intact and x <= levels.broken, x) for x in skills]
+        yield judged(section, test, cases, intact)
 
 
 def _interchange(run: Interventions, levels: Levels) -> Iterator[Judged]:
@@ -195,6 +188,14 @@ def _interchange(run: Interventions, levels: Levels) -> Iterator[Judged]:
 # ---- attention heads: section 4
 
 
+# Criterion, what is projected, and onto which subspaces beside S
+SUBSPACES: tuple[tuple[str, Side, Draw], ...] = (
+    ("reads the classes", "read", "random"),
+    ("reads the classes, not the embedding at large", "read", "spread"),
+    ("writes into the classes", "write", "random"),
+)
+
+
 def every_head(run: Interventions) -> Heads:
     """All heads of a model; none of one without."""
     return max((r.heads for r in run.routing), key=len, default=())
@@ -203,63 +204,45 @@ def every_head(run: Interventions) -> Heads:
 def _routing(run: Interventions, levels: Levels) -> Iterator[Judged]:
     """No case without heads; with one head there is no other to compare it with."""
     every, section = every_head(run), "routing"
-    yield judged(section, "head 0 routes by class", _by_class(run, levels, (0,)))
-    yield judged(section, "all heads route by class", _by_class(run, levels, every))
+    yield judged(section, "head 0 routes by class", [_by_class(run, levels, (0,))])
+    yield judged(section, "all heads route by class", [_by_class(run, levels, every)])
     for name, heads in (("head 0 routes", (0,)), ("all heads route", every)):
         of = [x for x in routes(run, heads, levels) if x.modulus is None]
         cases = (Case(x.answer == "yes", x.share, x.high) for x in of if x.used)
         yield judged(section, f"{name} by class, {SHARE}", cases)
     ranked = _skill(run.head_change("rank", (0,), rank=levels.rank))
-    cases = [] if ranked is None else [Case(ranked >= levels.intact, ranked)]
-    yield judged(section, f"{levels.rank} directions of head 0 are enough", cases)
-    yield judged(section, "reads the classes", _subspace(run, levels, every, "read"))
-    test = "reads the classes, not the embedding at large"
-    yield judged(section, test, _not_at_large(run, levels, every))
-    yield judged(section, "writes into the classes", _subspace(run, levels, every, "write"))
+    test = f"{levels.rank} directions of head 0 are enough"
+    yield judged(section, test, [Case(ranked >= levels.intact, ranked)])
+    for test, side, control in SUBSPACES:
+        yield judged(section, test, [_subspace(run, levels, every, side, control)])
     yield judged(section, "head 0 carries the class", _carries(run, levels, every))
 
 
-def _skill(record: HeadChange | None) -> float | None:
-    return record.skill if record else None
+def _skill(record: HeadChange | None) -> float:
+    return number(record.skill if record else None)
 
 
-def _by_class(run: Interventions, levels: Levels, heads: Heads) -> Iterator[Case]:
-    block = _skill(run.head_change("pattern", heads, blocks="class"))
-    mean = _skill(run.head_change("pattern", heads, blocks="mean"))
-    if block is not None and mean is not None:
-        yield Case(block >= levels.intact and mean <= levels.broken, block, mean)
+def _drawn(record: HeadChange | None) -> Range:
+    return record.draws.skill if record and record.draws else NO_DRAW
 
 
-def _subspace(run: Interventions, levels: Levels, every: Heads, side: Side) -> Iterator[Case]:
-    for x in _beside(run, levels, every, side, "random"):
-        yield Case(x.onto >= levels.intact and x.off <= levels.broken and x.apart, x.onto, x.off)
+def _by_class(run: Interventions, levels: Levels, heads: Heads) -> Case:
+    block, mean = (_skill(run.head_change("pattern", heads, blocks=x)) for x in ("class", "mean"))
+    return Case(block >= levels.intact and mean <= levels.broken, block, mean)
 
 
-def _not_at_large(run: Interventions, levels: Levels, every: Heads) -> Iterator[Case]:
-    for x in _beside(run, levels, every, "read", "spread"):
-        yield Case(x.apart, x.onto, x.control)
-
-
-class Beside(NamedTuple):
-    """Skill onto S and off it, the highest of a control's draws onto, and whether both skills
-    differ from every draw."""
-
-    onto: float
-    off: float
-    control: float
-    apart: bool
-
-
-def _beside(
-    run: Interventions, levels: Levels, every: Heads, side: Side, control: Draw
-) -> Iterator[Beside]:
-    """Nothing where there is no head or no skill."""
+def _subspace(run: Interventions, levels: Levels, every: Heads, side: Side, control: Draw) -> Case:
+    """Whether skill onto S and off it both differ from every draw of a control; and, where that is
+    random, whether it is intact onto S and broken off it."""
     onto, off = (_skill(run.head_change(x, every, side=side)) for x in ("onto", "off"))
-    kept, left = (run.head_change(x, every, side=side, control=control) for x in ("onto", "off"))
-    high = kept.draws.skill.high if kept and kept.draws else None
-    low = left.draws.skill.low if left and left.draws else None
-    if onto is not None and off is not None and high is not None and low is not None:
-        yield Beside(onto, off, high, min(onto - high, low - off) >= levels.differ)
+    kept, left = (
+        _drawn(run.head_change(x, every, side=side, control=control)) for x in ("onto", "off")
+    )
+    high, low = number(kept.high), number(left.low)
+    apart = min(onto - high, low - off) >= levels.differ
+    if control == "spread":
+        return Case(apart, onto, high)
+    return Case(apart and onto >= levels.intact and off <= levels.broken, onto, off)
 
 
 def _carries(run: Interventions, levels: Levels, every: Heads) -> Iterator[Case]:
@@ -291,21 +274,15 @@ class Route(NamedTuple):
 
 def routes(run: Interventions, heads: Heads, levels: Levels) -> list[Route]:
     """By class and by residues modulo each prime power, for some heads; none of a model without."""
-    mean, base = _skill(run.head_change("pattern", heads, blocks="mean")), run.base
-    if mean is None or base is None or base.skill is None:
-        return []
-    found = []
+    mean = _skill(run.head_change("pattern", heads, blocks="mean"))
+    lost, found = number(run.base.skill if run.base else None) - mean, []
     for modulus in (None, *sorted({r.modulus for r in run.routing if r.modulus})):
         names = ("residues", "residues shuffled") if modulus else ("class", "shuffled")
         own, drawn = (run.head_change("pattern", heads, blocks=x, modulus=modulus) for x in names)
-        over = drawn.draws.skill if drawn and drawn.draws else None
-        skill = _skill(own)
-        if skill is None or not over or over.mean is None or over.high is None:
+        skills = _skill(own), number(_drawn(drawn).mean), number(_drawn(drawn).high)
+        if isnan(lost) or any(map(isnan, skills)):
             continue
-        lost = base.skill - mean
-        share, shuffled, high = (
-            (x - mean) / lost if lost > 0 else 0.0 for x in (skill, over.mean, over.high)
-        )
+        share, shuffled, high = ((x - mean) / lost if lost > 0 else 0.0 for x in skills)
         answer = "no"
         if lost < levels.lost:
             answer = "not used"

@@ -5,8 +5,8 @@ scaled to the energy of the other, class by class and draw by draw; beside them 
 most energy, whatever their characters. Definitions and criteria: criteria.md, section 1.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -32,20 +32,13 @@ ROUNDING = 1e-6  # √ of the share of energy that is none, in float32
 
 
 class Spaces(NamedTuple):
-    """Spans of some classes at one site: key characters, draws of other ones, top components; and
+    """Spans of all classes at one site: key characters, draws of other ones, top components; and
     for each draw √(energy in the other / energy in the key characters)."""
 
     key: Spans
     other: Sequence[Spans]
     top: Spans
     ratio: Sequence[Factors]
-
-    def of(self, chosen: Sequence[int]) -> "Spaces":
-        """Those of some of the classes."""
-        key, top, *others = (
-            {d: spans[d] for d in chosen} for spans in (self.key, self.top, *self.other)
-        )
-        return Spaces(key, others, top, self.ratio)
 
 
 def equal_energy(subject: Subject, controls: Controls) -> list[EqualEnergy]:
@@ -58,14 +51,15 @@ def equal_energy(subject: Subject, controls: Controls) -> list[EqualEnergy]:
     records = []
     for site in SITES:
         x = _shown(site, subject)
-        ratio = [_ratio(x, {d: key[d] for d in enough}, draw, n) for draw in other]
+        rows = {d: x[JClass(n, d).elements] for d in enough}
+        ratio = [{d: _ratio(rows[d], key[d], draw[d]) for d in enough} for draw in other]
         of = [d for d in enough if min(s[d] for s in ratio) > ROUNDING]
-        top = {d: top_components(x[JClass(n, d).elements], dimension(key[d])) for d in of}
-        spaces = Spaces(key, other, top, ratio)
+        top = {d: top_components(rows[d], dimension(key[d])) for d in of}
         for scope in scopes(subject.masks):
             chosen = of if scope is None else [d for d in of if d == scope]
             if chosen:
-                records.append(_record(site, scope, subject, spaces.of(chosen)))
+                spaces = Spaces(key, other, top, ratio)
+                records.append(_record(site, scope, subject, chosen, spaces))
     return records
 
 
@@ -83,72 +77,65 @@ def top_components(
     return U[:, :count] @ U[:, :count].T
 
 
-def _ratio(x: Float[np.ndarray, "n width"], key: Spans, other: Spans, n: int) -> Factors:
-    """√(E_other / E_key) of each class."""
-    rows = {d: x[JClass(n, d).elements] for d in key}
-    return {
-        d: float(np.linalg.norm(other[d] @ own) / max(np.linalg.norm(key[d] @ own), 1e-30))
-        for d, own in rows.items()
-    }
+def _ratio(x: Float[np.ndarray, "size width"], key: np.ndarray, other: np.ndarray) -> float:
+    """√(E_other / E_key) of a class."""
+    return float(np.linalg.norm(other @ x) / max(np.linalg.norm(key @ x), 1e-30))
 
 
-def _record(site: Site, scope: int | None, subject: Subject, x: Spaces) -> EqualEnergy:
-    own = concerned(site, subject.rig, x.key)
-    size = sum(map(dimension, x.key.values()))
+def _record(
+    site: Site, scope: int | None, subject: Subject, chosen: Sequence[int], x: Spaces
+) -> EqualEnergy:
+    """What is left after each change of the chosen classes, and what it is compared with."""
+    rig, table, own = subject.rig, table_at(site, subject), concerned(site, subject.rig, chosen)
+    size = sum(dimension(x.key[d]) for d in chosen)
+
+    def after(action: Action, spans: Spans, factors: Iterable[float]) -> Scores:
+        of = dict(zip(chosen, factors, strict=True))
+        outcome = with_table(
+            site,
+            subject,
+            action,
+            changed(table, action, spans, of, rig.n),
+            reached(site, rig, of, own),
+        )
+        return scores(rig, outcome, own)
+
+    one, minus = [1.0] * len(chosen), [-1.0] * len(chosen)
+    s = [[ratio[d] for d in chosen] for ratio in x.ratio]
+    inverse = [[1 / r for r in draw] for draw in s]
     return EqualEnergy(
         site=site,
         d=scope,
-        classes=tuple(x.key),
+        classes=tuple(chosen),
         dimension=size,
-        ratio=draw_range(short(s[d]) for s in x.ratio for d in x.key),
-        overlap=short(sum(np.vdot(P, x.top[d]) for d, P in x.key.items()) / size),
-        base=scores(subject.rig, subject.rig.base, own),
-        **_outcomes(site, subject, x, own),
+        ratio=draw_range(short(r) for draw in s for r in draw),
+        overlap=short(sum(np.vdot(x.key[d], x.top[d]) for d in chosen) / size),
+        base=scores(rig, rig.base, own),
+        keep_key=after("keep", x.key, one),
+        keep_key_weak=ranges([after("keep", x.key, draw) for draw in s]),
+        keep_other=ranges([after("keep", other, one) for other in x.other]),
+        keep_other_strong=ranges(
+            [after("keep", o, r) for o, r in zip(x.other, inverse, strict=True)]
+        ),
+        keep_top=after("keep", x.top, one),
+        remove_key=after("remove", x.key, minus),
+        remove_key_weak=ranges([after("remove", x.key, [-r for r in draw]) for draw in s]),
+        add_other_strong=ranges(
+            [after("remove", o, r) for o, r in zip(x.other, inverse, strict=True)]
+        ),
+        remove_top=after("remove", x.top, minus),
     )
-
-
-def _outcomes(site: Site, subject: Subject, x: Spaces, own: np.ndarray) -> dict[str, Any]:
-    """What is left after each change, by field of ``EqualEnergy``."""
-    rig, table, one = subject.rig, table_at(site, subject), dict.fromkeys(x.key, 1.0)
-
-    def after(action: Action, spans: Spans, factors: Factors) -> Scores:
-        made = changed(table, action, spans, factors, rig.n)
-        outcome = with_table(site, subject, action, made, reached(site, rig, spans, own))
-        return scores(rig, outcome, own)
-
-    draws = [*zip(x.other, x.ratio, strict=True)]
-    return {
-        "keep_key": after("keep", x.key, one),
-        "keep_key_weak": ranges([after("keep", x.key, s) for s in x.ratio]),
-        "keep_other": ranges([after("keep", other, one) for other in x.other]),
-        "keep_other_strong": ranges([after("keep", o, inverse(s)) for o, s in draws]),
-        "keep_top": after("keep", x.top, one),
-        "remove_key": after("remove", x.key, negative(one)),
-        "remove_key_weak": ranges([after("remove", x.key, negative(s)) for s in x.ratio]),
-        "add_other_strong": ranges([after("remove", o, inverse(s)) for o, s in draws]),
-        "remove_top": after("remove", x.top, negative(one)),
-    }
-
-
-def inverse(factors: Factors) -> Factors:
-    """1/s; 0 where s is 0, and there is nothing to scale."""
-    return {d: 1 / s if s else 0.0 for d, s in factors.items()}
-
-
-def negative(factors: Factors) -> Factors:
-    """−s."""
-    return {d: -s for d, s in factors.items()}
 
 
 def changed(
     table: Float[np.ndarray, "n width"], action: Action, spans: Spans, factors: Factors, n: int
 ) -> Float[np.ndarray, "n width"]:
     """Class by class the mean row (keep) or the table (remove), plus a factor times the part of the
-    table in a span. Rows of a class without a span stay as they are."""
+    table in a span. Rows of a class without a factor stay as they are."""
     made = table.copy()
-    for d, P in spans.items():
+    for d, factor in factors.items():
         rows = JClass(n, d).elements
         own = table[rows].astype(np.float64)
         stays = own.mean(axis=0) if action == "keep" else own
-        made[rows] = stays + factors[d] * (P @ own)
+        made[rows] = stays + factor * (spans[d] @ own)
     return made

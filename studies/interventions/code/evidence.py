@@ -1,5 +1,5 @@
-"""The criteria of the interventions as tables: of a run, beside its negative controls, over runs;
-and as the long table from which other studies read.
+"""The tables of the interventions: of a run, beside its negative controls, over runs; and as the
+long table from which other studies read.
 
 A run that diverged has no case of any criterion, and none of its numbers.
 """
@@ -11,7 +11,8 @@ import pandas as pd
 
 from strata.patch.scores import Range
 from strata.results import Row, verdict
-from strata.tables.table import KIND, RUNS, SPREAD, Column, N, Table, of
+from strata.tables.headline import about
+from strata.tables.table import CLASS, KIND, RUNS, SPREAD, Column, N, Table, of
 from studies.interventions.code import criteria, heads
 from studies.interventions.code.criteria import Judged
 from studies.interventions.code.records import EqualEnergy, Interventions
@@ -24,6 +25,30 @@ ABOUT = {
     "section": Column("intervention", align="l"),
     "test": Column("criterion", "symbols", "l"),
 }
+
+
+def judged(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFrame:
+    """Every criterion of every run, a row each; ``passed`` is missing where the run has no case."""
+    rows = [
+        (run.architecture, run.n, *x, x.passed) for run in runs for x in criteria.judge(run, levels)
+    ]
+    frame = pd.DataFrame(rows, columns=["architecture", "n", *Judged._fields, "passed"])
+    return frame.astype({"value": float, "against": float})
+
+
+def of_run(run: Interventions, levels: CriteriaLevels) -> tuple[Table, ...]:
+    """Every table of one run."""
+    of = about(run.run)
+    axis = f"Skill without one axis of the directions of a class {of}."
+    success = f"Answers to operands made of two {of}."
+    every = f"The criteria of the interventions {of}."
+    return (
+        Table("evidence", every, evidence(run, levels), EVIDENCE),
+        Table("axes", axis, axes(run), AXES),
+        Table("interchange-success", success, interchange(run), INTERCHANGE),
+    )
+
+
 EVIDENCE = ABOUT | {
     "value": Column("worst case", "share"),
     "against": Column("against", "share"),
@@ -34,37 +59,72 @@ EVIDENCE = ABOUT | {
 
 def evidence(run: Interventions, levels: CriteriaLevels) -> pd.DataFrame:
     """Every criterion: its number in the worst case, that of the control, and whether it passes."""
+    found = judged([run], levels).drop(columns=["architecture", "n"])
+    return found.assign(held=found["held"].where(found["cases"] > 0).astype("Int64"))
+
+
+AXES = CLASS | {
+    "axis": Column("axis"),
+    "dimension": Column("dimension", "count"),
+    "skill_own": Column("axis, own", "share"),
+    "random_own": Column("axis, own, random", "share"),
+    "skill_shared": Column("axis, shared", "share"),
+    "random_shared": Column("axis, shared, random", "share"),
+    "skill_spared": Column("no axis", "share"),
+    "random_spared": Column("no axis, random", "share"),
+}
+
+
+def axes(run: Interventions) -> pd.DataFrame:
+    """Skill without one axis of the directions of a class, or without as many random directions:
+    of pairs with the axis, with an operand in the class or none, and of pairs without it. The
+    random one is a mean over draws; a skill that does not exist is missing."""
+    rows = []
+    for r in (r for r in run.specificity if r.axis is not None):
+        row: dict[str, Any] = {"d": r.d, "axis": r.axis, "dimension": r.dimension}
+        for name in ("own", "shared", "spared"):
+            scores, drawn = r.regions[name], r.random[name]
+            row[f"skill_{name}"] = scores.skill if scores else None
+            row[f"random_{name}"] = drawn.skill.mean if drawn else None
+        rows.append(row)
+    return pd.DataFrame(rows, columns=[*AXES]).astype({"axis": "Int64"})
+
+
+INTERCHANGE = {
+    "swap": Column("swap", align="l"),
+    "trials": Column("trials", "count"),
+    "success": Column("predicted answer", "share"),
+    "chance": Column("chance", "share"),
+    "random_success": Column("random swap", "share"),
+    "unchanged": Column("ab", "share"),
+    "in_class": Column("predicted class", "share"),
+}
+
+
+def interchange(run: Interventions) -> pd.DataFrame:
+    """Success of each kind of interchange, with chance and norm-matched random directions."""
     rows = [
-        (x.section, x.test, x.value, x.against, x.held if x.cases else None, x.cases, x.passed)
-        for x in criteria.judge(run, levels)
+        (r.kind, r.trials, r.success, r.chance, r.random, r.unchanged, r.in_class)
+        for r in run.interchange
     ]
-    frame = pd.DataFrame(rows, columns=[*ABOUT, "value", "against", "held", "cases", "passed"])
-    return frame.astype({"held": "Int64"})
+    return pd.DataFrame(rows, columns=[*INTERCHANGE])
 
 
 MODELS = ("trained", "memorised", "untrained")
-CONTROLS = ABOUT | {
-    f"{kind}_{name}": Column(f"{name}{words}", style, align)
-    for name in MODELS
-    for kind, words, style, align in (
-        ("value", "", "share", "r"),
-        ("passed", " passes", "truth", "l"),
-    )
-}
+CONTROLS = ABOUT.copy()
+for name in MODELS:
+    CONTROLS |= {f"value_{name}": Column(name, "share")}
+    CONTROLS |= {f"passed_{name}": Column(f"{name} passes", "truth", "l")}
 
 
 def beside_controls(runs: Sequence[Interventions], levels: CriteriaLevels) -> Table:
     """Each criterion on a run, on its weights before it generalised, and before it was trained."""
-    judged = {name: _judged([run], levels) for name, run in zip(MODELS, runs, strict=True)}
-    rows = []
-    for section, test in judged["trained"]:
-        row: dict[str, Any] = {"section": section, "test": test}
-        for name, by_test in judged.items():
-            for x in by_test.get((section, test), ()):
-                row |= {f"value_{name}": x.value, f"passed_{name}": x.passed}
-        rows.append(row)
+    first, *others = (
+        judged([run], levels).set_index([*ABOUT])[["value", "passed"]].add_suffix(f"_{name}")
+        for name, run in zip(MODELS, runs, strict=True)
+    )
     about = f"The criteria on {runs[0].run}, and on two models that should fail them."
-    return Table("negative-controls", about, pd.DataFrame(rows, columns=[*CONTROLS]), CONTROLS)
+    return Table("negative-controls", about, first.join(others).reset_index(), CONTROLS)
 
 
 def over_runs(
@@ -94,15 +154,13 @@ OVER_RUNS = ABOUT | RUNS | SPREAD | {
 def spread(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFrame:
     """How many runs have a case of each criterion, how many pass it, and its number in them."""
     rows = []
-    for (section, test), every in _judged(runs, levels).items():
-        known = _with_cases(every)
-        value = pd.Series([x.value for x in known], dtype=float)
-        row: dict[str, Any] = {"section": section, "test": test, "unit": "share"}
-        row |= {"runs": len(known), "of": len(runs), "passes": sum(bool(x.passed) for x in known)}
-        breaks = any(x.against is not None and x.against <= levels.broken for x in known)
-        row["note"] = CANNOT if test in BREAKS and known and not breaks else ""
-        row |= {"mean": value.mean(), "std": value.std(), "min": value.min(), "max": value.max()}
-        rows.append(row)
+    for _, every in judged(runs, levels).groupby([*ABOUT], sort=False):
+        section, test = every[[*ABOUT]].to_numpy()[0]
+        known, value = every[every["cases"] > 0], every["value"].dropna()
+        breaks = any(known["against"] <= levels.broken)
+        note = CANNOT if test in BREAKS and len(known) and not breaks else ""
+        row = (section, test, "share", len(known), len(runs), sum(known["passed"]))
+        rows.append((*row, value.mean(), value.std(), value.min(), value.max(), note))
     names = ["section", "test", "unit", "runs", "of", "passes", "mean", "std", "min", "max", "note"]
     return pd.DataFrame(rows, columns=names)
 
@@ -121,17 +179,15 @@ PASSES = ABOUT | {
 def passes(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFrame:
     """How many of the runs of each kind and modulus pass each criterion, of those that have a
     case; a row for each."""
-    kinds: dict[tuple[str, int], list[Interventions]] = {}
-    for run in runs:
-        kinds.setdefault((run.architecture, run.n), []).append(run)
-    judged = {kind: _judged(own, levels) for kind, own in kinds.items()}
-    rows = []
-    for section, test in dict.fromkeys(key for by_test in judged.values() for key in by_test):
-        for (architecture, n), by_test in judged.items():
-            own = _with_cases(by_test.get((section, test), []))
-            row = {"section": section, "test": test, "architecture": architecture, "n": n}
-            held = sum(bool(x.passed) for x in own) if own else None
-            rows.append(row | {"kind": n, "passes": held, "runs": len(own)})
+    every, rows = judged(runs, levels), []
+    kinds = dict.fromkeys((run.architecture, run.n) for run in runs)
+    for _, own in every.groupby([*ABOUT], sort=False):
+        section, test = own[[*ABOUT]].to_numpy()[0]
+        passed = {kind: x["passed"].dropna() for kind, x in own.groupby(["architecture", "n"])}
+        for architecture, n in kinds:
+            known = passed.get((architecture, n), ())
+            count = sum(known) if len(known) else None
+            rows.append((section, test, architecture, n, n, count, len(known)))
     frame = pd.DataFrame(rows, columns=[*ABOUT, "architecture", "n", "kind", "passes", "runs"])
     return frame.astype({"passes": "Int64"})
 
@@ -159,41 +215,26 @@ def equal_energy(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.Da
     """For each kind of model, modulus and site: the mean skill after each change of all classes at
     once, the mean overlap, and in how many runs strong other characters or the top components alone
     leave the model intact."""
-    kinds: dict[tuple[str, int, str], list[EqualEnergy]] = {}
-    for run in runs:
-        for x in (x for x in run.equal_energy if x.d is None):
-            kinds.setdefault((run.architecture, run.n, x.site), []).append(x)
-    rows = []
-    for (architecture, n, site), own in kinds.items():
-        row: dict[str, Any] = {"architecture": architecture, "n": n, "site": site}
-        row |= {"runs": len(own), "overlap": pd.Series([x.overlap for x in own]).mean()}
-        skills = {name: [skill_of(x, name) for x in own] for name in ENERGY}
-        row |= {name: pd.Series(x, dtype=float).mean() for name, x in skills.items()}
-        for name in ("keep_other_strong", "keep_top"):
-            row[f"{name}_intact"] = sum((x or 0) >= levels.intact for x in skills[name])
-        rows.append(row)
-    names = ["architecture", "n", "site", "runs", "overlap", *ENERGY]
-    return pd.DataFrame(rows, columns=[*names, "keep_other_strong_intact", "keep_top_intact"])
+    rows = [
+        (run.architecture, run.n, x.site, x.overlap, *(skill_of(x, name) for name in ENERGY))
+        for run in runs
+        for x in run.equal_energy
+        if x.d is None
+    ]
+    names, numbers = ["architecture", "n", "site"], ["overlap", *ENERGY]
+    every = pd.DataFrame(rows, columns=[*names, *numbers]).astype(dict.fromkeys(numbers, float))
+    kinds = every.groupby(names, sort=False)
+    found = kinds[numbers].agg(lambda x: x.mean())
+    found.insert(0, "runs", kinds.size())
+    for name in ("keep_other_strong", "keep_top"):
+        found[f"{name}_intact"] = kinds[name].agg(lambda x: (x >= levels.intact).sum())
+    return found.reset_index()
 
 
 def skill_of(record: EqualEnergy, name: str) -> float | None:
     """The skill after a change, or its mean over draws."""
     skill = getattr(record, name).skill
     return skill.mean if isinstance(skill, Range) else skill
-
-
-def _judged(
-    runs: Sequence[Interventions], levels: CriteriaLevels
-) -> dict[tuple[str, str], list[Judged]]:
-    """What comes of each criterion in each run, by section and test."""
-    by_test: dict[tuple[str, str], list[Judged]] = {}
-    for x in (x for run in runs for x in criteria.judge(run, levels)):
-        by_test.setdefault((x.section, x.test), []).append(x)
-    return by_test
-
-
-def _with_cases(judged: Sequence[Judged]) -> list[Judged]:
-    return [x for x in judged if x.passed is not None]
 
 
 ANSWERS = ("yes", "in part", "no", "not used")
@@ -205,11 +246,11 @@ def results(name: str, run: Interventions, levels: CriteriaLevels) -> Iterator[R
     judged = criteria.judge(run, levels)
     for x in judged:
         numbers = {"passed": x.passed, "value": x.value, "against": x.against}
-        for measure, value in (numbers if x.cases else {}).items():
+        for measure, value in numbers.items():
             if value is not None:
                 yield Row(name, x.name, measure, "truth" if measure == "passed" else "share", value)
-        yield from (Row(name, x.name, "cases", "count", x.cases),
-                    Row(name, x.name, "held", "count", x.held))  # fmt: skip
+        yield Row(name, x.name, "cases", "count", x.cases)
+        yield Row(name, x.name, "held", "count", x.held)
     own = [x.passed for x in judged if x.section == "specificity, axis"]
     if own:
         yield Row(name, "", "directions go with primes", "truth", all(own))

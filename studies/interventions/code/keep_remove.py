@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from strata.patch import projections
-from strata.patch.ablations import ACTIONS, SITES, Action, Site, Subject, at_site, key_spans
+from strata.patch.ablations import SITES, Outcomes, Site, Subject, at_site, key_spans
 from strata.patch.patching import Rig
 from strata.patch.projections import Controls, Masks, Spans, Subspace
 from strata.patch.scores import measures, ranges, scores
@@ -49,36 +49,30 @@ def _records(
     own = concerned(site, rig, None if d is None else [d])
     # What W_U says of the candidates in one class can change the answer to any pair.
     run_again = rig.every if site == "candidates" else own
-    room = any(0 < subject.masks[i].sum() < len(subject.masks[i]) - 1 for i in chosen)
-    drawn = _control_ranges(site, subject, chosen, own, controls) if room else {}
     outcomes = at_site(site, subject, {i: key[i] for i in chosen}, run_again)
+    room = any(0 < subject.masks[i].sum() < len(subject.masks[i]) - 1 for i in chosen)
+    drawn: dict[Subspace, list[Outcomes]] = {
+        name: [at_site(site, subject, {i: draw[name][i] for i in chosen}, own) for draw in controls]
+        for name in (controls[0] if room else {})
+    }
+
+    def dimension(spans: Spans) -> int:
+        return sum(projections.dimension(spans[i]) for i in chosen)
+
     for action, outcome in outcomes.items():
         yield KeepRemove(
             site=site,
             d=d,
             action=action,
-            dimension=sum(projections.dimension(key[i]) for i in chosen),
+            dimension=dimension(key),
             base=scores(rig, rig.base, own),
             own=scores(rig, outcome, own),
             all=measures(rig, outcome),
-            controls={name: x[action] for name, x in drawn.items() if action in x},
+            controls={
+                name: Control(
+                    dimension=dimension(controls[0][name]),
+                    own=ranges([scores(rig, x[action], own) for x in draws]),
+                )
+                for name, draws in drawn.items()
+            },
         )
-
-
-def _control_ranges(
-    site: Site, subject: Subject, chosen: list[int], own: np.ndarray, controls: Controls
-) -> dict[Subspace, dict[Action, Control]]:
-    """By control and action: the dimension, and the ranges over the draws."""
-    by_name: dict[Subspace, dict[Action, Control]] = {}
-    for name, first in controls[0].items():
-        spans = ({i: draw[name][i] for i in chosen} for draw in controls)
-        drawn = [at_site(site, subject, x, own) for x in spans]
-        dimension = sum(projections.dimension(first[i]) for i in chosen)
-        by_name[name] = {
-            action: Control(
-                dimension=dimension,
-                own=ranges([scores(subject.rig, x[action], own) for x in drawn]),
-            )
-            for action in ACTIONS
-        }
-    return by_name

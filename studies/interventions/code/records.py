@@ -5,7 +5,7 @@ of a class J_d, d = None stands for all classes at once. Keys of mappings are d,
 of n.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from strata.patch.ablations import Action, Site
 from strata.patch.projections import Subspace
@@ -135,6 +135,9 @@ class Interchange(Result):
     by_class: tuple[ClassTrials, ...]
 
 
+ABOUT = ("blocks", "modulus", "rank", "side", "control")  # of a change of heads
+
+
 class HeadChange(Result):
     """A change of some heads; of random changes the range over draws, of the others ``all``."""
 
@@ -185,20 +188,10 @@ class Interventions(Result):
     routing: tuple[HeadChange, ...] = ()
 
     def head_change(
-        self,
-        change: Change,
-        heads: tuple[int, ...],
-        *,
-        blocks: Blocks | None = None,
-        modulus: int | None = None,
-        rank: int | None = None,
-        side: Side | None = None,
-        control: Draw | None = None,
+        self, change: Change, heads: tuple[int, ...], **about: str | int | None
     ) -> HeadChange | None:
-        """The record of one change of these heads; None where the model has none."""
-        asked = (change, heads, blocks, modulus, rank, side, control)
-        known = (
-            x for x in self.routing
-            if (x.change, x.heads, x.blocks, x.modulus, x.rank, x.side, x.control) == asked
-        )  # fmt: skip
+        """The record of one change of these heads, with these blocks, modulus, rank, side and
+        control, and no others; None where the model has none."""
+        asked: dict[str, Any] = {"change": change, "heads": heads, **dict.fromkeys(ABOUT), **about}
+        known = (x for x in self.routing if all(getattr(x, k) == v for k, v in asked.items()))
         return next(known, None)

@@ -14,7 +14,7 @@ from strata.collected import read_all
 from strata.params import GridParams
 from strata.run import command
 from strata.tables import format
-from studies.interventions.code import evidence, tables
+from studies.interventions.code import evidence
 from studies.interventions.code.records import Interventions
 from studies.params import load
 
@@ -34,7 +34,7 @@ def main(folder: str, kind: str, *paths: str) -> None:
         return
     read = [store.read_model(path, Interventions) for path in paths]
     if kind == "run":
-        format.write(tables.of_run(read[0], levels), folder)
+        format.write(evidence.of_run(read[0], levels), folder)
     else:
         format.write([evidence.beside_controls(read, levels)], folder)
 
