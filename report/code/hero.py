@@ -31,16 +31,23 @@ def data(weights: Arrays, n: int, threshold: float) -> Json | None:
     """All of it, for one run, None if it diverged; ``threshold`` is that of its key frequencies."""
     if not all(np.isfinite(x).all() for x in weights.values()):
         return None
-    keys = projections.keys(weights["W_E"][:n], n, threshold)
-    subject = ablations.subject(weights, n, keys)
-    found = about(weights, n, threshold)
-    told = []
-    for change in found["changes"]:
-        outcome = changed(subject, change)
-        directions = len(basis(subject, change)) if "frequencies" in change else None
-        told.append(change | {"wrong": wrong(subject, outcome), "directions": directions})
+    subject = ablations.subject(weights, n, projections.keys(weights["W_E"][:n], n, threshold))
+    every = changes(subject.masks, n, activations.n_heads(weights))
+    told = [change | cost(subject, change) for change in every]
     start = next((x for x in told if x["kind"] == "axis"), told[0])
-    return found | {"changes": told, "start": start["name"], "logits": first(subject, start)}
+    return {
+        "n": n,
+        "pair": [x % n for x in PAIR],
+        "width": weights["W_E"].shape[1],
+        "powers": [circle(q) for q in prime_powers(n)],
+        "scales": scales(weights, n),
+        "chance": {q: chance(q) for q in prime_powers(n)},
+        "classes": [{"d": J.d, "elements": J.elements.tolist()} for J in classes(n)],
+        "readers": readers(weights),
+        "changes": told,
+        "start": start["name"],
+        "logits": first(subject, start),
+    }
 
 
 def first(subject: Subject, change: Json) -> list[float | None]:
@@ -51,23 +58,6 @@ def first(subject: Subject, change: Json) -> list[float | None]:
         weights = weights | {"W_E": np.concatenate([rows, weights["W_E"][n:]])}
     a, b = (np.array([x % n]) for x in PAIR)
     return digits(activations.forward(weights, a, b)[0][0])
-
-
-def about(weights: Arrays, n: int, threshold: float) -> Json:
-    """What the page computes with, without the costs."""
-    keys = projections.keys(weights["W_E"][:n], n, threshold)
-    return {
-        "n": n,
-        "pair": [x % n for x in PAIR],
-        "width": weights["W_E"].shape[1],
-        "powers": [circle(q) for q in prime_powers(n)],
-        "scales": scales(weights, n),
-        "chance": {q: chance(q) for q in prime_powers(n)},
-        "classes": [{"d": J.d, "elements": J.elements.tolist()} for J in classes(n)],
-        "keys": {d: chosen(JClass(n, d), mask) for d, mask in keys.items()},
-        "readers": readers(weights),
-        "changes": [*changes(keys, n, activations.n_heads(weights))],
-    }
 
 
 def scales(weights: Arrays, n: int) -> dict[int, list[float | None]]:
@@ -114,11 +104,6 @@ def circle(q: int) -> Json:
     return {"q": q, "prime": p, "rings": k, "places": places}
 
 
-def chosen(J: JClass, mask: np.ndarray) -> list[list[int]]:
-    """The frequencies of a mask."""
-    return frequencies(J.orders)[mask].tolist()
-
-
 def readers(weights: Arrays) -> list[Json]:
     """For each head, with which row vector and constant it scores what stands at a position."""
     if not architecture_of(weights).attends:
@@ -141,16 +126,16 @@ def changes(keys: Masks, n: int, heads: int) -> Iterator[Json]:
     """
     yield {"name": "none", "kind": "none"}
     units = JClass(n, 1)
-    for p in sorted({*axis_primes(units)} if 1 in keys else ()):
-        mask = projections.atomic_key(units, keys[1], p)
+    masks = {p: projections.atomic_key(units, keys[1], p) for p in axis_primes(units) if 1 in keys}
+    for p, mask in sorted(masks.items()):
         if mask.any():
             found = {"name": f"axis-{p}", "kind": "axis", "prime": p, "d": 1}
-            yield found | {"frequencies": chosen(units, mask)}
+            yield found | {"frequencies": frequencies(units.orders)[mask].tolist()}
     others = [JClass(n, d) for d, mask in keys.items() if d > 1 and mask.any()]
     if others:
         J = max(others, key=len)
         found = {"name": f"class-{J.d}", "kind": "class", "d": J.d}
-        yield found | {"frequencies": chosen(J, keys[J.d])}
+        yield found | {"frequencies": frequencies(J.orders)[keys[J.d]].tolist()}
     for h in range(heads):
         yield {"name": f"head-{h}", "kind": "head", "head": h}
     if keys:
@@ -178,12 +163,15 @@ def changed(subject: Subject, change: Json) -> Outcome:
     return subject.rig.base
 
 
-def wrong(subject: Subject, outcome: Outcome) -> Json:
-    """Shares of all ordered pairs: wrong answers; wrong modulo each prime power of n."""
-    rig, off = subject.rig, outcome.answer - subject.rig.label
+def cost(subject: Subject, change: Json) -> Json:
+    """How many directions a change cuts, None where it cuts none; shares of all ordered pairs:
+    wrong answers, wrong modulo each prime power of n."""
+    rig = subject.rig
+    off = changed(subject, change).answer - rig.label
 
     def share(rows: np.ndarray) -> float:
         return float(np.average(rows, weights=rig.count))
 
     modulo = {q: share(off % q != 0) for q in prime_powers(rig.n)}
-    return {"all": share(off != 0), "modulo": modulo}
+    directions = len(basis(subject, change)) if "frequencies" in change else None
+    return {"wrong": {"all": share(off != 0), "modulo": modulo}, "directions": directions}

@@ -42,11 +42,10 @@ strata.network = (() => {
     return changed;
   }
   // Class means and key characters alone, or all else.
-  function keys(run, W_E, hero, keep) {
+  function keys(run, W_E, keep) {
     const changed = [...W_E];
     for (const J of run.classes) {
-      const own = hero.keys[J.d], rows = J.elements.map(a => W_E[a]);
-      if (!own) continue;
+      const own = J.key.map(i => tuple(i + 1, J.orders)), rows = J.elements.map(a => W_E[a]); // the constant is no key
       const middle = mean(rows), parts = own.map(k => component(rows, J.orders, k));
       J.elements.forEach((a, i) => {
         const x = Float32Array.from(keep ? middle : rows[i]), t = tuple(i, J.orders);
@@ -80,7 +79,7 @@ strata.network = (() => {
     if (change.kind === "none") return W;
     if (change.kind === "head") return withoutHead(W, change.head, run.n);
     const W_E = change.frequencies ? without(run, W.W_E, change)
-      : keys(run, W.W_E, hero, change.kind === "keep");
+      : keys(run, W.W_E, change.kind === "keep");
     const scores = hero.readers.map(r => W_E.map(x => dot(r.weights, x) + r.constant));
     const found = { ...W, W_E, scores };
     if (W.heads) strata.model.written(found);

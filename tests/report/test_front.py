@@ -30,15 +30,19 @@ def model() -> Model:
 
 @pytest.fixture(scope="module")
 def told(model) -> dict:
-    """What the page is told of the changes; their cost over all pairs is tested elsewhere."""
-    return hero.about(model.weights(), N, 0.5)
+    """What the page is told of the changes."""
+    found = hero.data(model.weights(), N, 0.5)
+    assert found
+    return found
 
 
 @pytest.fixture(scope="module")
 def network(chrome, model, told, tmp_path_factory):
     """A page with nothing but the run and the network."""
     folder = tmp_path_factory.mktemp("network")
-    algebra = [run_data.algebra(J) for J in classes(N)]
+    masks = projections.keys(model.weights()["W_E"][:N], N, 0.5)
+    known = {d: (np.flatnonzero(mask) - 1).tolist() for d, mask in masks.items()}
+    algebra = [run_data.algebra(J) | {"key": known.get(J.d, [])} for J in classes(N)]
     run = {"run": RUN, "n": N, "classes": algebra}
     run |= {"order": algebraic_order(N).tolist()}
     run |= {"model": run_data.rounded_model(model.weights())}
