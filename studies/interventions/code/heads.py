@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
@@ -14,8 +13,6 @@ from studies.interventions.code import criteria
 from studies.interventions.code.criteria import SCALES, Route
 from studies.interventions.code.records import Interventions
 from studies.params import CriteriaLevels
-
-Row = dict[str, Any]
 
 
 def tables(
@@ -118,32 +115,35 @@ def routes(
     rows = []
     for n in dict.fromkeys(run.n for run in runs):
         own = [run for run in runs if run.n == n]
-        for name, zero in (("head 0", True), ("all heads", False)):
+        for name in ("head 0", "all heads"):
             every = [
-                criteria.routes(run, (0,) if zero else criteria.every_head(run), levels)
+                (run.run, *route)
                 for run in own
+                for route in criteria.routes(
+                    run, (0,) if name == "head 0" else criteria.every_head(run), levels
+                )
             ]
-            rows.append({"n": n, "heads": name, "runs": len(own)} | _over(every, confidence))
+            frame = pd.DataFrame(every, columns=["run", *Route._fields])
+            rows.append({"n": n, "heads": name, "runs": len(own)} | _over(frame, confidence))
     names = ["n", "heads", "runs", "used", "lost_mean", "class_yes", "class_part", "residue_yes"]
     return pd.DataFrame(rows, columns=[*names, "residue_part", *GAINS])
 
 
-def _over(every: Sequence[list[Route]], confidence: float) -> Row:
-    used = [x for x in every if x and x[0].used]
-    found: Row = {"used": len(used), "lost_mean": _mean([x[0].lost for x in every if x])}
-    residues = [x[1:] for x in used]
+def _over(every: pd.DataFrame, confidence: float) -> dict[str, Any]:
+    """The numbers of some heads, from all of their routes in the runs."""
+    by_class = every.query("modulus.isna()").set_index("run")
+    residues = every.query("modulus.notna()")
+    used = by_class.query("answer != 'not used'")
+    found = {"used": len(used), "lost_mean": by_class["lost"].mean()}
     for answer, name in (("yes", "yes"), ("in part", "part")):
-        found[f"class_{name}"] = sum(x[0].answer == answer for x in used)
-        found[f"residue_{name}"] = sum(any(y.answer == answer for y in x) for x in residues)
+        found[f"class_{name}"] = (used["answer"] == answer).sum()
+        found[f"residue_{name}"] = residues.query("answer == @answer")["run"].nunique()
+    best = pd.Series(residues.groupby("run")["share"].max(), used.index)
     gains = {
-        "over_shuffled": [x[0].share - x[0].shuffled for x in used],
-        "over_residues": [x[0].share - max(y.share for y in x[1:]) for x in used if x[1:]],
+        "over_shuffled": used["share"] - used["shuffled"],
+        "over_residues": (used["share"] - best).dropna(),
     }
-    for name, values in gains.items():
-        low, high = t_interval(values, confidence) or (None, None)
-        found |= {f"{name}_mean": _mean(values), f"{name}_low": low, f"{name}_high": high}
+    for name, x in gains.items():
+        low, high = t_interval(x.tolist(), confidence) or (None, None)
+        found |= {f"{name}_mean": x.mean(), f"{name}_low": low, f"{name}_high": high}
     return found
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None

@@ -20,7 +20,6 @@ from strata.tables.table import GENERALISED, MEASURE, RUN, RUNS, SAID, Column, R
 from studies.seeds.code.components import crossed
 
 Row = dict[str, Any]
-Cell = tuple[int, int]  # seed of the split, seed of the initial weights
 AGAIN = "again"  # the variant that changes nothing
 MEASURES = {
     "eta_classes": Column("η² of classes, first three components", "share"),
@@ -56,7 +55,7 @@ def tables(
     twice = [run for run in planned if run.variant == AGAIN]
     own, again = (cells(x, runs, found) for x in (asked, twice))
     known = [x for x in MEASURES if len(own.dropna(subset=[x]))]
-    rows = components(own, again, seeds, confidence, known)
+    rows = components(own, again, len(asked), confidence, known)
     shown = pd.concat([own, again], ignore_index=True).drop(
         columns=[x for x in MEASURES if x not in known]
     )
@@ -126,14 +125,14 @@ COMPONENTS = MEASURE | RUNS | {
 def components(
     own: pd.DataFrame,
     again: pd.DataFrame,
-    seeds: Sequence[int],
+    cells: int,
     confidence: float,
     measures: Sequence[str],
 ) -> pd.DataFrame:
     """For each measure the share of each component, the F-tests, corrected over the measures of the
     criteria and both factors, which factor decides, and whether other rounding does as much as the
     rest; variances are columns of the CSV alone."""
-    rows = [_component(own, again, seeds, name) for name in measures]
+    rows = [_component(own, again, cells, name) for name in measures]
     planned = [row for row, name in zip(rows, measures, strict=True) if name not in LATER]
     tests = holm([row.get(f"p_{x}") for row in planned for x in ("split", "weights")])
     for row, split, weights in zip(planned, tests[::2], tests[1::2], strict=True):
@@ -142,9 +141,7 @@ def components(
         of = {x: row.get(f"p_holm_{x}", row.get(f"p_{x}")) for x in ("split", "weights")}
         known = {x: p for x, p in of.items() if p is not None}
         if len(known) == len(of):
-            decide = [
-                x for x, p in known.items() if p < 1 - confidence and row[f"share_{x}"] > 1 / 2
-            ]
+            decide = [x for x, p in known.items() if p < 1 - confidence and row[f"share_{x}"] > 0.5]
             row["verdict"] = decide[0] if decide else "none"
             row["rounding"] = row.get("share_rounding", 0) >= row["share_rest"]
     names = [f"{x}_{y}" for x in ("share", "variance") for y in FACTORS]
@@ -153,30 +150,27 @@ def components(
     return pd.DataFrame(rows, columns=names).astype({"again": "Int64"})
 
 
-def _known(runs: pd.DataFrame, name: str) -> dict[Cell, float]:
-    """That measure of the runs that generalise and have it."""
-    return {
-        (row["split_seed"], row["weights_seed"]): float(row[name])
-        for row in runs.to_dict("records")
-        if row["generalised"] and pd.notna(row[name])
-    }
+def _known(runs: pd.DataFrame, name: str) -> pd.Series:
+    """That measure of the runs that generalise and have it, by the seeds of split and weights."""
+    some = runs.query("generalised == True").set_index(["split_seed", "weights_seed"])
+    return pd.Series(some[name]).dropna().astype(float)
 
 
-def _component(own: pd.DataFrame, again: pd.DataFrame, seeds: Sequence[int], name: str) -> Row:
+def _component(own: pd.DataFrame, again: pd.DataFrame, cells: int, name: str) -> Row:
     """The row of one measure; without shares where a cell lacks it."""
     known = _known(own, name)
-    row: Row = {"measure": MEASURES[name].heading, "runs": len(known), "cells": len(seeds) ** 2}
-    if len(known) < row["cells"]:
+    row: Row = {"measure": MEASURES[name].heading, "runs": len(known), "cells": cells}
+    if len(known) < cells:
         return row | {"verdict": "not called"}
-    found = crossed(np.array([[known[split, weights] for weights in seeds] for split in seeds]))
+    found = crossed(known.unstack().to_numpy())
     if not found:
         return row | {"verdict": "nothing varies"}
     for i, factor in enumerate(FACTORS[:3]):
         row |= {f"share_{factor}": found.shares[i], f"variance_{factor}": found.components[i]}
     row |= {"p_split": found.p[0], "p_weights": found.p[1]}
-    pairs = [(known[cell], x) for cell, x in _known(again, name).items()]
-    row["again"] = len(pairs)
-    if not pairs:
+    twice = _known(again, name)
+    row["again"] = len(twice)
+    if twice.empty:
         return row
-    variance = float(np.mean([(one - two) ** 2 / 2 for one, two in pairs]))
+    variance = float(np.mean((known[twice.index] - twice) ** 2 / 2))
     return row | {"variance_rounding": variance, "share_rounding": variance / found.total}

@@ -91,14 +91,13 @@ def table(
     ]
     frame = pd.DataFrame(rows, columns=[*names, *STATISTICS, "values"])
     frame = frame.astype(dict.fromkeys(STATISTICS[1:], float))
-    of = [sum(_is_of(run, row) for run in runs) for row in frame.to_dict("records")]
+    of = [
+        sum(run.n == row["n"] and row.get("architecture", run.architecture) == run.architecture
+            for run in runs)
+        for row in frame.to_dict("records")
+    ]  # fmt: skip
     frame.insert(len(names) + 1, "of", of)
     return frame
-
-
-def _is_of(run: Metrics, row: dict[Any, Any]) -> bool:
-    """Whether a run is of the kind that a row is about."""
-    return (run.n, run.architecture) == (row["n"], row.get("architecture", run.architecture))
 
 
 def sees_mirrors_apart(row: Record) -> bool:
@@ -220,28 +219,23 @@ def grid(runs: Sequence[Metrics], printed: Printed, params: Params) -> tuple[Tab
     own = [run for run in runs if run.architecture == "transformer"]
     level = percent(params.metrics.accuracy)
     reached = f"First epoch at which an accuracy is {level} % or more, and that from which it stays"
+    means = f"{percent(params.grid.confidence)} % t interval of the mean over seeds"
+    classes = f"Spectrum and character fit of each class, {means}."
+    neurons = f"Variance of the MLP’s activations that is explained, {means}."
     blocked = "Heads in which the classes of a and b form blocks of attention, run by run."
     both = f"{reached}, transformer and MLP-only model."
     ended = f"Runs that end below {level} % validation accuracy, of {len(runs)}."
     return (
-        *measured(runs, own, params, reached),
+        *(
+            Table(name, about, table(some, measures, params.grid), COLUMNS)
+            for name, about, some, measures in (
+                ("classes-seeds", classes, own, of_classes),
+                ("neurons-seeds", neurons, own, of_neurons),
+                ("generalisation-seeds", f"{reached}, {means}.", runs, of_generalisation),
+            )
+        ),
         Table("blocks-seeds", blocked, blocks(own), BLOCKS),
         Table("architectures", both, architectures(runs), ARCHITECTURES),
         Table("not-generalised", ended, failed(runs), FAILED),
         *of_seeds(own, printed, params),
     )
-
-
-def measured(
-    runs: Sequence[Metrics], own: Sequence[Metrics], params: Params, reached: str
-) -> Iterator[Table]:
-    """The tables of means with intervals, of all runs and of the transformers among them."""
-    means = f"{percent(params.grid.confidence)} % t interval of the mean over seeds"
-    classes = f"Spectrum and character fit of each class, {means}."
-    neurons = f"Variance of the MLP’s activations that is explained, {means}."
-    for name, about, some, measures in (
-        ("classes-seeds", classes, own, of_classes),
-        ("neurons-seeds", neurons, own, of_neurons),
-        ("generalisation-seeds", f"{reached}, {means}.", runs, of_generalisation),
-    ):
-        yield Table(name, about, table(some, measures, params.grid), COLUMNS)
