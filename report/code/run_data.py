@@ -26,6 +26,8 @@ from strata.task import operation
 Json = dict[str, Any]
 ZERO = 128  # the byte of a weight that is 0; the largest of its row are 1 and 255
 POINTS = 125  # epochs of a curve
+# The axis of each matrix along which a row of the page runs.
+ROWS = {"W_E": -1, "W_out": -1, "W_in": 0, "W_U": 0, "W_V": 1, "W_O": -1}
 SHOWN = {"run", "n", "seed", "architecture", "epochs", "finite", "first_099", "epoch_099"}
 
 
@@ -95,12 +97,11 @@ def rounded_model(weights: Arrays) -> Json:
     A row of W_in and W_V is what one neuron, or one direction of a head, reads; a row of W_U is a
     candidate. Attention from `=` depends on one score for each head and token.
     """
-    rows = {"W_E": weights["W_E"], "W_out": weights["W_out"]}
-    rows |= {"W_in": weights["W_in"].T, "W_U": weights["W_U"].T}
-    if architecture_of(weights).attends:
-        rows["W_V"] = np.concatenate(list(weights["W_V"].swapaxes(1, 2)))
-        rows["W_O"] = np.concatenate(list(weights["W_O"]))
-    kept: Json = {name: pack(matrix) for name, matrix in rows.items()}
+    kept: Json = {}
+    for name, axis in ROWS.items():
+        if name in weights:
+            rows = np.moveaxis(weights[name], axis, -1)
+            kept[name] = pack(rows.reshape(-1, rows.shape[-1]))
     for name in ("b_V", "b_O", "b_in", "b_out", "b_U"):
         kept[name] = digits(weights[name].ravel(), 6) if name in weights else None
     return kept | {"scores": [digits(x, 6) for x in scores_of(restored(kept, weights)).T]}
@@ -125,12 +126,11 @@ def unpack(packed: Json) -> Float[np.ndarray, "rows columns"]:
 def restored(model: Json, weights: Arrays) -> Arrays:
     """The run's weights with the page's numbers in their place; W_Q and W_K stay as they are."""
     found = dict(weights)
-    found |= {"W_E": unpack(model["W_E"]), "W_out": unpack(model["W_out"])}
-    found |= {"W_in": unpack(model["W_in"]).T.copy(), "W_U": unpack(model["W_U"]).T.copy()}
-    if architecture_of(weights).attends:
-        n_heads, d_model, d_head = weights["W_V"].shape
-        found["W_V"] = unpack(model["W_V"]).reshape(n_heads, d_head, d_model).swapaxes(1, 2).copy()
-        found["W_O"] = unpack(model["W_O"]).reshape(n_heads, d_head, d_model)
+    for name, axis in ROWS.items():
+        if name in weights:
+            shape = np.moveaxis(weights[name], axis, -1).shape
+            rows = unpack(model[name]).reshape(shape)
+            found[name] = np.ascontiguousarray(np.moveaxis(rows, -1, axis))
     return found
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import mistune
 from markupsafe import Markup
-from mistune.plugins.formatting import strikethrough
 from mistune.plugins.table import table
 from mistune.toc import add_toc_hook
 
@@ -70,7 +69,7 @@ def prose(source: str) -> Markup:
 def dialect(renderer: mistune.HTMLRenderer) -> mistune.Markdown:
     """Markdown with tables, which scroll where they are wide, and with J_d, W_E and the like, whose
     index is set low."""
-    found = mistune.Markdown(renderer, plugins=[table, strikethrough])
+    found = mistune.Markdown(renderer, plugins=[table])
     renderer.register(
         "table", lambda _, rows: f'<div class="scroll"><table>\n{rows}</table></div>\n'
     )

@@ -3,7 +3,7 @@
 // A page opened from disk may not fetch, so a run is a script that calls strata.run with its data.
 const strata = (() => {
   const { root } = document.documentElement.dataset; // the way from this page to the report's folder
-  const runs = new Map(), measured = new Map(), waiting = new Map(), asked = new Map(), listeners = [];
+  const runs = new Map(), measured = new Map(), asked = new Map(), listeners = [];
   let known = [], at = "", choice = new URLSearchParams();
 
   function read() {
@@ -19,9 +19,9 @@ const strata = (() => {
   function write() {
     if (address() !== (location.hash || "#")) history.pushState(null, "", location.pathname + location.search + address());
   }
-  function get(key, otherwise = "") {
-    return choice.has(key) ? choice.get(key) : otherwise;
-  }
+  const get = (key, otherwise = "") => choice.get(key) ?? otherwise;
+  // A number below a limit, as an address or a field has it.
+  const whole = (text, below, otherwise = null) => /^\d+$/.test(text) && +text < below ? +text : otherwise;
   // Nothing is announced where nothing changes.
   function set(changes, passing = false) {
     const before = choice.toString();
@@ -43,38 +43,24 @@ const strata = (() => {
     }
     document.getElementById(section)?.scrollIntoView();
   }
-  function changed() {
-    for (const listener of listeners) listener();
-  }
+  const changed = () => listeners.forEach(listener => listener());
 
   function script(path) {
     if (!asked.has(path)) asked.set(path, new Promise((done, failed) => {
       const found = Object.assign(document.createElement("script"), { src: root + path, onload: done });
-      found.onerror = () => failed(new Error(`${path} is not there`));
+      found.onerror = () => failed(new Error(`${path} is not there: make report`));
       document.head.append(found);
     }));
     return asked.get(path);
   }
-  function load(name) {
-    if (runs.has(name)) return Promise.resolve(runs.get(name));
-    if (!waiting.has(name)) waiting.set(name, script(`runs/${name}.js`).then(() => runs.get(name), error => {
-      throw new Error(`${error.message}: make report`);
-    }));
-    return waiting.get(name);
-  }
+  const load = name => script(`runs/${name}.js`).then(() => runs.get(name));
   const headline = document.documentElement.dataset.headline;
-  const listed = name => known.some(run => run.run === name);
-  function chosen() {
-    const name = get("run", headline);
-    return listed(name) ? name : headline;
-  }
+  const listed = name => known.find(run => run.run === name);
+  const chosen = () => listed(get("run")) ? get("run") : headline;
   // The run beside it, or nothing.
   const beside = () => listed(get("beside")) ? get("beside") : null;
   // The measures at the checkpoints of a run that has them.
-  function epochs(name) {
-    if (!known.some(run => run.run === name && run.checkpoints.length) || measured.has(name)) return Promise.resolve();
-    return script(`site/epochs-${name}.js`);
-  }
+  const epochs = name => listed(name).checkpoints.length ? script(`site/epochs-${name}.js`) : null;
 
   read();
   addEventListener("popstate", () => {
@@ -84,7 +70,7 @@ const strata = (() => {
     if (at !== before) document.getElementById(at)?.scrollIntoView();
   });
   return {
-    get, set, settle: write, pick, residue, goto, load, script, epochs, chosen, beside, headline, root, views: {}, address, listing: [],
+    get, set, whole, settle: write, pick, residue, goto, load, script, epochs, chosen, beside, headline, root, views: {}, address, listing: [],
     section: () => at,
     measured: name => measured.get(name),
     checkpoints: data => measured.set(data.run, data),

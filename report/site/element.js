@@ -2,10 +2,8 @@
 // An element, or a product of two: class, coordinates, local inverse, its rows, the model's answer.
 {
   const { J, low, share, round } = strata.theme, { html } = strata.draw, model = strata.model;
-  const whole = (text, n) => /^\d+$/.test(text) && +text < n ? +text : null;
-
   // The choice a, b of the address, as far as this run has such residues.
-  strata.pair = run => ({ a: whole(strata.get("a"), run.n), b: whole(strata.get("b"), run.n) });
+  strata.pair = run => ({ a: strata.whole(strata.get("a"), run.n), b: strata.whole(strata.get("b"), run.n) });
 
   function element(run, a) {
     const K = model.classAt(run, a), t = model.coordinates(run, a), inverse = model.sharp(run, a);

@@ -9,8 +9,7 @@ addEventListener("DOMContentLoaded", () => {
   let run = null, asked = 0, smooth = false, resized = false;
 
   // ---- what is chosen: the address has it ------------------------------------------------------
-  const whole = (text, otherwise, below = n) => /^\d+$/.test(text) && +text < below ? +text : otherwise;
-  const pair = () => ["a", "b"].map((key, i) => whole(strata.get(key), hero.pair[i]));
+  const pair = () => ["a", "b"].map((key, i) => strata.whole(strata.get(key), n, hero.pair[i]));
   const change = () => hero.changes.find(x => x.name === strata.get("change", hero.start)) ?? hero.changes[0];
   const cut = name => { smooth = true; strata.set({ change: name === hero.start ? null : name }); };
 
@@ -53,19 +52,12 @@ addEventListener("DOMContentLoaded", () => {
   }).filter(x => x);
   const many = x => x.toLocaleString("en");
 
-  const lines = new Map();
   function bar(name, label, share) {
-    const box = $("cost");
-    if (!lines.has(name)) {
-      const fill = html("i"), value = html("b"), words = html("span");
-      lines.set(name, { fill, value, words });
-      box.append(html("div", { class: `line ${name}` }, words, html("div", { class: "track" }, fill), value));
-    }
-    const { fill, value, words } = lines.get(name);
-    fill.style.width = `${100 * share}%`;
-    value.textContent = percent(share);
-    words.textContent = label;
-    fill.parentNode.parentNode.hidden = label === "";
+    const line = $("cost").querySelector(`.${name}`);
+    line.querySelector("span").textContent = label;
+    line.querySelector("i").style.width = `${100 * share}%`;
+    line.querySelector("b").textContent = percent(share);
+    line.hidden = label === "";
   }
   function verdict({ a, b, answer, change: which }) {
     const product = a * b % n;
@@ -115,7 +107,7 @@ addEventListener("DOMContentLoaded", () => {
     if (isIntersecting && screen.stale) redraw(screen, state());
   }), { rootMargin: "200px" });
   const gcd = (x, y) => y ? gcd(y, x % y) : x, classOf = c => hero.classes.findIndex(x => x.d === gcd(c, n));
-  strata.front = { hero, cut, later, whole, classOf };
+  strata.front = { hero, cut, later, classOf };
   strata.screen = (name, draw, setup = () => {}) => {
     const box = $(`${name}-picture`);
     if (!box) return;
@@ -134,7 +126,7 @@ addEventListener("DOMContentLoaded", () => {
     const field = $(key);
     field.oninput = () => field.setCustomValidity("");
     field.onchange = () => {
-      const value = whole(field.value, null);
+      const value = strata.whole(field.value, n);
       field.setCustomValidity(value === null ? `${key} is a number from 0 to ${n - 1}` : "");
       if (value === null) return field.reportValidity();
       smooth = true;
@@ -146,9 +138,7 @@ addEventListener("DOMContentLoaded", () => {
     smooth = true;
     strata.set({ a: 1 + Math.floor(Math.random() * (n - 1)), b: 1 + Math.floor(Math.random() * (n - 1)) });
   };
-  strata.bar(() => null);
-  strata.listen(() => { strata.show(null); later(); });
-  strata.show(null);
+  strata.listen(later);
   let wide = innerWidth;
   addEventListener("resize", () => { if (innerWidth !== wide) { wide = innerWidth; resized = true; later(); } });
   addEventListener("beforeprint", () => { const now = state(); screens.forEach(x => redraw(x, now)); });

@@ -2,7 +2,7 @@
 // Two looks into the network of the front page: the map of its embedding, and its code.
 addEventListener("DOMContentLoaded", () => {
   if (!strata.front) return;
-  const { hero, whole, classOf } = strata.front, { n, classes, powers } = hero;
+  const { hero, classOf } = strata.front, { n, classes, powers } = hero;
   const { svg, html, percent, picture, say, put } = strata.draw, { J, shape, color } = strata.theme, largest = powers.at(-1).q;
 
   // ---- the embedding: one map twice, its plain Fourier transform, one slider ---------------------
@@ -63,7 +63,7 @@ addEventListener("DOMContentLoaded", () => {
   }
   strata.screen("embedding", (box, width, { run }) => {
     if (!run?.pca?.points.length) return;
-    const index = last > 0 ? whole(strata.get("checkpoint"), last, last + 1) : last;
+    const index = last > 0 ? strata.whole(strata.get("checkpoint"), last + 1, last) : last;
     const then = index === last ? run : strata.at(run, index, error => error ? say(box, error.message) : strata.redraw("embedding"));
     if (!then) return say(box, "The checkpoints are being loaded.");
     maps ??= built(box);

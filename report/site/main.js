@@ -3,7 +3,6 @@
 addEventListener("DOMContentLoaded", () => {
   const select = document.getElementById("run"), beside = document.getElementById("beside");
   const views = [...document.querySelectorAll(".view")].map(strata.panel);
-  let run = null;
 
   const KINDS = { transformer: "", mlp: "MLP only, " };
   for (const [into, none] of [[select, null], [beside, "none"]]) {
@@ -24,7 +23,7 @@ addEventListener("DOMContentLoaded", () => {
     } catch (error) { return views.forEach(view => view.nothing(error.message)); }
     if (wanted.join() !== names().join()) return;
     runs.forEach(strata.model.algebra);
-    [run] = runs;
+    const [run] = runs;
     document.documentElement.dataset.run = run.run;
     document.documentElement.toggleAttribute("data-other", run.run !== strata.headline);
     views.forEach(view => view.show(runs));
@@ -35,6 +34,5 @@ addEventListener("DOMContentLoaded", () => {
 
   strata.listen(update);
   strata.theme.dark.addEventListener("change", () => views.forEach(view => view.draw()));
-  strata.bar(() => run);
   update();
 });

@@ -73,9 +73,9 @@ strata.model = (() => {
   }
   // Softmax over a, b and = of the scores of head h.
   function pattern(W, h, a, b) {
-    const s = W.scores[h], equals = s.length - 1, top = Math.max(s[a], s[b], s[equals]);
-    const e = [a, b, equals].map(t => Math.exp(s[t] - top)), sum = e[0] + e[1] + e[2];
-    return e.map(x => x / sum);
+    const s = W.scores[h], top = Math.max(s[a], s[b], s.at(-1));
+    const [to_a, to_b, to_equals] = [s[a], s[b], s.at(-1)].map(x => Math.exp(x - top)), sum = to_a + to_b + to_equals;
+    return [to_a / sum, to_b / sum, to_equals / sum];
   }
   // The residual stream at = after attention; the two embeddings side by side in the MLP-only model.
   function stream(W, a, b) {
@@ -97,13 +97,8 @@ strata.model = (() => {
   }
   const logits = (run, a, b) => forward(weights(run), a, b).logits;
   // n × n maps in algebraic order: f(a, b) of every pair.
-  function map(run, f) {
-    return run.order.map(a => Float32Array.from(run.order, b => f(a, b)));
-  }
-  function attention(run, h) {
-    const W = weights(run), e = W.scores[h].map(s => Math.exp(s - Math.max(...W.scores[h])));
-    return map(run, (a, b) => e[a] / (e[a] + e[b] + e[e.length - 1]));
-  }
+  const map = (run, f) => run.order.map(a => Float32Array.from(run.order, b => f(a, b)));
+  const attention = (run, h) => map(run, (a, b) => pattern(weights(run), h, a, b)[0]);
   // A neuron reads one number from each head and token, so a map costs a few sums a pair.
   function neuron(run, j) {
     const W = weights(run), w = W.W_in[j], bias = W.b_in[j];
@@ -111,17 +106,11 @@ strata.model = (() => {
       const half = W.W_E[0].length, left = W.W_E.map(x => dot(x, w)), right = W.W_E.map(x => dot(x, w, half));
       return map(run, (a, b) => Math.max(0, left[a] + right[b] + bias));
     }
-    const base = dot(W.start, w) + bias, equals = W.W_E.length - 1;
-    const heads = W.scores.map((s, h) => {
-      const top = Math.max(...s);
-      return { e: s.map(x => Math.exp(x - top)), p: W.moved[h].map(x => dot(x, w)) };
-    });
-    return map(run, (a, b) => {
-      let sum = base;
-      for (const { e, p } of heads)
-        sum += (e[a] * p[a] + e[b] * p[b] + e[equals] * p[equals]) / (e[a] + e[b] + e[equals]);
-      return Math.max(0, sum);
-    });
+    const base = dot(W.start, w) + bias, read = W.moved.map(own => own.map(x => dot(x, w)));
+    return map(run, (a, b) => Math.max(0, read.reduce((sum, p, h) => {
+      const [to_a, to_b, to_equals] = pattern(W, h, a, b);
+      return sum + to_a * p[a] + to_b * p[b] + to_equals * p.at(-1);
+    }, base)));
   }
   return { unpack, algebra, tuple, place, classAt, coordinates, sharp, weights, written, pattern, forward, logits, attention,
     neuron, dot, add };

@@ -2,16 +2,17 @@
 // The network with one of its parts changed, as studies/interventions/criteria.md defines the changes. `hero` is what
 // report/code/hero.py writes; the weights are those of the run's page.
 strata.network = (() => {
-  const { dot, add, tuple } = strata.model;
+  const { dot, add, tuple, pattern } = strata.model;
   const mean = rows => rows.reduce((sum, x) => add(sum, x, 1 / rows.length), new Float32Array(rows[0].length));
 
+  // 2π k·t/q of a frequency and a place in lexicographic order.
+  const turn = (k, place, orders) => 2 * Math.PI * tuple(place, orders).reduce((sum, t, j) => sum + k[j] * t / orders[j], 0);
   // Real and imaginary part of Σ_t e^(−2πi k·t/q) x_t over the rows of a class, in its order.
   function component(rows, orders, k) {
     const parts = [new Float32Array(rows[0].length), new Float32Array(rows[0].length)];
     rows.forEach((x, i) => {
-      const turn = 2 * Math.PI * tuple(i, orders).reduce((sum, t, j) => sum + k[j] * t / orders[j], 0);
-      add(parts[0], x, Math.cos(turn));
-      add(parts[1], x, -Math.sin(turn));
+      add(parts[0], x, Math.cos(turn(k, i, orders)));
+      add(parts[1], x, -Math.sin(turn(k, i, orders)));
     });
     return parts;
   }
@@ -48,12 +49,10 @@ strata.network = (() => {
       const own = J.key.map(i => tuple(i + 1, J.orders)), rows = J.elements.map(a => W_E[a]); // the constant is no key
       const middle = mean(rows), parts = own.map(k => component(rows, J.orders, k));
       J.elements.forEach((a, i) => {
-        const x = Float32Array.from(keep ? middle : rows[i]), t = tuple(i, J.orders);
+        const x = Float32Array.from(keep ? middle : rows[i]), size = (keep ? 1 : -1) / rows.length;
         own.forEach((k, f) => {
-          const turn = 2 * Math.PI * t.reduce((sum, u, j) => sum + k[j] * u / J.orders[j], 0);
-          const size = (keep ? 1 : -1) / rows.length;
-          add(x, parts[f][0], size * Math.cos(turn));
-          add(x, parts[f][1], -size * Math.sin(turn));
+          add(x, parts[f][0], size * Math.cos(turn(k, i, J.orders)));
+          add(x, parts[f][1], -size * Math.sin(turn(k, i, J.orders)));
         });
         changed[a] = x;
       });
@@ -62,13 +61,9 @@ strata.network = (() => {
   }
   // What a head writes replaced by its mean over all ordered pairs.
   function withoutHead(W, h, n) {
-    const e = W.scores[h].map(s => Math.exp(s - Math.max(...W.scores[h]))), share = new Float64Array(n + 1);
-    for (let a = 0; a < n; a++) for (let b = 0; b < n; b++) {
-      const sum = e[a] + e[b] + e[n];
-      share[a] += e[a] / sum;
-      share[b] += e[b] / sum;
-      share[n] += e[n] / sum;
-    }
+    const share = new Float64Array(n + 1);
+    for (let a = 0; a < n; a++) for (let b = 0; b < n; b++)
+      pattern(W, h, a, b).forEach((x, i) => { share[[a, b, n][i]] += x; });
     const all = new Float32Array(W.start.length);
     W.moved[h].forEach((x, t) => add(all, x, share[t] / n ** 2));
     return { ...W, moved: W.moved.map((own, i) => i === h ? own.map(() => all) : own) };
@@ -78,8 +73,7 @@ strata.network = (() => {
     const W = strata.model.weights(run);
     if (change.kind === "none") return W;
     if (change.kind === "head") return withoutHead(W, change.head, run.n);
-    const W_E = change.frequencies ? without(run, W.W_E, change)
-      : keys(run, W.W_E, change.kind === "keep");
+    const W_E = change.frequencies ? without(run, W.W_E, change) : keys(run, W.W_E, change.kind === "keep");
     const scores = hero.readers.map(r => W_E.map(x => dot(r.weights, x) + r.constant));
     const found = { ...W, W_E, scores };
     if (W.heads) strata.model.written(found);

@@ -62,11 +62,5 @@ addEventListener("DOMContentLoaded", () => {
     for (const place of document.querySelectorAll(".commit"))
       place.prepend(`in ${commit.slice(0, 12)}${commit.slice(40)}, recorded first by `);
   }
-  // A page without panels has the search alone.
-  if (!document.getElementById("run")) {
-    strata.bar(() => null);
-    strata.listen(() => strata.show(null));
-    strata.show(null);
-  }
   if (strata.section()) document.getElementById(strata.section())?.scrollIntoView();
 });
