@@ -46,7 +46,8 @@ TRAINED = {"train", "studies/dvc.yaml:train"}
 INTERVENED, MEASURES = "studies/interventions/dvc.yaml:", "studies/mechanism/dvc.yaml:"
 SAMPLED = (
     {f"{INTERVENED}{x}" for x in ("interventions", "controls", "on-controls")},
-    *({f"{MEASURES}{x}", f"{MEASURES}{x}-controls"} for x in ("measure", "logits", "embedding")),
+    {f"{MEASURES}describe"},
+    {f"{MEASURES}measure", f"{MEASURES}on-controls"},
 )
 SAMPLE = 1  # stages of each of these sets, and trainings: interventions take two minutes a run
 # All that is never made again, and why.

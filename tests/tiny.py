@@ -32,7 +32,7 @@ EVERY |= {f"{kind}@{RUN}" for kind in OF_A_RUN}
 STUDIES = {
     "studies/dvc.yaml": {"code", "check", *OF_A_RUN, "collect"},
     "studies/interventions/dvc.yaml": {"code", "interventions"},
-    "studies/mechanism/dvc.yaml": {"code", "logits", "embedding"},
+    "studies/mechanism/dvc.yaml": {"code", "describe"},
 }
 STUDIES = {file: stages for file, stages in STUDIES.items() if (ROOT / file).is_file()}
 LISTED: dict[str, dict[str, str]] = {"paper": {RUN: "data"}, "moduli": {MORE: "studies/data"}}

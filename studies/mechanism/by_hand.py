@@ -1,8 +1,9 @@
-"""Transformers made by hand, whose mechanism is known: what criteria.md asks of each.
+"""Models made by hand, whose mechanism is known: what the criteria ask of each.
 
-All know the residues of a and b modulo some numbers Q one by one: attention is uniform and adds up
-rows, and a neuron for each pair {i, j} of residues modulo Q is ReLU(c_i + c_j − 1), or ReLU(c_i −
-1) for i = j, with c_i how many of a and b are i. So any function of ij mod Q can be written.
+Transformers know the residues of a and b modulo some numbers Q one by one: attention is uniform and
+adds up rows, and a neuron for each pair {i, j} of residues modulo Q is ReLU(c_i + c_j − 1), or
+ReLU(c_i − 1) for i = j, with c_i how many of a and b are i. So any function of ij mod Q can be
+written.
 """
 
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from strata.store import Arrays
 from studies.mechanism.code.dictionary import Dictionary, dictionary
 
 WEAK, SMALL = 0.02, 0.1  # of characters that are not key, and of all rows, in the embedding
+APART = 3.0  # so far is a class from another in each of their dimensions
 
 
 class Block(NamedTuple):
@@ -143,3 +145,29 @@ def lookup(n: int, chosen: dict[int, list[int]], rng: np.random.Generator) -> Ar
     table = rng.normal(size=(n, n))
     table[np.arange(n), np.arange(n)] = table.max() + 1
     return network(n, [Block(n, by_class(n, shared(n, chosen)), table)], np.eye(n), np.zeros(n))
+
+
+def mlp_lookup(W_E: np.ndarray) -> Arrays:
+    """An MLP-only model with a neuron for each pair of residues, which votes for its product. It is
+    1 at the rows of the two residues, and off where less than all of both is there."""
+    n, width = len(W_E), max(W_E.shape)
+    i, j = np.divmod(np.arange(n * n), n)
+    W_E = np.pad(W_E, ((0, 0), (0, width - W_E.shape[1])))
+    W_in = np.concatenate([W_E[i], W_E[j]], axis=1).T
+    weights = {
+        "W_E": W_E, "W_in": W_in, "b_in": 1 - (W_in**2).sum(axis=0), "b_U": np.zeros(n),
+        "W_out": np.eye(n, width)[i * j % n], "b_out": np.zeros(width), "W_U": np.eye(width, n),
+    }  # fmt: skip
+    return {name: x.astype(np.float32) for name, x in weights.items()}
+
+
+def class_codes(n: int, shared: bool = True) -> np.ndarray:
+    """For square-free n an embedding by the class of a residue and its residue modulo each prime
+    that does not divide it, so that a class is known as a whole and never as zeros modulo primes.
+    Where not ``shared``, every class keeps its residues in dimensions of its own."""
+    of = [
+        {(d,): APART} | {(0 if shared else d, p, a % p): 1.0 for p in primefactors(n) if a % p}
+        for a, d in enumerate(np.gcd(np.arange(n), n).tolist())
+    ]
+    dimensions = sorted({x for parts in of for x in parts})
+    return np.array([[parts.get(x, 0.0) for x in dimensions] for parts in of])

@@ -11,9 +11,9 @@ from small import weights_of
 from strata import store
 from strata.monoid import classes
 from strata.run import Run
+from studies.mechanism.by_hand import class_codes, mlp_lookup
 from studies.mechanism.code import embedding, main_effects, transport
 from studies.mechanism.code.records import Change, Embedding, KeyKept
-from studies.mechanism.planted_strata import class_codes, lookup
 from studies.params import load
 
 PARAMS = load().accounts.embedding.model_copy(update={"draws": 3})
@@ -115,7 +115,7 @@ def test_primes_need_share_no_directions():
 
 @pytest.mark.parametrize("own", [False, True])
 def test_planted_strata_are_strata(own):
-    found = measured(Run(35, 1, "mlp"), lookup(class_codes(35, shared=not own)))
+    found = measured(Run(35, 1, "mlp"), mlp_lookup(class_codes(35, shared=not own)))
     assert found.within and found.crossing and found.main_effects
     assert found.crossing.success <= 0.2 and found.main_effects.kept < 0.95
     assert found.within.success == (0 if own else 1)
@@ -125,7 +125,7 @@ def test_planted_strata_are_strata(own):
 @pytest.mark.parametrize("which", ["lookup", "random"])
 def test_what_follows_no_account_is_neither(which):
     run = Run(15, 1, "mlp" if which == "lookup" else "")
-    found = measured(run, lookup(np.eye(15)) if which == "lookup" else weights_of(run))
+    found = measured(run, mlp_lookup(np.eye(15)) if which == "lookup" else weights_of(run))
     assert found.within and found.within.success <= 0.2
     assert found.crossing and found.crossing.success <= 0.2
     assert found.E == "neither"

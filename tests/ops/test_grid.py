@@ -181,8 +181,8 @@ def test_runs_are_made_through_the_studies_while_the_controller_is_restarted(
     time.sleep(2)
     cluster.spawn("slurmctld", "-D")
     said = ended(process)
-    assert "train 2 models, run 12 stages of 2 runs" in said and "made: 2 runs" in said
-    of_runs = [f"interventions/dvc.yaml:interventions@{MORE}", f"mechanism/dvc.yaml:logits@{RUN}"]
+    assert "train 2 models, run 10 stages of 2 runs" in said and "made: 2 runs" in said
+    of_runs = [f"interventions/dvc.yaml:interventions@{MORE}", f"mechanism/dvc.yaml:describe@{RUN}"]
     assert not project.dvc("repro", f"metrics@{RUN}")
     assert not project.dvc("repro", *of_runs, project="studies")
     theirs = both.outputs()

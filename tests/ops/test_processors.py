@@ -23,7 +23,7 @@ PROCESSORS = ("EPYC-Rome", "Haswell")  # AMD and Intel, both with AVX2 and witho
 # An analysis of each kind, and tables.
 STAGES = {f"metrics@{RUN}", f"activations@{RUN}", "forward", "tables", "seeds",
           f"studies/interventions/dvc.yaml:interventions@{RUN}",
-          f"studies/mechanism/dvc.yaml:logits@{RUN}"}  # fmt: skip
+          f"studies/mechanism/dvc.yaml:describe@{RUN}"}  # fmt: skip
 
 
 def switches(*names: str) -> dict[str, str]:

@@ -71,30 +71,21 @@ def local(n: int, part: Part) -> Complex[np.ndarray, " n"]:
     return values
 
 
-def label(J: JClass, k: Int[np.ndarray, " r"]) -> Label:
-    """What a frequency of a class is at each prime where it is not zero; the less of ±k.
-
-    >>> label(JClass(165, 3), np.array([1, 7]))
-    (Part(p=5, v=0, k=(1,)), Part(p=11, v=0, k=(7,)))
-    """
-    signs = k, -k % np.array(J.orders)
-    return min(_label(J, [int(x) for x in sign]) for sign in signs)
-
-
-def _label(J: JClass, k: list[int]) -> Label:
-    """What this frequency is at each prime where it is not zero."""
-    kappa, start, parts = factorint(J.n), 0, []
-    for p, power in sorted(factorint(J.m).items()):
-        end = start + len(axes(p**power))
-        if any(k[start:end]):
-            parts.append(Part(p, kappa[p] - power, tuple(k[start:end])))
-        start = end
-    return tuple(parts)
-
-
 def labels(J: JClass, mask: Bool[np.ndarray, " size"]) -> list[Label]:
-    """The key frequencies of a class, one of ±k."""
-    return [label(J, k) for k in frequencies(J.orders)[half(mask, J.orders)]]
+    """The key frequencies of a class, one of ±k: what the less is at each prime where it is not 0.
+
+    >>> labels(JClass(165, 3), (frequencies((4, 10)) == [1, 7]).all(axis=1))
+    [(Part(p=5, v=0, k=(1,)), Part(p=11, v=0, k=(7,)))]
+    """
+    kappa, powers = factorint(J.n), sorted(factorint(J.m).items())
+    ends = np.cumsum([len(axes(p**power)) for p, power in powers])[:-1]
+
+    def label(k: Int[np.ndarray, " r"]) -> Label:
+        parts = zip(powers, np.split(k, ends), strict=True)
+        return tuple(Part(p, kappa[p] - v, tuple(x.tolist())) for (p, v), x in parts if x.any())
+
+    every = frequencies(J.orders)[half(mask, J.orders)]
+    return [min(label(k), label(-k % np.array(J.orders))) for k in every]
 
 
 def of_strata(n: int, key: Masks) -> Characters:

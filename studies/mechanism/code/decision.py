@@ -48,11 +48,6 @@ def side(x: float | None, strata: float, primes: float) -> Side:
     return "primes" if x >= primes else "strata"
 
 
-def side_of(delta: float, levels: LevelsParams) -> Side:
-    """Which account a difference of R² agrees with."""
-    return side(delta, -levels.delta, levels.delta)
-
-
 def described(at: LogitsAtKey, levels: LevelsParams) -> tuple[str, ...]:
     """The descriptions whose R² of held-out products is a large enough share of the ceiling; none
     where too many frequencies are key."""
@@ -85,19 +80,14 @@ def judged(found: Votes, levels: LevelsParams) -> Votes:
     return found._replace(against=against(found, levels))
 
 
-def by_gating(found: Votes, levels: LevelsParams) -> Side:
-    """What gating says: an account if both of its measures do."""
-    one = side(found.gating, levels.strata, levels.primes)
-    other = side(found.balanced, levels.strata, levels.primes)
-    return one if one == other else "between"
-
-
 def verdict(found: Votes, levels: LevelsParams) -> Verdict:
-    """L, the verdict on the logits."""
+    """L, the verdict on the logits. Gating agrees with an account if both of its measures do."""
     if not found.described:
         return "neither"
-    by, delta = by_gating(found, levels), side_of(found.delta, levels)
-    if delta == OPPOSITE.get(by):
+    by: Side = side(found.gating, levels.strata, levels.primes)
+    if side(found.balanced, levels.strata, levels.primes) != by:
+        by = "between"
+    if side(found.delta, -levels.delta, levels.delta) == OPPOSITE.get(by):
         return "disagree"
     needed = {"primes": {"C", "C+"}, "strata": {"S"}, "between": set[str]()}[by]
     return by if needed & {*found.described} else "between"
@@ -112,7 +102,7 @@ def against(found: Votes, levels: LevelsParams) -> tuple[str, ...]:
     speaks = {
         "τ": by_tau == other,
         "cost": primes and found.cost is not None and found.cost >= levels.cost_strata,
-        "C+": side_of(found.delta_plus, levels) == other,
+        "C+": side(found.delta_plus, -levels.delta, levels.delta) == other,
     }
     return tuple(name for name, so in speaks.items() if so)
 

@@ -202,38 +202,30 @@ def distances(R: Float[np.ndarray, "d_mlp n"]) -> Float[np.ndarray, "n n"]:
     return np.sqrt(np.maximum(square, 0) + error) * (1 + gamma(8))
 
 
+def costs(of: Pairs) -> tuple[int, int]:
+    """Multiply-adds of the tables and the scores; and, for each pair, from these to what neurons
+    read and to the logits beside them, softmax as 3 each."""
+    m, n, d = of.before.shape[1], of.n, len(of.weights["W_U"])
+    if not architecture_of(of.weights).attends:
+        return 3 * n * d * m, 0  # two rows added up
+    heads, _, size = of.weights["W_V"].shape
+    tables = 3 * (n + 1) * d * d + heads * n * d * (m + n) + m * d * n
+    return tables + 2 * (n + 1) * heads * size, 2 * heads * (m + n) + 9 * heads
+
+
 def multiply_adds(of: Pairs, r: int) -> int:
     """All that the proof of rank r computes: tables, what neurons read, the singular vectors (Golub
     and Van Loan, Matrix computations, 2013, 8.6), δ, its length and its part in U, and bounds."""
-    m, n, per_pair = of.before.shape[1], of.n, pair_cost(of)
-    fixed = table_cost(of) + 3 * m * n**2 + 10 * n**3 + 2 * n * m * n + 2 * r * m * n
+    m, n, (tables, per_pair) = of.before.shape[1], of.n, costs(of)
+    fixed = tables + 3 * m * n**2 + 10 * n**3 + 2 * n * m * n + 2 * r * m * n
     return fixed + len(of.q) * (per_pair + m + m * r + r * n + n)
-
-
-def table_cost(of: Pairs) -> int:
-    """Of the tables and of the scores."""
-    m, n, d = of.before.shape[1], of.n, len(of.weights["W_U"])
-    if not architecture_of(of.weights).attends:
-        return 3 * n * d * m
-    heads, _, size = of.weights["W_V"].shape
-    return 3 * (n + 1) * d * d + heads * n * d * (m + n) + m * d * n + 2 * (n + 1) * heads * size
-
-
-def pair_cost(of: Pairs) -> int:
-    """From tables to what neurons read and to the logits beside them; softmax as 3 each."""
-    m, n = of.before.shape[1], of.n
-    if not architecture_of(of.weights).attends:
-        return 0  # two rows added up
-    heads = len(of.weights["W_V"])
-    return 2 * heads * (m + n) + 9 * heads
 
 
 def all_logits(of: Pairs) -> int:
     """Multiply-adds of all logits of the same pairs from the same tables, the cheaper way."""
-    m, n, d = of.before.shape[1], of.n, len(of.weights["W_U"])
-    pairs = len(of.q)
-    by_M, by_stream = pairs * m * n, pairs * (m * d + d * n) - m * d * n
-    return table_cost(of) + pairs * pair_cost(of) + min(by_M, by_stream)
+    m, n, d, (tables, per_pair) = of.before.shape[1], of.n, len(of.weights["W_U"]), costs(of)
+    by_M, by_stream = len(of.q) * m * n, len(of.q) * (m * d + d * n) - m * d * n
+    return tables + len(of.q) * per_pair + min(by_M, by_stream)
 
 
 class Proof(NamedTuple):
