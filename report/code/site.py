@@ -34,8 +34,7 @@ def dressed(page: str, root: str, here: str = "") -> str:
     assert parts
     title, style, body = map(Markup, parts.groups())
     colours = Markup("\n").join(x for x in style.splitlines() if ".highlight" in x)
-    shown = {"title": title, "colours": colours, "body": body}
-    return rendered("notebook.html", root, here=here, **shown)
+    return rendered("doc.html", root, here=here, title=title, text=body, colours=colours)
 
 
 def script(name: str, data: Any) -> str:

@@ -20,7 +20,7 @@
     else if (found && front) {
       strata.set({ a: +a, ...b !== null && { b: +b } });
       document.getElementById("top").scrollIntoView();
-    } else if (found && !panels) location.href = `${strata.root}appendix/figures.html#fig03-attn-scores?a=${+a}${b === null ? "" : `&b=${+b}`}`;
+    } else if (found && !panels) location.href = `${strata.root}appendix/figures.html#top?a=${+a}${b === null ? "" : `&b=${+b}`}`;
     else if (!found) strata.set({ find: text.trim() || null });
     else strata.pick(String(+a), b && String(+b));
   }

@@ -28,12 +28,12 @@
       const second = other && r.run === other.run, stroke = front(r) ? css("--ink") : color(moduli.indexOf(`${r.architecture} ${r.n}`));
       chart.line(points, { stroke, "stroke-opacity": front(r) ? 1 : 0.45, "stroke-width": front(r) ? 2.5 : 1,
         "stroke-dasharray": second ? "7 4" : r.architecture === "mlp" ? "2 3" : "none" });
-      if (front(r)) things.push(...points.map(([x, y]) => ({ x: chart.X(x), y: chart.Y(y), text: `${r.run}, epoch ${many(x)}: ${round(y)}` })));
-      else things.push(...points.map(([x, y]) => ({ x: chart.X(x), y: chart.Y(y), text: `${r.run}, epoch ${many(x)}: ${round(y)}. Choose it`,
-        pick: () => strata.set({ run: r.run === strata.headline ? null : r.run }) })));
+      const pick = front(r) ? null : () => strata.set({ run: r.run === strata.headline ? null : r.run });
+      things.push(...points.map(([x, y]) => ({ x: chart.X(x), y: chart.Y(y), pick,
+        text: `${r.run}, epoch ${many(x)}: ${round(y)}${pick ? ". Choose it" : ""}` })));
     }
     scattered(chart, things);
-    const [step] = [run.curve.epoch.at(-1) - (run.curve.epoch.at(-2) ?? 0)];
+    const step = run.curve.epoch.at(-1) - (run.curve.epoch.at(-2) ?? 0);
     slot.say(`Thick: ${reached(run)}${other ? ` Dashed: ${reached(other)}` : ""} Thin: the others of ${all.length} runs. ` +
       `Drawn: one epoch in ${step}.`);
   };

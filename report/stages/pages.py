@@ -121,7 +121,7 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
     for path, html in appendix.written(pages, run, others):
         store.write_text(out / path, html)
     for name, text in docs.items():
-        html = rendered("doc.html", "../", title=text.title, text=text.html)
+        html = rendered("doc.html", "../", title=text.title, text=text.html, colours="")
         store.write_text(out / f"docs/{name}.html", html)
 
 
