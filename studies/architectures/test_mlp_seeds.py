@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from drawing import ROOT, check
 from planted_runs import Key, Studied, found, studied
 from scipy import stats
 
@@ -237,3 +238,18 @@ def test_the_tables_are_written_from_any_number_of_runs(own, tmp_path):
     format.write(made(own), tmp_path)
     for path in (*tmp_path.glob("*.md"), *tmp_path.glob("*.tex")):
         assert "nan" not in path.read_text().lower()
+
+
+FIRST = ["first_train", "first_validation", "stays_validation"]
+
+
+def test_two_models_of_a_seed_are_drawn_where_one_never_generalises(tmp_path, monkeypatch):
+    rows = [
+        (n, 1, model, 10, at, at)
+        for n, at in ((6, None), (15, 30))
+        for model, at in (("transformer", at), ("mlp", 20))
+    ]
+    frame = pd.DataFrame(rows, columns=["n", "seed", "architecture", *FIRST])
+    frame.to_csv(tmp_path / "epochs.csv", index=False)
+    template = ROOT / "studies/architectures/notebooks/first-epochs.ipynb"
+    check(template, {"epochs": str(tmp_path / "epochs.csv")}, tmp_path, monkeypatch)

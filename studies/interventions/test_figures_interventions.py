@@ -1,11 +1,14 @@
 """The figures of the interventions, for any run."""
 
+from math import gcd
+
+import numpy as np
 import pandas as pd
 import pytest
 from drawing import ROOT, RUNS, check, paths, untrained
 
-from strata import store
-from studies.interventions.code import suite
+from strata import monoid, store
+from studies.interventions.code import plots, suite
 from studies.params import load
 
 NOTEBOOKS = ROOT / "studies/interventions/notebooks"
@@ -40,3 +43,16 @@ def test_runs_are_drawn_where_some_do_not_use_a_pattern_or_have_one_prime(tmp_pa
     rows += [(7, heads, 2, 1, 0, 0, 0, 0, 0.1, None) for heads in ("head 0", "all heads")]
     pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "routing.csv", index=False)
     check(OVER_RUNS, {"routing": str(tmp_path / "routing.csv")}, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("n", [2, 12, 30, 49, 180])
+@pytest.mark.parametrize("axis", [None, 2, 3, 7])
+def test_room_above_chance_is_counted_on_the_products_themselves(n, axis):
+    d = [J.d for J in monoid.classes(n)]
+    found = plots.room_above_chance(n, d, axis)
+    for i, j in np.ndindex(found.shape):
+        J = monoid.JClass(n, gcd(d[i] * d[j], n))
+        quotients = {a // J.d for a in J.elements.tolist()}
+        power = max(p for p in (axis**k for k in range(9)) if J.m % p == 0) if axis else J.m
+        chance = 1 / len({u % power for u in quotients})
+        assert found[i, j] == pytest.approx(1 - chance if chance < 1 else 1)

@@ -2,21 +2,20 @@
 
 import runpy
 from math import gcd
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from drawing import ROOT, check
 from handmade import changed, run_metrics
 from small import TRAIN, history_of, measured, split_of, weights_of
 
+from strata import store
 from strata.collected import write_collected
 from strata.measure.metrics import Metrics
 from strata.run import InputError, Run
 from strata.tables import format
 from studies.moduli.code import moduli
-
-ROOT = Path(__file__).parents[2]
 
 
 def untrained(n: int, variant: str = "", **changes) -> Metrics:
@@ -118,3 +117,10 @@ def test_the_stage_takes_moduli_with_a_class_that_is_no_group_alone(tmp_path, mo
 def test_two_runs_of_a_modulus_are_refused(runs):
     with pytest.raises(InputError, match="n27-s1, n36-s1, n27-s1: must be of one run for each n"):
         moduli.tables([*runs, runs[0]])
+
+
+def test_classes_are_drawn_by_their_size(tmp_path, monkeypatch):
+    rows = moduli.classes([run_metrics(n) for n in (121, 180)])
+    store.write_text(tmp_path / "classes.csv", rows.to_csv(index=False))
+    template = ROOT / "studies/moduli/notebooks/extension-sizes.ipynb"
+    check(template, {"classes": str(tmp_path / "classes.csv")}, tmp_path, monkeypatch)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from drawing import check
 from planted_runs import found, studied
@@ -138,3 +139,16 @@ def test_the_digits_of_tables_2_and_3_come_back_from_the_paper_s_weights():
     digits = np.where(frame["unit"] == "share", 3, 0)
     for row, decimals in zip(frame.to_dict("records"), digits, strict=True):
         assert np.isclose(round(row["ours"], decimals), row["paper"], atol=1e-9), row["claim"]
+
+
+def test_classes_are_drawn_where_the_paper_prints_a_value_and_where_not(tmp_path, monkeypatch):
+    columns = ["claim", "unit", "paper", "published", "mean", "low", "high", "min", "max"]
+    rows = [
+        ("J1: key frequencies", "count", 8, 8, 7.6, 6.8, 8.4, 6, 10),
+        ("J5: key frequencies", "count", None, 3, 2.5, 2.1, 2.9, 2, 3),
+        ("J1: R² of the character fit", "share", 0.7, 0.7, 0.8, 0.7, 0.9, 0.6, 0.9),
+    ]
+    pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "classes.csv", index=False)
+    given = {"classes": str(tmp_path / "classes.csv")}
+    template = ROOT / "studies/published/notebooks/published-classes.ipynb"
+    check(template, given, tmp_path, monkeypatch)

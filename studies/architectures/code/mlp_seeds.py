@@ -45,12 +45,13 @@ def tables(
     about = "MLP-only models and transformers of the same seeds"
     rows = statements(pairs, gaps, called, seeds, equal, confidence)
     of_pair = f"{about}: differences of a pair, of R² and FVE in points."
-    known = pairs.dropna(axis=1, how="all").columns
+    known = pairs.dropna(axis=1, how="all")
     unknown = [x for x in pairs if x.startswith(("mixes", "directions")) and x not in known]
-    shown = pairs.drop(columns=unknown)
     return (
         Table("mlp-seeds", f"{about}: what is said.", rows, STATEMENTS),
-        Table("mlp-seeds-pairs", f"{about}, pair by pair.", shown, paired.PAIRS),
+        Table(
+            "mlp-seeds-pairs", f"{about}, pair by pair.", pairs.drop(columns=unknown), paired.PAIRS
+        ),
         Table("mlp-seeds-differences", of_pair, gaps, paired.DIFFERENCES),
     )
 
@@ -256,11 +257,12 @@ def strata(n: int, own: pd.DataFrame, seeds: int, gaps: pd.DataFrame) -> Row:
 
 def accounts_of(moduli: Sequence[int], called: pd.DataFrame | None) -> list[Row]:
     """What the mechanism is called, in the logits, in the embedding and in both."""
-    rows: list[Row] = []
-    for record in () if called is None else called.to_dict("records"):
-        if record["architecture"] == "mlp" and record["n"] in moduli:
-            for name, about in (("L", "logits"), ("E", "embedding"), ("both", "both")):
-                row: Row = {"statement": f"strata or primes, {about}", "n": record["n"]}
-                row |= {"seeds": record["runs"], "said": record[name]}
-                rows.append(row | {"runs_said": record[f"{name}_runs"]})
-    return rows
+    if called is None:
+        return []
+    rows = called.query("architecture == 'mlp' and n in @moduli").to_dict("records")
+    return [
+        {"statement": f"strata or primes, {about}", "n": row["n"], "seeds": row["runs"],
+         "said": row[name], "runs_said": row[f"{name}_runs"]}
+        for row in rows
+        for name, about in (("L", "logits"), ("E", "embedding"), ("both", "both"))
+    ]  # fmt: skip

@@ -19,7 +19,7 @@ from strata.patch.patching import Outcome, Rig
 from strata.patch.routing import Heads, ablated
 from strata.patch.scores import measures, ranges, scores
 from strata.patch.specificity import key_part, row_space
-from studies.interventions.code.records import Change, Draw, HeadChange, Side
+from studies.interventions.code.records import Blocks, Change, Draw, HeadChange, Side
 
 RANKS = (1, 2, 4, 8, 16)
 
@@ -67,12 +67,10 @@ def _patterns(
     subject: Subject, heads: Heads, draws: int, rng: np.random.Generator
 ) -> Iterator[HeadChange]:
     n = subject.rig.n
-    labels, one = np.gcd(np.arange(n), n), np.zeros(n, dtype=np.int64)
-    mean, by_class = (with_block_means(subject, heads, x) for x in (one, labels))
+    mean = with_block_means(subject, heads, np.zeros(n, dtype=np.int64))
     yield _changed(subject, "pattern", heads, mean, blocks="mean")
-    yield _changed(subject, "pattern", heads, by_class, blocks="class")
-    shuffled = [with_block_means(subject, heads, rng.permutation(labels)) for _ in range(draws)]
-    yield _drawn(subject, "pattern", heads, shuffled, blocks="shuffled")
+    labels = np.gcd(np.arange(n), n)
+    yield from _blocks(subject, heads, labels, ("class", "shuffled"), draws, rng)
 
 
 def _residues(
@@ -81,12 +79,21 @@ def _residues(
     """Blocks by residues modulo each prime power q of n, and by shuffled ones; not where q = n, for
     a block is then one pair."""
     n = subject.rig.n
+    names: tuple[Blocks, Blocks] = ("residues", "residues shuffled")
     for q in (p**k for p, k in sorted(factorint(n).items()) if p**k < n):
         labels = np.arange(n) % q
-        own = with_block_means(subject, heads, labels)
-        yield _changed(subject, "pattern", heads, own, blocks="residues", modulus=q)
-        shuffled = [with_block_means(subject, heads, rng.permutation(labels)) for _ in range(draws)]
-        yield _drawn(subject, "pattern", heads, shuffled, blocks="residues shuffled", modulus=q)
+        yield from _blocks(subject, heads, labels, names, draws, rng, modulus=q)
+
+
+def _blocks(
+    subject: Subject, heads: Heads, labels: Int[np.ndarray, " n"], names: tuple[Blocks, Blocks],
+    draws: int, rng: np.random.Generator, **more: int,
+) -> Iterator[HeadChange]:  # fmt: skip
+    """Blocks by labels of the residues, and by the same ones shuffled."""
+    own = with_block_means(subject, heads, labels)
+    yield _changed(subject, "pattern", heads, own, blocks=names[0], **more)
+    shuffled = [with_block_means(subject, heads, rng.permutation(labels)) for _ in range(draws)]
+    yield _drawn(subject, "pattern", heads, shuffled, blocks=names[1], **more)
 
 
 def _circuits(

@@ -19,18 +19,12 @@ TESTS = {
     "alone": ("heads alone", "alone: each head for one prime"),
     "group": ("as a group", "as a group: the heads of each prime"),
 }
-HEADS = {
-    f"{name}{suffix}": Column(
-        f"{words}{', 0 = always 0' if suffix else ''}",
-        of(f"{name}{suffix}", f"{name}_of{suffix}"), "l",
-    )
-    for suffix in SCALES
-    for name, (words, _) in TESTS.items()
-}  # fmt: skip
-HEADS |= {
-    f"put{suffix}": Column(f"with a margin{', 0 = always 0' if suffix else ''}", align="l")
-    for suffix in SCALES
-}
+HEADS: dict[str, Column] = {}
+for suffix, zero in {"": "", "_zero": ", 0 = always 0"}.items():
+    HEADS[f"put{suffix}"] = Column(f"with a margin{zero}", align="l")
+    for name, (words, _) in TESTS.items():
+        counts = of(f"{name}{suffix}", f"{name}_of{suffix}")
+        HEADS[f"{name}{suffix}"] = Column(f"{words}{zero}", counts, "l")
 
 
 def tables(

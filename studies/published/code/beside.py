@@ -5,8 +5,8 @@ A row has the number of the published weights, the spread of it over the transfo
 modulus that generalise, and where it lies among them. What no study has measured is no row.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -90,22 +90,21 @@ def beside(found: pd.DataFrame, names: Sequence[str], grid: GridParams) -> pd.Da
     verdicts = keys["unit"] == VERDICT
     rows = []
     for of, measure, unit in keys.assign(of=keys["of"].mask(verdicts, "")).drop_duplicates().values:
-        row: dict[str, Any] = {"measure": f"{of}: {measure}" if of else measure, "unit": unit}
+        row = {"measure": f"{of}: {measure}" if of else measure, "unit": unit, "given": True}
         if unit == VERDICT:
             words = results.verdicts(of_runs, measure)
             others = [words[x] for x in names[1:] if x in words]
-            row |= {"given": True, "word": words.get(names[0], ""), "runs": len(others)}
-            counts = pd.Series(others, dtype=str).value_counts().to_dict()
-            said = sorted(counts.items(), key=lambda x: (-x[1], x[0]))
+            said = sorted(Counter(others).items(), key=lambda x: (-x[1], x[0]))
+            row |= {"word": words.get(names[0], ""), "runs": len(others)}
             row |= {"words": "; ".join(f"{count} {word}" for word, count in said)}
             row |= {"among": bool(said) or None}
         else:
             values = results.numbers(of_runs, measure, of)
             others = [values[x] for x in names[1:] if x in values]
-            row |= {"given": True, "word": "", "published": values[names[0]], "words": ""}
-            row |= {k: x for k, x in spread(others, grid, unit).items() if k != "std"}
             where = place("=", values[names[0]], np.array(others), unit)["verdict"]
-            row |= {"place": where, "among": where and True, "values": " ".join(map(str, others))}
+            row |= {"word": "", "words": "", "published": values[names[0]], "place": where}
+            row |= spread(others, grid, unit)
+            row |= {"among": where and True, "values": " ".join(map(str, others))}
         rows.append(row)
     columns = ["measure", "unit", "given", "published", "word", "runs", "mean", "low", "high"]
     columns += ["min", "max", "among", "place", "words", "values"]
@@ -130,16 +129,15 @@ def criteria(found: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     rows = []
     mine = found.query("run == @names[0] and measure == 'cases'")
     for criterion in mine["of"]:
-        of = {
-            x: results.numbers(found, x, criterion) for x in ("value", "against", "held", "cases")
-        }
         passed = results.truths(found, "passed", criterion)
+        value, *of = (
+            results.numbers(found, x, criterion) for x in ("value", "against", "held", "cases")
+        )
         others = [x for x in names[1:] if x in passed]
-        values = pd.Series([of["value"][x] for x in others], dtype=float)
-        row: dict[str, Any] = {"criterion": criterion, "passed": passed.get(names[0])}
-        row |= {name: x.get(names[0]) for name, x in of.items()}
-        row |= {"runs": len(others), "passes": sum(passed[x] for x in others)}
-        rows.append(row | {"mean": values.mean(), "min": values.min(), "max": values.max()})
+        values = pd.Series([value[x] for x in others], dtype=float)
+        row = (criterion, *(x.get(names[0]) for x in (value, *of, passed)))
+        row += (len(others), sum(passed[x] for x in others))
+        rows.append((*row, values.mean(), values.min(), values.max()))
     columns = ["criterion", "value", "against", "held", "cases", "passed", "runs", "passes"]
     frame = pd.DataFrame(rows, columns=[*columns, "mean", "min", "max"])
     frame["held"] = frame["held"].where(frame["cases"] > 0)
