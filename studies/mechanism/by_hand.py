@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from sympy.ntheory import primefactors
 
+from strata.architecture import TABLE, ArchitectureName
 from strata.measure.fourier import conjugate
 from strata.monoid import JClass, axis_primes, chi, classes, frequencies
 from strata.patch.projections import Masks
@@ -145,6 +146,15 @@ def lookup(n: int, chosen: dict[int, list[int]], rng: np.random.Generator) -> Ar
     table = rng.normal(size=(n, n))
     table[np.arange(n), np.arange(n)] = table.max() + 1
     return network(n, [Block(n, by_class(n, shared(n, chosen)), table)], np.eye(n), np.zeros(n))
+
+
+def random(n: int, kind: ArchitectureName, seed: int = 0, size: float = 1.0) -> Arrays:
+    """A small network of this kind with random weights."""
+    rng, shapes = np.random.default_rng(seed), TABLE[kind].sizes(n, 8, 2, 12)
+    return {
+        name: (size * rng.normal(size=shape) / np.sqrt(shape[0])).astype(np.float32)
+        for name, shape in shapes.items()
+    }
 
 
 def mlp_lookup(W_E: np.ndarray) -> Arrays:

@@ -15,6 +15,7 @@ from studies.mechanism.code.logits import Profiles
 from studies.mechanism.code.records import Logits, Part
 
 ACCOUNTS = params.load(ROOT).accounts
+SETTINGS = params.LogitsSettings(**ACCOUNTS.logits.model_dump(), key_threshold=0.5)
 SHARED = {
     15: {3: [1], 5: [1]},
     35: {5: [1], 7: [1]},
@@ -95,7 +96,7 @@ def recorded(found: Profiles, keys, run="n15-s1") -> Logits:
     return Logits(
         run=run, n=found.n, architecture="transformer", finite=True,
         ceiling=found.ceiling(np.ones(found.n, dtype=bool)),
-        at=logits.at_key(found, keys, ACCOUNTS.logits),
+        at=logits.at_key(found, keys, SETTINGS),
     )  # fmt: skip
 
 

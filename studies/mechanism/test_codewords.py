@@ -29,12 +29,6 @@ def test_predictions_are_distances():
     assert np.allclose(codewords.predicted(values, G.T @ G), expected)
 
 
-def test_packing_keeps_the_matrix_and_its_norm():
-    M = by_hand.gram(5, np.random.default_rng(0))
-    assert np.linalg.norm(codewords.packed(M)) == pytest.approx(np.linalg.norm(M))
-    assert np.allclose(codewords.unpacked(codewords.packed(M), 5), M)
-
-
 def test_the_problem_is_the_squared_error():
     use, rng = functions(), np.random.default_rng(0)
     y, M = of(rng.normal(size=(105, 105))), by_hand.gram(use.count, rng)

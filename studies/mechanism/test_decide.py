@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from strata import results, store
-from strata.architecture import TABLE
 from studies.mechanism import by_hand
 from studies.mechanism.code import decide, measures
 from studies.mechanism.code.decide import FAILS, HOLDS, UNDECIDED, Row
@@ -50,10 +49,8 @@ def test_every_number_that_a_statement_rests_on_is_measured(settings):
 @pytest.mark.parametrize("kind", ["transformer", "mlp"])
 @pytest.mark.parametrize("n", [5, 8, 12])
 def test_any_model_of_any_modulus_can_be_measured(n, kind, settings):
-    rng = np.random.default_rng(0)
-    shapes = TABLE[kind].sizes(n, 8, 2, 12)
-    weights = {k: rng.normal(size=shape).astype(np.float32) for k, shape in shapes.items()}
-    found = [row for row in measures.measure(weights, n, settings) if row.unit == "verdict"]
+    every = measures.measure(by_hand.random(n, kind), n, settings)
+    found = [row for row in every if row.unit == "verdict"]
     assert [row.of for row in found] == [*decide.RULES, "gated characters", "proof"]
 
 
@@ -102,8 +99,7 @@ def test_the_stage_writes_one_long_table(tmp_path, settings):
         "d_model": 8, "n_heads": 2, "d_mlp": 12, "epochs": 1, "lr": 1e-3, "weight_decay": 1.0,
         "beta1": 0.9, "beta2": 0.98, "eps": 1e-8, "validate_every": 1,
     }  # fmt: skip
-    rng, shapes = np.random.default_rng(0), TABLE["transformer"].sizes(6, 8, 2, 12)
-    weights = {k: rng.normal(size=shape).astype(np.float32) for k, shape in shapes.items()}
+    weights = by_hand.random(6, "transformer")
     record = {"run": "n6-s1", "train": train}
     (tmp_path / "weights").write_bytes(store.tensors_bytes(weights, record))
     store.write_json(tmp_path / "settings", settings)

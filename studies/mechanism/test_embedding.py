@@ -14,14 +14,15 @@ from strata.run import Run
 from studies.mechanism.by_hand import class_codes, mlp_lookup
 from studies.mechanism.code import embedding, main_effects, transport
 from studies.mechanism.code.records import Change, Embedding, KeyKept
-from studies.params import load
+from studies.params import EmbeddingSettings, load
 
-PARAMS = load().accounts.embedding.model_copy(update={"draws": 3})
-LEVELS = PARAMS.levels
+OWN = load().accounts.embedding.model_dump() | {"draws": 3, "key_threshold": 0.5}
+SETTINGS = EmbeddingSettings.model_validate(OWN)
+LEVELS = SETTINGS.levels
 
 
 def measured(run: Run, weights: dict[str, np.ndarray]) -> Embedding:
-    return embedding.measure(run, weights, PARAMS, 0.5)
+    return embedding.measure(run, weights, SETTINGS)
 
 
 @pytest.fixture(scope="module")

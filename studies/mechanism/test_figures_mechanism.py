@@ -9,13 +9,14 @@ from studies.mechanism.code import logits, measures, pairs, tables_accounts
 from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.tables_accounts import Case
 from studies.mechanism.stages import picture
-from studies.params import load
+from studies.params import LogitsSettings, load
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
 def test_the_two_accounts_are_drawn_for_any_run_even_untrained(run, tmp_path, monkeypatch):
     made, accounts = untrained(run, tmp_path), load(ROOT).accounts
-    found = logits.measure(run, store.read_weights(made["weights"], run), accounts.logits, 0.5)
+    settings = LogitsSettings(**accounts.logits.model_dump(), key_threshold=0.5)
+    found = logits.measure(run, store.read_weights(made["weights"], run), settings)
     about = {"run": str(run), "n": run.n, "architecture": found.architecture}
     case = Case(found, Embedding(**about, finite=True), generalised=False)
     rows = tables_accounts.measures({str(run): case}, accounts.levels)

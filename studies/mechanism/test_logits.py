@@ -14,7 +14,7 @@ from studies.mechanism.code import decision, descriptions, logits
 from studies.mechanism.code.characters import local
 from studies.mechanism.code.descriptions import class_indicators
 from studies.mechanism.planted_logits import (
-    ACCOUNTS,
+    SETTINGS,
     class_table,
     class_waves,
     measured,
@@ -180,14 +180,12 @@ def test_the_cost_of_sharing_is_that_of_least_squares_inside_classes():
 def test_a_network_is_described_by_the_sums_of_its_logits():
     run = Run(6, 1)
     weights = weights_of(run)
-    found: Any = logits.measure(run, weights, ACCOUNTS.logits, 0.5)
+    found: Any = logits.measure(run, weights, SETTINGS)
     a, b = np.divmod(np.arange(36), 6)
     z = activations.forward(weights, a, b).logits.astype(float)
     z -= z.mean(axis=1, keepdims=True)
     y = np.array([z[a * b % 6 == q].mean(axis=0) for q in range(6)])
     left = sum(((z[a * b % 6 == q] - y[q]) ** 2).sum() for q in range(6))
     assert np.isclose(found.ceiling, 1 - left / (z**2).sum(), atol=1e-6)
-    diverged = logits.measure(
-        run, weights | {"b_U": np.full(6, np.nan, np.float32)}, ACCOUNTS.logits, 0.5
-    )
+    diverged = logits.measure(run, weights | {"b_U": np.full(6, np.nan, np.float32)}, SETTINGS)
     assert not diverged.finite and not diverged.at

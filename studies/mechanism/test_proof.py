@@ -11,15 +11,6 @@ from studies.mechanism.code.pairs import all_pairs
 LONG = np.longdouble
 
 
-def random_weights(n, kind, seed, size=1.0):
-    rng = np.random.default_rng(seed)
-    shapes = TABLE[kind].sizes(n, 8, 2, 12)
-    return {
-        name: (size * rng.normal(size=shape) / np.sqrt(shape[0])).astype(np.float32)
-        for name, shape in shapes.items()
-    }
-
-
 def trained_like(n, noise, seed=0):
     """A nearest code made by hand, with noise on every weight."""
     rng = np.random.default_rng(seed)
@@ -58,9 +49,9 @@ def margins(weights, n, a, b):
 
 
 MODELS = {
-    **{f"{kind} {n} {seed}": (random_weights(n, kind, seed), n)
+    **{f"{kind} {n} {seed}": (by_hand.random(n, kind, seed), n)
        for kind in TABLE for n, seed in ((4, 0), (6, 1), (12, 2), (15, 3))},
-    "large weights": (random_weights(15, "transformer", 4, 5.0), 15),
+    "large weights": (by_hand.random(15, "transformer", 4, 5.0), 15),
     "trained-like": (trained_like(15, 0.01), 15),
     "trained-like, 35": (trained_like(35, 0.003), 35),
 }  # fmt: skip
@@ -92,7 +83,7 @@ def test_so_it_is_around_any_centre():
 
 def test_no_bound_is_above_the_margin_where_rounding_is_all_there_is():
     """Two candidates with one column have one logit: nothing may be proven of them."""
-    weights, n = random_weights(6, "transformer", 0), 6
+    weights, n = by_hand.random(6, "transformer", 0), 6
     weights["W_U"][:, 1] = weights["W_U"][:, 0]
     weights["b_U"][1] = weights["b_U"][0]
     of = all_pairs(weights, n)

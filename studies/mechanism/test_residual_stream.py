@@ -46,9 +46,7 @@ def test_the_code_suffices_and_is_needed(made):
 def test_a_change_elsewhere_has_the_size_of_what_is_removed(made):
     x = made[2]
     C = residual.outside(x.D, np.random.default_rng(0))
-    assert C is not None
     assert np.allclose(C.T @ C, np.eye(C.shape[1])) and np.allclose(C.T @ x.D, 0)
-    assert residual.outside(np.eye(5)[:, :3], np.random.default_rng(0)) is None
 
 
 def test_moving_one_prime_moves_the_answer(made):

@@ -17,34 +17,30 @@ from strata.store import Arrays
 from studies.mechanism.code import main_effects as effects
 from studies.mechanism.code import transport
 from studies.mechanism.code.records import Change, Embedding, EmbeddingVerdict, KeyKept, MainEffects
-from studies.params import EmbeddingLevels, EmbeddingParams
+from studies.params import EmbeddingLevels, EmbeddingSettings
 
 
 def measure(
-    run: Run,
-    weights: Arrays,
-    params: EmbeddingParams,
-    threshold: float,
-    key: Arrays | None = None,
+    run: Run, weights: Arrays, settings: EmbeddingSettings, key: Arrays | None = None
 ) -> Embedding:
-    """All of section 2 on a run. ``threshold`` is that of its key frequencies, which are those of
-    its own embedding or of that in the weights ``key``."""
+    """All of section 2 on a run. Its key frequencies are those of its own embedding or of that in
+    the weights ``key``."""
     about: dict[str, Any] = {"run": str(run), "n": run.n}
     about |= {"architecture": architecture_of(weights).name}
     if not all(np.isfinite(x).all() for x in weights.values()):
         return Embedding(**about, finite=False)
     rig = patching.rig(weights, run.n)
-    masks = projections.keys((key or weights)["W_E"][: run.n], run.n, threshold)
+    masks = projections.keys((key or weights)["W_E"][: run.n], run.n, settings.key_threshold)
     # Each test has draws of its own.
-    of_key, of_effects = (np.random.default_rng([params.seed, run.n, i]) for i in (1, 2))
-    within, crossing = transport.changes(rig, params.residues, params.seed)
+    of_key, of_effects = (np.random.default_rng([settings.seed, run.n, i]) for i in (1, 2))
+    within, crossing = transport.changes(rig, settings.residues, settings.seed)
     found = {
-        "main_effects": main_effects(rig, params.draws, of_effects),
-        "key_kept": key_kept(rig, masks, params.draws, of_key),
+        "main_effects": main_effects(rig, settings.draws, of_effects),
+        "key_kept": key_kept(rig, masks, settings.draws, of_key),
         "within": within,
         "crossing": crossing,
     }
-    return Embedding(**about, finite=True, E=verdict(params.levels, **found), **found)
+    return Embedding(**about, finite=True, E=verdict(settings.levels, **found), **found)
 
 
 def main_effects(rig: Rig, draws: int, rng: np.random.Generator) -> MainEffects:

@@ -20,7 +20,7 @@ from strata.task import operation
 from studies.mechanism.code import gating
 from studies.mechanism.code.descriptions import Description, describe, fit, held_out, weights_of
 from studies.mechanism.code.records import Logits, LogitsAtKey
-from studies.params import LogitsParams
+from studies.params import LogitsParams, LogitsSettings
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def profiles(logits: Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]], n: int
 
 
 def measure(
-    run: Run, weights: Arrays, params: LogitsParams, threshold: float, key: Arrays | None = None
+    run: Run, weights: Arrays, settings: LogitsSettings, key: Arrays | None = None
 ) -> Logits:
     """Both descriptions of a run; of a run that diverged, that it did.
 
@@ -78,9 +78,9 @@ def measure(
     found = profiles(((a, b, x.logits) for a, b, x in blocks(weights, n)), n)
     if not 0 < found.total < np.inf:
         return diverged
-    masks = keys((key or weights)["W_E"][:n], n, threshold)
+    masks = keys((key or weights)["W_E"][:n], n, settings.key_threshold)
     ceiling = found.ceiling(np.ones(n, dtype=bool))
-    return Logits(**about, finite=True, ceiling=ceiling, at=at_key(found, masks, params))
+    return Logits(**about, finite=True, ceiling=ceiling, at=at_key(found, masks, settings))
 
 
 def at_key(found: Profiles, key: Masks, params: LogitsParams) -> LogitsAtKey:

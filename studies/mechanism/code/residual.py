@@ -42,10 +42,8 @@ def stream(of: Pairs, use: Dictionary) -> Stream:
 
 def outside(
     D: Float[np.ndarray, "d_model dim"], rng: np.random.Generator
-) -> Float[np.ndarray, "d_model dim"] | None:
-    """As many random orthonormal directions orthogonal to D; None where there is no room."""
-    if 2 * D.shape[1] > len(D):
-        return None
+) -> Float[np.ndarray, "d_model dim"]:
+    """As many random orthonormal directions orthogonal to D, which must leave room for them."""
     random = rng.normal(size=D.shape)
     return np.linalg.qr(random - D @ (D.T @ random))[0]
 
@@ -61,18 +59,17 @@ def kept(
     total, own = (float(of.count @ (y**2).sum(axis=1)) for y in (deviation, inside))
     top = np.linalg.eigh((deviation.T * of.count) @ deviation)[1][:, ::-1][:, : D.shape[1]]
     on_top = (deviation @ top) @ top.T
-    elsewhere, others = [], []
-    for C in (outside(D, rng) for _ in range(draws)):
-        if C is not None:
-            part = deviation @ C
-            scale = np.sqrt(own / max(float(of.count @ (part**2).sum(axis=1)), 1e-300))
-            elsewhere.append(of.changed(of.residual - inside @ C.T))
-            others.append(of.changed(x.mean + scale * part @ C.T))
+    elsewhere, others, room = 0.0, 0.0, 2 * D.shape[1] <= len(D)
+    for C in (outside(D, rng) for _ in range(draws if room else 0)):
+        part = deviation @ C
+        scale = np.sqrt(own / max(float(of.count @ (part**2).sum(axis=1)), 1e-300))
+        elsewhere += of.changed(of.residual - inside @ C.T)
+        others += of.changed(x.mean + scale * part @ C.T)
     changed = {
         "keep": of.changed(x.mean + inside @ D.T),
         "remove": of.changed(of.residual - inside @ D.T),
-        "equal size elsewhere": sum(elsewhere) / len(elsewhere) if elsewhere else nan,
-        "keep others": sum(others) / len(others) if others else nan,
+        "equal size elsewhere": elsewhere / draws if room else nan,
+        "keep others": others / draws if room else nan,
         "keep principal components": of.changed(x.mean + on_top),
         "remove principal components": of.changed(of.residual - on_top),
     }

@@ -6,6 +6,7 @@ Definitions and criteria: criteria-primes.md, section 2.3.
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float, Int
 from sympy.ntheory import divisors
 
@@ -87,47 +88,40 @@ def hits(rig: Rig, hybrids: Hybrids, expected: Predictions) -> Float[np.ndarray,
     return found
 
 
-def measured(rig: Rig, to: Targets, rng: np.random.Generator) -> list[tuple[bool, Change]]:
-    """Success by kind of change, by the classes of a and of a′: whether they are one, and the means
-    over its trials."""
-    W_E = rig.weights["W_E"][: rig.n]
+def measured(rig: Rig, Q: int, most: int, seed: int) -> pd.DataFrame:
+    """What comes of changes modulo Q: means over the trials of each kind, by the classes of a and
+    of a′."""
+    rng, W_E = np.random.default_rng([seed, rig.n, Q]), rig.weights["W_E"][: rig.n]
+    to = targets(rig.n, Q, drawn(Q, most, rng))
     hybrids = transported(W_E, to)
     expected = predictions(hybrids, rig.n, exact=True)
-    if not expected.counts.any():
-        return []
-    values = {
+    i, _ = np.nonzero(expected.counts)
+    trials = pd.DataFrame({
+        "source": np.gcd(to.a, rig.n)[i],
+        "target": np.gcd(to.acts_as, rig.n)[i],
         "success": hits(rig, hybrids, expected),
         "random": hits(rig, norm_matched(hybrids, W_E, rng), expected),
         "chance": expected.chance[expected.counts],
-    }
-    i, _ = np.nonzero(expected.counts)
-    source, target = np.gcd(to.a, rig.n)[i], np.gcd(to.acts_as, rig.n)[i]
-    found = []
-    for d, e in sorted({*zip(source.tolist(), target.tolist(), strict=True)}):
-        here = (source == d) & (target == e)
-        means = {name: short(x[here].mean()) for name, x in values.items()}
-        found.append((d == e, Change(**means)))
-    return found
+    })  # fmt: skip
+    means = pd.DataFrame(trials.groupby(["source", "target"]).mean())
+    return means.map(short).reset_index()
 
 
 def changes(rig: Rig, most: int, seed: int) -> tuple[Change | None, Change | None]:
     """Changes that leave the class, and so the p-adic valuation, as it is, and changes to another
-    class; None where n is a prime power, as no class can show it.
+    class, with equal weight of each kind; None where n is a prime power, as no class can show it.
 
     ``most``: modulo a larger Q not all residues are tried.
     """
-    kinds = []
-    for Q in prime_powers(rig.n):
-        if rig.n > Q:
-            rng = np.random.default_rng([seed, rig.n, Q])
-            kinds += measured(rig, targets(rig.n, Q, drawn(Q, most, rng)), rng)
-    within, crossing = ([x for same, x in kinds if same == wanted] for wanted in (True, False))
-    return mean(within), mean(crossing)
-
-
-def mean(kinds: list[Change]) -> Change | None:
-    """The mean over kinds, each with equal weight; None of none."""
+    kinds = [measured(rig, Q, most, seed) for Q in prime_powers(rig.n) if rig.n > Q]
     if not kinds:
-        return None
-    names = Change.model_fields
-    return Change(**{name: short(np.mean([getattr(x, name) for x in kinds])) for name in names})
+        return None, None
+    every = pd.concat(kinds)
+    inside = every["source"] == every["target"]
+    return mean(every.loc[inside]), mean(every.loc[~inside])
+
+
+def mean(kinds: pd.DataFrame) -> Change | None:
+    """The mean over kinds, each with equal weight; None of none."""
+    means = {name: short(kinds[name].mean()) for name in Change.model_fields}
+    return Change(**means) if len(kinds) else None

@@ -13,14 +13,11 @@ from studies.params import EmbeddingSettings, LogitsSettings
 
 def main(kind: str, name: str, settings: str, weights_path: str, out: str, *others: str) -> None:
     run = Run.parse(name)
-    weights = store.read_weights(weights_path, run)
-    key = store.read_weights(others[0], run) if others else None
+    weights, *key = (store.read_weights(path, run) for path in (weights_path, *others))
     if kind == "logits":
-        of_logits = store.read_model(settings, LogitsSettings)
-        found = logits.measure(run, weights, of_logits, of_logits.key_threshold, key)
+        found = logits.measure(run, weights, store.read_model(settings, LogitsSettings), *key)
     else:
-        of_rows = store.read_model(settings, EmbeddingSettings)
-        found = embedding.measure(run, weights, of_rows, of_rows.key_threshold, key)
+        found = embedding.measure(run, weights, store.read_model(settings, EmbeddingSettings), *key)
     # One line: the matrices of coefficients indented would be half as large again.
     store.write_json(out, found, indent=None)
 
