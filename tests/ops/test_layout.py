@@ -21,8 +21,8 @@ SCIENCE += [ROOT / f"src/strata/{x}.py" for x in ("monoid", "task", "train/train
 
 
 def scripts(stage: dict) -> list[str]:
-    """The scripts that a stage runs."""
-    return re.findall(r"(?:[\w-]+/)*stages/\w+\.py", str(stage["cmd"]))
+    """The scripts that a stage runs, each once."""
+    return list(dict.fromkeys(re.findall(r"(?:[\w-]+/)*stages/\w+\.py", str(stage["cmd"]))))
 
 
 def runs(stage: dict) -> list[str]:
