@@ -77,12 +77,13 @@ TIMES = N | CLASS | {
 
 def of_times(found: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
     """One row for each class of two elements or more; composite classes name their factors."""
-    rows = []
-    for n, by_measure in found.items():
-        for J in (J for J in classes(n) if len(J) > 1):
-            row: Json = {"n": n, "d": J.d, "size": len(J)}
-            row["made_of"] = " x ".join(f"J{d}" for d in order.factors(J))
-            rows.append(row | {measure: own.get(J.d) for measure, own in by_measure.items()})
+    rows = [
+        (n, J.d, len(J), " x ".join(f"J{d}" for d in order.factors(J)),
+         *(by_measure[name].get(J.d) for name in MEASURES))
+        for n, by_measure in found.items()
+        for J in classes(n)
+        if len(J) > 1
+    ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["n", "d", "size", "made_of", *MEASURES])
     return frame.astype(dict.fromkeys(MEASURES, "Int64"))
 
@@ -161,12 +162,13 @@ def of_order(
         if name == "epoch_fve_above":
             at[LINE] = line
     rows = []
+    groups: dict[int | None, list[int]] = {n: [n] for n in found}
+    if len(found) > 1:
+        groups[None] = list(found)
     for label, times in at.items():
-        for some in [*([n] for n in found), list(found)]:
-            row = _order({n: times[n] for n in some}, params)
-            rows.append({"n": some[0] if len(some) == 1 else None, "measure": label} | row)
-    if len(found) == 1:
-        rows = rows[::2]  # one modulus is all of them
+        for n, some in groups.items():
+            row = _order({x: times[x] for x in some}, params)
+            rows.append({"n": n, "measure": label} | row)
     return pd.DataFrame(rows).astype({"n": "Int64"})
 
 
@@ -218,13 +220,7 @@ ORIGINS = RUN | {
 def of_origins(origins: Mapping[Run, tuple[Receipt, Environment]]) -> pd.DataFrame:
     """The machines of the checkpoints and of the run, and whether both ended in the same bytes."""
     rows = [
-        {
-            "run": str(run),
-            "checkpoints": len(origin.epochs),
-            "checkpoints_machine": origin.environment.words(),
-            "train_machine": environment.words(),
-            "identical": origin.identical,
-        }
-        for run, (origin, environment) in origins.items()
+        (str(run), len(x.epochs), x.environment.words(), environment.words(), x.identical)
+        for run, (x, environment) in origins.items()
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=[*ORIGINS])

@@ -23,26 +23,17 @@ def main(folder: str, measured: str, kept: str, trained: str, *names: str) -> No
     runs = [Run.parse(name) for name in names]
     params = section("params.yaml", "grid", GridParams)
     thresholds = section("studies/params.yaml", "dynamics", DynamicsParams)
-    frames = {run: table.read(Path(measured, f"{run}.parquet")) for run in runs}
-    origins = {
-        run: (
-            store.read_model(Path(kept, f"{run}.json"), Receipt),
-            environment.read(Path(trained, f"{run}/environment.json")),
-        )
-        for run in runs
-    }
-    for run, frame in frames.items():
-        history = store.read_history(Path(trained, f"{run}/history.parquet"))
-        if origins[run][0].identical and (fault := held.fault(frame, history)):
+    frames, origins, ends = {}, {}, {}
+    for run in runs:
+        own, frame = Path(trained, str(run)), table.read(Path(measured, f"{run}.parquet"))
+        receipt = store.read_model(Path(kept, f"{run}.json"), Receipt)
+        history = store.read_history(own / "history.parquet")
+        if receipt.identical and (fault := held.fault(frame, history)):
             raise InputError(f"{run}: {fault}")
-    ends = {
-        run: (
-            network.initial(run, train)["W_E"][: run.n].numpy(),
-            weights["W_E"][: run.n],
-        )
-        for run in runs
-        for weights, train in [store.read_trained(Path(trained, f"{run}/weights.safetensors"), run)]
-    }
+        weights, train = store.read_trained(own / "weights.safetensors", run)
+        first = network.initial(run, train)["W_E"][: run.n].numpy()
+        frames[run], ends[run] = frame, (first, weights["W_E"][: run.n])
+        origins[run] = receipt, environment.read(own / "environment.json")
     format.write(dynamics.tables(frames, origins, ends, params, thresholds), folder)
 
 
