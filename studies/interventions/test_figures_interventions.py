@@ -9,7 +9,7 @@ from drawing import ROOT, RUNS, check, paths, untrained
 
 from strata import monoid, store
 from studies.interventions.code import plots, suite
-from studies.params import load
+from studies.params import InterventionsSettings
 
 NOTEBOOKS = ROOT / "studies/interventions/notebooks"
 OVER_RUNS = NOTEBOOKS / "attention-runs.ipynb"
@@ -19,10 +19,10 @@ TEMPLATES = sorted({*NOTEBOOKS.glob("*.ipynb")} - {OVER_RUNS})
 @pytest.fixture(scope="module", params=RUNS, ids=str)
 def run(request, tmp_path_factory):
     made = untrained(request.param, tmp_path_factory.mktemp("run"))
-    few = load(ROOT).interventions.model_copy(update={"draws": 2, "swaps": 1})
+    few = InterventionsSettings(draws=2, swaps=1, seed=0, key_threshold=0.5)
     weights = store.read_weights(made["weights"], request.param)
     made["interventions"] = made["weights"].with_name("interventions")
-    store.write_json(made["interventions"], suite.intervene(request.param, weights, few, 0.5))
+    store.write_json(made["interventions"], suite.intervene(request.param, weights, few))
     return request.param, made
 
 

@@ -22,10 +22,10 @@ from strata.tables import format
 from strata.train import network
 from studies.interventions.code import criteria, evidence, routing, suite
 from studies.interventions.code.records import HeadChange, Interventions, Kind
-from studies.params import InterventionsParams, load
+from studies.params import InterventionsSettings, load
 
 LEVELS = load().interventions.levels
-PARAMS = InterventionsParams(draws=2, swaps=1, seed=0)
+PARAMS = InterventionsSettings(draws=2, swaps=1, seed=0, key_threshold=0.5)
 TRAIN = TrainParams(
     d_model=48, n_heads=4, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
     beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
@@ -43,17 +43,17 @@ def subject(weights: dict[str, np.ndarray], n: int) -> ablations.Subject:
 
 @pytest.fixture(scope="module")
 def shared():
-    return suite.intervene(Run(N, 1), planted(N), PARAMS, 0.5)
+    return suite.intervene(Run(N, 1), planted(N), PARAMS)
 
 
 @pytest.fixture(scope="module")
 def apart():
-    return suite.intervene(Run(N, 1), planted(N, shared=False), PARAMS, 0.5)
+    return suite.intervene(Run(N, 1), planted(N, shared=False), PARAMS)
 
 
 @pytest.fixture(scope="module")
 def random():
-    return suite.intervene(Run(N, 1), initial(Run(N, 1)), PARAMS, 0.5, key=planted(N))
+    return suite.intervene(Run(N, 1), initial(Run(N, 1)), PARAMS, key=planted(N))
 
 
 AT_LARGE = ("routing", "reads the classes, not the embedding at large")
@@ -239,7 +239,7 @@ def test_the_residue_an_interchange_predicts_has_one_coordinate_of_the_other():
 @pytest.mark.parametrize("run", [Run(2, 1), Run(4, 1), Run(12, 1), Run(13, 1), Run(15, 1, "mlp")],
                          ids=str)  # fmt: skip
 def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
-    found = [suite.intervene(run, initial(run), PARAMS, 0.5) for _ in range(2)]
+    found = [suite.intervene(run, initial(run), PARAMS) for _ in range(2)]
     assert found[0] == found[1]
     store.write_json(tmp_path / "x.json", found[0])
     assert store.read_model(tmp_path / "x.json", Interventions) == found[0]
@@ -254,7 +254,7 @@ def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
 
 def test_a_run_that_diverged_is_recorded_and_judged_on_nothing():
     weights = initial(Run(6, 1)) | {"b_U": np.full(6, np.nan, dtype=np.float32)}
-    found = suite.intervene(Run(6, 1), weights, PARAMS, 0.5)
+    found = suite.intervene(Run(6, 1), weights, PARAMS)
     assert found == lost(found) and criteria.judge(found, LEVELS) == []
     assert all(format.markdown(table) for table in evidence.of_run(found, LEVELS))
 

@@ -18,28 +18,22 @@ from strata.run import Run
 from strata.store import Arrays
 from studies.interventions.code import energy, interchange, keep_remove, routing, specificity
 from studies.interventions.code.records import Interventions, KeyFrequencies
-from studies.params import InterventionsParams
+from studies.params import InterventionsParams, InterventionsSettings
 
 
 def intervene(
-    run: Run,
-    weights: Arrays,
-    params: InterventionsParams,
-    threshold: float,
-    key: Arrays | None = None,
+    run: Run, weights: Arrays, settings: InterventionsSettings, key: Arrays | None = None
 ) -> Interventions:
-    """Every intervention on a run; ``threshold`` is that of its key frequencies.
-
-    These are those of its own embedding, or of that in the weights ``key``. Of a run that diverged
-    only that is recorded.
-    """
+    """Every intervention on a run. Key frequencies are those of its own embedding, or of that in
+    the weights ``key``. Of a run that diverged only that is recorded."""
     about: dict[str, Any] = {"run": str(run), "n": run.n, "seed": run.seed}
-    about |= {"architecture": architecture_of(weights).name, "draws": params.draws}
+    about |= {"architecture": architecture_of(weights).name, "draws": settings.draws}
     about |= {"classes": tuple(J.d for J in classes(run.n))}
     if not all(np.isfinite(x).all() for x in weights.values()):
         return Interventions(**about, finite=False)
     embedding = (key or weights)["W_E"][: run.n]
-    subject = ablations.subject(weights, run.n, projections.keys(embedding, run.n, threshold))
+    masks = projections.keys(embedding, run.n, settings.key_threshold)
+    subject = ablations.subject(weights, run.n, masks)
     return Interventions(
         **about,
         finite=True,
@@ -52,7 +46,7 @@ def intervene(
             for d, mask in subject.masks.items()
         ),
         base=measures(subject.rig, subject.rig.base),
-        **_tests(subject, params),
+        **_tests(subject, settings),
     )
 
 

@@ -12,13 +12,10 @@ from studies.params import InterventionsSettings
 
 
 def main(name: str, settings: str, weights_path: str, out: str, *others: str) -> None:
-    run, params = Run.parse(name), store.read_model(settings, InterventionsSettings)
-    weights = store.read_weights(weights_path, run)
-    key = store.read_weights(others[0], run) if others else None
+    run, own = Run.parse(name), store.read_model(settings, InterventionsSettings)
+    weights, *key = (store.read_weights(path, run) for path in (weights_path, *others))
     # One line: these matrices indented, a number on each, would be half as large again.
-    store.write_json(
-        out, suite.intervene(run, weights, params, params.key_threshold, key), indent=None
-    )
+    store.write_json(out, suite.intervene(run, weights, own, *key), indent=None)
 
 
 if __name__ == "__main__":
