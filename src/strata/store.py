@@ -27,8 +27,6 @@ from strata.run import M, Run, TrainParams, validated
 from strata.task import HELD_BACK, TRAIN, VALIDATION, operation
 
 Arrays = dict[str, np.ndarray]
-TEXT = 2**28  # bytes of text in a column of a row group; the results of 83 runs have 2**25
-WORD = 200  # bytes of a word that stands in many rows
 
 SPLIT = pa.schema(
     [(name, pa.int32()) for name in ("a", "b", "c", "class_a", "class_b", "class_c")]
@@ -227,13 +225,8 @@ def read_blocks(
         if rows not in (None, found) or not found:
             raise InputError(f"{path}: {found} rows, must be {rows or 'at least 1'}")
         for group in range(file.num_row_groups):
-            _modest(path, file.metadata.row_group(group))
             table = file.read_row_group(group, list(columns or schema.names))
-            found = {name: table.column(name).combine_chunks() for name in table.column_names}
-            for name, column in found.items():
-                if pa.types.is_dictionary(column.type) and _longest(column.dictionary) > WORD:
-                    raise InputError(f"{path}: {name}: a word of it has more than {WORD} bytes")
-            yield {name: _array(column) for name, column in found.items()}
+            yield {x: _array(table.column(x).combine_chunks()) for x in table.column_names}
 
 
 def read_table(
@@ -245,17 +238,6 @@ def read_table(
     """The same columns whole."""
     blocks = list(read_blocks(path, schema, columns, rows))
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-
-
-def _modest(path: Path | str, group: pq.RowGroupMetaData) -> None:
-    """Raise InputError where the text of a column would fill the memory; rows bound the rest."""
-    for column in map(group.column, range(group.num_columns)):
-        if column.physical_type == "BYTE_ARRAY" and column.total_uncompressed_size > TEXT:
-            raise InputError(f"{path}: {column.path_in_schema}: more than {TEXT} bytes of text")
-
-
-def _longest(words: pa.Array) -> int:
-    return max((len(x.as_buffer()) for x in words if x.is_valid), default=0)
 
 
 def _array(column: pa.Array) -> np.ndarray:

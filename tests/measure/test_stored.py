@@ -85,14 +85,15 @@ def forward(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("columns", [["a"], ["mlp"], ["b", "logits"], ["product", "attention"]])
-def test_blocks_of_all_activations_are_what_the_whole_table_holds(forward, columns):
-    parts = list(stored.read_forward(forward, 7, columns))
+@pytest.mark.parametrize("kinds", [["a"], ["neuron"], ["b", "logit"], ["product", "attention"]])
+def test_blocks_of_all_activations_are_what_the_whole_table_holds(forward, kinds):
+    parts = list(stored.read_forward(forward, 7, kinds))
     whole = pd.read_parquet(forward)
-    assert [len(part[columns[0]]) for part in parts] == [20, 20, 9]
-    for name in columns:
-        read = np.concatenate([part[name] for part in parts])
-        assert np.array_equal(read, np.stack(list(whole[name])))
+    assert [len(part[kinds[0]]) for part in parts] == [20, 20, 9]
+    for kind in kinds:
+        read = np.concatenate([part[kind] for part in parts])
+        own = whole[kind] if kind in whole else whole.filter(regex=f"^{kind}_")
+        assert np.array_equal(read, own.to_numpy())
 
 
 def test_activations_of_a_model_made_by_hand_are_written_as_they_are(tmp_path):
@@ -104,15 +105,15 @@ def test_activations_of_a_model_made_by_hand_are_written_as_they_are(tmp_path):
         "b_U": np.arange(n, dtype=np.float32),
     }  # fmt: skip
     stored.write_forward(tmp_path / "x", weights, n)
-    (part,) = stored.read_forward(tmp_path / "x", n, ["mlp", "logits"])
-    assert (part["mlp"] == 4).all()
-    assert (part["logits"] == 16 + np.arange(n)).all()
+    (part,) = stored.read_forward(tmp_path / "x", n, ["neuron", "logit"])
+    assert (part["neuron"] == 4).all()
+    assert (part["logit"] == 16 + np.arange(n)).all()
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
-def test_a_wide_table_has_a_column_with_unit_and_meaning_for_each_number(run, tmp_path):
+def test_activations_have_a_column_with_unit_and_meaning_for_each_number(run, tmp_path):
     weights, (a, b) = weights_of(run), np.divmod(np.arange(run.n**2), run.n)
-    stored.write_wide(tmp_path / "x", weights, run.n)
+    stored.write_forward(tmp_path / "x", weights, run.n)
     frame, found = pd.read_parquet(tmp_path / "x"), activations.forward(weights, a, b)
     np.testing.assert_array_equal(frame["product"], a * b % run.n)
     wide = (frame.filter(regex=f"^{x}_").to_numpy() for x in ("attention", "neuron", "logit"))
@@ -124,7 +125,7 @@ def test_a_wide_table_has_a_column_with_unit_and_meaning_for_each_number(run, tm
 
 def test_every_column_that_a_stage_writes_is_explained():
     text = (Path(__file__).parents[2] / "data" / "README.md").read_text("utf-8")
-    own = (stored.all_pairs_schema(12, 3, 5), stored.forward_schema(12, 3, 5))
-    names = {x for form in (store.SPLIT, store.HISTORY, *own) for x in form.names}
+    own = stored.all_pairs_schema(12, 3, 5)
+    names = {x for form in (store.SPLIT, store.HISTORY, own) for x in form.names}
     assert [x for x in sorted(names) if f"`{x}`" not in text] == []
-    assert all({*field.metadata} == {b"unit", b"meaning"} for form in own for field in form)
+    assert all({*field.metadata} == {b"unit", b"meaning"} for field in own)

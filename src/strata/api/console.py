@@ -128,7 +128,7 @@ def export(args: argparse.Namespace) -> str:
     if args.to == "activations":
         from strata.measure import stored  # it needs sympy and scipy, whose import takes a second
 
-        stored.write_wide(out, weights, run.n)
+        stored.write_forward(out, weights, run.n)
         return f"wrote {out}"
     if args.to == "lens":
         model = repository.load(args.run, args.repository)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from strata import store
 from strata.measure import neurons
-from strata.measure.activations import BLOCK, Activations, answers, blocks, n_heads
+from strata.measure.activations import BLOCK, answers, blocks, n_heads
 from strata.measure.all_pairs import AllPairs, Prompts, large
 from strata.measure.character_fit import Sums
 from strata.measure.neurons import Explained
@@ -22,9 +22,6 @@ MEANINGS = {
     "product": ("residue", "right answer"),
     "prediction": ("residue", "answer of the network to (a, b)"),
     "mirrored_prediction": ("residue", "answer of the network to (b, a)"),
-    "attention": ("share", "attention from = to a, b and =, head after head"),
-    "mlp": ("activation", "neurons at =, after the ReLU"),
-    "logits": ("nat", "logits at =, by candidate"),
     "finite": ("truth", "whether all logits are"),
     "scores": ("nat", "attention scores at = of each token, all heads of a token together"),
     "neuron_squares": ("activation²", "of each neuron, summed over all pairs"),
@@ -54,15 +51,19 @@ def described(name: str, kind: pa.DataType, prompts: str = "") -> pa.Field:
 
 
 def forward_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
-    """Columns of the activations of all pairs in a forward pass, a-major.
-
-    attention holds, head after head, the weights from `=` to a, to b and to `=`; mlp is post-ReLU.
-    """
-    lists = {"attention": 3 * n_heads, "mlp": d_mlp, "logits": n}
-    return pa.schema(
-        [described(name, pa.int32()) for name in ("a", "b", "product", "prediction")]
-        + [described(name, pa.list_(pa.float32(), size)) for name, size in lists.items() if size]
-    )
+    """A row for each pair, a-major, a column for each number: the weights from `=` to a, to b and
+    to `=` of each head, the neurons after the ReLU, the logits."""
+    fields = [described(name, pa.int32()) for name in ("a", "b", "product", "prediction")]
+    numbers = [
+        (f"attention_{h}_{to}", "share", f"attention of head {h} from = to {said}")
+        for h in range(n_heads)
+        for to, said in (("a", "a"), ("b", "b"), ("equals", "="))
+    ]
+    numbers += [(f"neuron_{i}", "activation", f"neuron {i} at =, after ReLU") for i in range(d_mlp)]
+    numbers += [(f"logit_{c}", "nat", f"logit of the answer {c}") for c in range(n)]
+    for name, unit, meaning in numbers:
+        fields.append(pa.field(name, pa.float32(), metadata={"unit": unit, "meaning": meaning}))
+    return pa.schema(fields)
 
 
 def write_forward(path: Path | str, weights: Arrays, n: int, block: int = BLOCK) -> None:
@@ -70,57 +71,24 @@ def write_forward(path: Path | str, weights: Arrays, n: int, block: int = BLOCK)
     schema = forward_schema(n, n_heads(weights), len(weights["W_out"]))
     with store.replacing(path) as temporary, store.table_writer(temporary, schema) as writer:
         for a, b, found in blocks(weights, n, block):
-            writer.write_table(pa.table(_columns(a, b, n, found), schema=schema))
-
-
-def _columns(a: np.ndarray, b: np.ndarray, n: int, found: Activations) -> dict[str, pa.Array]:
-    """One block in the form of ``forward_schema``."""
-    flat = found.attention.reshape(len(a), -1)
-    lists = {"attention": flat, "mlp": found.mlp, "logits": found.logits}
-    whole = {"a": a, "b": b, "product": operation(a, b, n), "prediction": answers(found.logits)}
-    return {name: pa.array(values, pa.int32()) for name, values in whole.items()} | {
-        name: pa.FixedSizeListArray.from_arrays(np.ascontiguousarray(x).ravel(), x.shape[1])
-        for name, x in lists.items()
-        if x.shape[1]
-    }
-
-
-def wide_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
-    """The same with a column for each number, whose metadata has its unit and meaning."""
-    fields = [described(name, pa.int32()) for name in ("a", "b", "product", "prediction")]
-
-    def number(name: str, unit: str, meaning: str) -> None:
-        fields.append(pa.field(name, pa.float32(), metadata={"unit": unit, "meaning": meaning}))
-
-    for h in range(n_heads):
-        for to in ("a", "b", "equals"):
-            said = f"attention of head {h} from = to {to.replace('equals', '=')}"
-            number(f"attention_{h}_{to}", "share", said)
-    for i in range(d_mlp):
-        number(f"neuron_{i}", "activation", f"neuron {i} at =, after ReLU")
-    for c in range(n):
-        number(f"logit_{c}", "nat", f"logit of the answer {c}")
-    return pa.schema(fields)
-
-
-def write_wide(path: Path | str, weights: Arrays, n: int) -> None:
-    """Run the network over all pairs and write a row for each, in the form of ``wide_schema``."""
-    schema = wide_schema(n, n_heads(weights), len(weights["W_out"]))
-    with store.replacing(path) as temporary, store.table_writer(temporary, schema) as writer:
-        for a, b, found in blocks(weights, n):
             whole = [x.astype(np.int32) for x in (a, b, operation(a, b, n), answers(found.logits))]
             parts = (found.attention.reshape(len(a), -1), found.mlp, found.logits)
             numbers = [pa.array(x) for part in parts for x in part.T]
             writer.write_table(pa.table([*map(pa.array, whole), *numbers], schema=schema))
 
 
-def read_forward(path: Path | str, n: int, columns: Iterable[str]) -> Iterator[Arrays]:
-    """Columns of the activations of modulus n, block after block of the pairs, a-major; attention,
-    mlp and logits are (pairs, width)."""
+def read_forward(path: Path | str, n: int, kinds: Iterable[str]) -> Iterator[Arrays]:
+    """Activations of modulus n, block after block of the pairs, a-major: a, b, product and
+    prediction, or attention, neuron and logit, which are (pairs, width)."""
     with store.parquet(path) as file:
-        sizes = {x.name: getattr(x.type, "list_size", 0) for x in file.schema_arrow}
-    schema = forward_schema(n, sizes.get("attention", 0) // 3, sizes.get("mlp", 0))
-    return store.read_blocks(path, schema, columns, rows=n * n)
+        names = file.schema_arrow.names
+    of = {kind: [x for x in names if x.startswith(f"{kind}_")] or [kind] for kind in kinds}
+    heads, d_mlp = (sum(x.startswith(kind) for x in names) for kind in ("attention_", "neuron_"))
+    schema = forward_schema(n, heads // 3, d_mlp)
+    columns = [x for own in of.values() for x in own]
+    for block in store.read_blocks(path, schema, columns, rows=n * n):
+        parts = {kind: np.stack([block[x] for x in own], axis=1) for kind, own in of.items()}
+        yield {kind: x[:, 0] if of[kind] == [kind] else x for kind, x in parts.items()}
 
 
 # The arrays of `character_fit.Sums`: type, and how many axes of a class's size each has.
