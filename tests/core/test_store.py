@@ -14,7 +14,7 @@ from strata import store, task
 from strata.measure import all_pairs, stored
 from strata.run import InputError
 
-LISTS = {"attention": (36, 6), "mlp": (36, 12), "logits": (36, 6)}
+KINDS = ["a", "b", "product", "prediction", "attention", "neuron", "logit"]
 
 
 def refused(reader, path, *words: str) -> str:
@@ -34,7 +34,7 @@ def read_split(path):
 
 
 def read_forward(path):
-    parts = list(stored.read_forward(path, 6, ["a", "b", "product", "prediction", *LISTS]))
+    parts = list(stored.read_forward(path, 6, KINDS))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
