@@ -46,13 +46,11 @@ def tables(runs: Sequence[Metrics]) -> tuple[Table, Table]:
     if len({run.n for run in runs}) < len(runs):
         named = ", ".join(run.run for run in runs)
         raise InputError(f"metrics of {named}: must be of one run for each n")
-    per_class = classes(runs)
-    names = ", ".join(str(run.n) for run in runs)
+    per_class, of = classes(runs), f"n = {', '.join(str(run.n) for run in runs)}"
+    by_kind = kinds(runs, per_class)
     return (
-        Table(
-            "extension", f"Regular and other classes, n = {names}.", kinds(runs, per_class), KINDS
-        ),
-        Table("extension-classes", f"Class by class, n = {names}.", per_class, COLUMNS),
+        Table("extension", f"Regular and other classes, {of}.", by_kind, KINDS),
+        Table("extension-classes", f"Class by class, {of}.", per_class, COLUMNS),
     )
 
 
@@ -120,9 +118,5 @@ def _blocks(runs: Sequence[Metrics], regular: bool) -> Row:
     """Block score of one kind and its shuffled baseline, means over the heads of the runs."""
     by_kind = [x.block_score_by_kind for run in runs for x in run.heads if x.block_score_by_kind]
     scores = [x.regular if regular else x.non_regular for x in by_kind]
-    if not scores:
-        return {}
-    return {
-        "block": sum(x.score for x in scores) / len(scores),
-        "block_shuffled": sum(x.mean for x in scores) / len(scores),
-    }
+    sums = {"block": sum(x.score for x in scores), "block_shuffled": sum(x.mean for x in scores)}
+    return {name: x / len(scores) for name, x in sums.items()} if scores else {}

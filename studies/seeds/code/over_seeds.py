@@ -32,6 +32,7 @@ from strata.tables.table import (
 # What a row is about, its unit, its value in one run
 Measure = tuple[dict[str, Any], str, Value]
 COLUMNS = N | CLASS | KIND | MEASURE | RUNS | SPREAD
+FITS = {"r2": "R²", "r2_all": "R², all prompts", "r2_product": "R², product and candidate"}
 
 
 def of_classes(run: Metrics) -> Iterator[Measure]:
@@ -45,13 +46,8 @@ def of_classes(run: Metrics) -> Iterator[Measure]:
         for name, shown in SPECTRUM.items():
             if shown.row:
                 yield about | {"measure": shown.row}, shown.unit, getattr(c, name)
-        values = {
-            "R²": fit.r2 if fit else None,
-            "R², all prompts": fit.r2_all if fit else None,
-            "R², product and candidate": fit.r2_product if fit else None,
-        }
-        for name, value in values.items():
-            yield about | {"measure": name}, "share", value
+        for name, measure in FITS.items():
+            yield about | {"measure": measure}, "share", getattr(fit, name) if fit else None
 
 
 def of_neurons(run: Metrics) -> Iterator[Measure]:
@@ -85,19 +81,14 @@ def table(
         for about, unit, value in measures(run):
             names = [*about, "unit"]
             values.setdefault((*about.values(), unit), []).append(value)
-    spreads = {key: spread(found, params, key[-1]) for key, found in values.items()}
-    rows = [
-        (*key, *(s[name] for name in STATISTICS), listed(values[key])) for key, s in spreads.items()
-    ]
-    frame = pd.DataFrame(rows, columns=[*names, *STATISTICS, "values"])
-    frame = frame.astype(dict.fromkeys(STATISTICS[1:], float))
-    of = [
-        sum(run.n == row["n"] and row.get("architecture", run.architecture) == run.architecture
-            for run in runs)
-        for row in frame.to_dict("records")
-    ]  # fmt: skip
-    frame.insert(len(names) + 1, "of", of)
-    return frame
+    rows = []
+    for key, found in values.items():
+        row = dict(zip(names, key, strict=True))
+        same = [run for run in runs if run.n == row["n"]]
+        row["of"] = sum(row.get("architecture", x.architecture) == x.architecture for x in same)
+        rows.append(row | spread(found, params, row["unit"]) | {"values": listed(found)})
+    frame = pd.DataFrame(rows, columns=[*names, "runs", "of", *STATISTICS[1:], "values"])
+    return frame.astype(dict.fromkeys(STATISTICS[1:], float))
 
 
 def sees_mirrors_apart(row: Record) -> bool:
