@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from IPython import display
 from matplotlib.figure import Figure
+from small import split_of
 
-from strata import notebook, params, store, task
+from strata import notebook, params, store
 from strata.architecture import architecture
 from strata.measure import all_pairs, metrics, stored
 from strata.measure.metrics import Metrics
@@ -54,17 +55,11 @@ def born(run: Run, path: Path) -> dict[str, np.ndarray]:
     return weights
 
 
-def dealt(n: int) -> dict[str, np.ndarray]:
-    """The pair table with a split."""
-    split = task.split(n, 1, 0.3, 0.3)
-    return task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
-
-
 def measured(run: Run, weights: dict[str, np.ndarray], history: pd.DataFrame) -> Metrics:
     """The metrics of the run."""
     small = PARAMS.metrics.model_copy(update={"random_subsets": 5, "shuffles": 2})
     forward = all_pairs.over_all_pairs(weights, run.n)
-    return metrics.run_metrics(run, weights, dealt(run.n), history, forward, small)
+    return metrics.run_metrics(run, weights, split_of(run.n), history, forward, small)
 
 
 def untrained(run: Run, folder: Path) -> dict[str, Path]:

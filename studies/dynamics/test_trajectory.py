@@ -3,26 +3,23 @@
 import numpy as np
 import pandas as pd
 import pytest
+from drawing import ROOT, RUNS, check, untrained
 from hypothesis import given
 from hypothesis import strategies as st
 from planted import planted
+from small import split_of
 
-from strata import task
+from strata import store
 from strata.monoid import classes
 from strata.run import Run, TrainParams
 from strata.train import network
-from studies.dynamics.code import order, table, trajectory
+from studies.dynamics.code import order, table, tables, trajectory
 from studies.params import DynamicsParams
 
 N = 35
 PARAMS = DynamicsParams(key_threshold=0.5, variance=0.95)
 STEPS = [0, 20, 40, 60, 80, 100]  # percent of the way to the hand-made model
 MADE = planted(N)
-
-
-def pair_table(n: int) -> dict[str, np.ndarray]:
-    split = task.split(n, 1, 0.3, 0.3)
-    return task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
 
 
 def random_weights(scale: float = 0.1) -> dict[str, np.ndarray]:
@@ -33,7 +30,7 @@ def random_weights(scale: float = 0.1) -> dict[str, np.ndarray]:
 def observed(checkpoints: dict[int, dict[str, np.ndarray]]) -> pd.DataFrame:
     """The table of these weights, by epoch, the last of which decide the keys."""
     final = trajectory.keys(checkpoints[max(checkpoints)], N, PARAMS)
-    split = pair_table(N)
+    split = split_of(N)
     rows = [
         (epoch, *row)
         for epoch, weights in checkpoints.items()
@@ -90,7 +87,7 @@ def test_without_its_key_characters_the_hand_made_model_guesses_inside_each_clas
 
 
 def test_the_loss_over_all_pairs_is_the_mean_over_the_target_classes(between):
-    size = {f"J{J.d}": (pair_table(N)["class_c"] == J.d).sum() for J in classes(N)}
+    size = {f"J{J.d}": (split_of(N)["class_c"] == J.d).sum() for J in classes(N)}
     for measure in ("all_loss", "all_accuracy", "all_excluded_loss"):
         by_class = np.array([at(between, measure, of) for of in size])
         weights = np.array([*size.values()]) / N**2
@@ -135,7 +132,7 @@ def test_the_model_without_attention_has_no_measures_of_heads():
     )  # fmt: skip
     weights = {name: x.numpy() for name, x in network.initial(run, train).items()}
     final = trajectory.keys(weights, 6, PARAMS)
-    rows = trajectory.observe(weights, pair_table(6), 6, final, PARAMS)
+    rows = trajectory.observe(weights, split_of(6), 6, final, PARAMS)
     assert not {"ov_components", "block_score"} & {row.measure for row in rows}
     assert {"fve", "r2", "all_restricted_loss"} <= {row.measure for row in rows}
 
@@ -145,3 +142,16 @@ def test_gini_is_the_mean_difference_over_twice_the_mean(values):
     x = np.array(values)
     expected = np.abs(x[:, None] - x).mean() / (2 * x.mean()) if x.mean() else 0
     assert trajectory.gini(x) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_the_figure_is_drawn_for_any_run_even_untrained(run, tmp_path, monkeypatch):
+    weights = store.read_weights(untrained(run, tmp_path)["weights"], run)
+    final = trajectory.keys(weights, run.n, PARAMS)
+    observed = trajectory.observe(weights, split_of(run.n), run.n, final, PARAMS)
+    measured, times = tmp_path / "measured", tmp_path / "times.csv"
+    table.write(measured, {0: observed, 1: observed})
+    found = {run.n: order.times(table.read(measured), run.n)}
+    store.write_text(times, tables.of_times(found).to_csv(index=False))
+    template = ROOT / "studies/dynamics/notebooks/progress-order.ipynb"
+    check(template, {"times": str(times)}, tmp_path, monkeypatch)

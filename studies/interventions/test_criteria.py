@@ -5,24 +5,16 @@ import pytest
 from planted import planted
 from small import exact_mlp
 
+from strata.api.circuits import subject
 from strata.monoid import JClass, chi
 from strata.patch import ablations, projections, scores
-from studies.interventions.code import (
-    criteria,
-    energy,
-    interchange,
-    routing,
-)
+from studies.interventions.code import criteria, energy, interchange, routing
 from studies.interventions.code.records import EqualEnergy, Interventions
 from studies.params import load
 
 Weights = dict[str, np.ndarray]
 LEVELS = load().interventions.levels
 DRAWS = 3
-
-
-def subject(weights: Weights, n: int) -> ablations.Subject:
-    return ablations.subject(weights, n, projections.keys(weights["W_E"][:n], n, 0.5))
 
 
 def record(it: ablations.Subject, **records: object) -> Interventions:

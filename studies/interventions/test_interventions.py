@@ -12,6 +12,7 @@ from planted import planted
 from small import kind_of
 
 from strata import results, store
+from strata.api.circuits import subject
 from strata.api.model import model_of
 from strata.measure import fourier
 from strata.monoid import JClass, axis_primes, axis_size, classes, position
@@ -35,10 +36,6 @@ N = 77  # classes of 60, 10 and 6 elements, the first of them on two axes
 
 def initial(run: Run) -> dict[str, np.ndarray]:
     return {name: x.numpy() for name, x in network.initial(run, kind_of(run, TRAIN)).items()}
-
-
-def subject(weights: dict[str, np.ndarray], n: int) -> ablations.Subject:
-    return ablations.subject(weights, n, projections.keys(weights["W_E"][:n], n, 0.5))
 
 
 @pytest.fixture(scope="module")

@@ -43,8 +43,7 @@ class Spaces(NamedTuple):
 
 def equal_energy(subject: Subject, controls: Controls) -> list[EqualEnergy]:
     """At each site, for all classes that have as many other characters as key ones, with energy in
-    them, and for each alone. The draws are those of *other* in
-    the controls."""
+    them, and for each alone. The draws are those of *other* in the controls."""
     n = subject.rig.n
     key, other = key_spans(n, subject.masks), [x["other"] for x in controls]
     enough = [d for d in key if 0 < dimension(key[d]) == dimension(other[0][d])]

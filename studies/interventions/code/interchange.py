@@ -4,6 +4,7 @@ Definitions and criteria: criteria.md, section 3.
 """
 
 from collections.abc import Iterator
+from itertools import permutations
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -48,14 +49,11 @@ def class_hybrids(subject: Subject) -> Iterator[Hybrids]:
     n, W_E = subject.rig.n, subject.rows_of_W_E
     groups = [J for J in classes(n) if J.regular]
     means = {J.d: W_E[J.elements].mean(axis=0) for J in groups}
-    for J in groups:
-        for K in groups:
-            if J.d != K.d:
-                a = J.elements
-                known = K.d % J.d == 0 and K.idempotent is not None
-                acts = a * K.idempotent % n if known else np.full(len(J), -1)
-                table = W_E[a] - means[J.d] + means[K.d]
-                yield Hybrids(table, a, acts, np.full(len(J), K.d))
+    for J, K in permutations(groups, 2):
+        a = J.elements
+        known = K.d % J.d == 0 and K.idempotent is not None
+        acts = a * K.idempotent % n if known else np.full(len(J), -1)
+        yield Hybrids(W_E[a] - means[J.d] + means[K.d], a, acts, np.full(len(J), K.d))
 
 
 def shared_hybrids(subject: Subject) -> Iterator[Hybrids]:
@@ -66,7 +64,7 @@ def shared_hybrids(subject: Subject) -> Iterator[Hybrids]:
     """
     n, W_E = subject.rig.n, subject.rows_of_W_E
     groups = [J for J in classes(n) if J.regular]
-    for J, K in ((J, K) for J in groups for K in groups if J.d != K.d):
+    for J, K in permutations(groups, 2):
         if K.d % J.d == 0 and len(K) > 1 and K.idempotent is not None:
             a, rows = J.elements, W_E[J.elements].astype(np.float64)
             same = (a[:, None] - a) % K.m == 0
