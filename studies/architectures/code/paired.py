@@ -88,9 +88,8 @@ def differences(
     for n, of in of_moduli(own):
         known: dict[Key, list[float]] = {}
         for seed in of.loc[of["generalises_mlp"] & of["generalises_transformer"], "seed"]:
-            first, second = (dict(compared(by[n, seed, kind])) for kind in KINDS)
-            for key, value in first.items():
-                other = second.get(key)
+            both = (compared(by[n, seed, kind]) for kind in KINDS)
+            for (key, value), (_, other) in zip(*both, strict=True):
                 if value is not None and other is not None:
                     known.setdefault(key, []).append(float(value) - float(other))
         made = [{"n": n} | _difference(key, values, confidence) for key, values in known.items()]
