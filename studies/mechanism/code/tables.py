@@ -106,10 +106,8 @@ def moduli(every: Models, levels: MechanismLevels) -> pd.DataFrame:
     """How many runs of each group hold, and the interval of their share; all fresh ones first. Last
     those in which primes interact apart from the others, which is no group of the criteria."""
     kind, group = every.kind, every.group
-    right, apart = (
-        every.accuracy >= levels.answers,
-        every.of("parts", "many", "share") <= levels.many,
-    )
+    right = every.accuracy >= levels.answers
+    apart = every.of("parts", "many", "share") <= levels.many
     groups = {"all fresh runs": kind == FRESH}
     groups |= {name: group == name for name in dict.fromkeys(group[(kind != BESIDE) | right])}
     for of in GROUPS:
@@ -244,16 +242,12 @@ def few(row: Record) -> str:
 def proofs(every: Models) -> pd.DataFrame:
     """Whether the least rank is the number of zeros and characters, what it proves, its cost. Of
     residues modulo its only prime power nothing is said: they are all there is to know."""
-    functions, rank = (
-        every.of("product side", "functions", "count"),
-        every.of("proof", "rank", "count"),
-    )
+    functions = every.of("product side", "functions", "count")
+    rank = every.of("proof", "rank", "count")
     proven = [every.of(f"proof of rank {r:.0f}", "proven", "accuracy")[x] for x, r in rank.items()]
     one = every.n.map(lambda n: n > 0 and len(factorint(n)) == 1)
-    logits, apart = (
-        every.of("proof", "multiply-adds of all logits", "count"),
-        (rank - functions).abs(),
-    )
+    logits = every.of("proof", "multiply-adds of all logits", "count")
+    apart = (rank - functions).abs()
     found = pd.DataFrame({
         "functions": functions,
         "rank": rank,
