@@ -17,7 +17,7 @@ BAR = (
     ("Tutorials", "tutorials/first-look.html"),
     ("Reference", "api/index.html"),
 )
-LOOK = {"colors": base.COLORS, "grey": base.GREY, "red": base.RED}
+LOOK = {"colors": base.COLORS, "grey": base.GREY}
 LOOK |= {name: base.ramp(name) for name in ("viridis", "magma")}
 
 

@@ -58,25 +58,23 @@ strata.chart = (() => {
     return chart;
   }
 
-  // Cells of whole pixels under the axes: colour(i, j) gives red, green, blue of row i, column j.
-  function cells(chart, rows, columns, size, colour, gap = 0) {
-    const ratio = devicePixelRatio || 1, k = Math.round(size * ratio), canvas = document.createElement("canvas");
-    Object.assign(canvas, { width: columns * k, height: rows * k });
-    Object.assign(canvas.style, { width: columns * k / ratio + "px", height: rows * k / ratio + "px",
-      left: chart.left + "px", top: chart.top + "px" });
-    const small = document.createElement("canvas"), context = canvas.getContext("2d");
-    Object.assign(small, { width: columns, height: rows });
-    const image = new ImageData(columns, rows);
+  // A canvas of so many device pixels under the axes; its context.
+  function under(chart, width, height, left = chart.left, top = chart.top) {
+    const ratio = devicePixelRatio || 1, side = (name, pixels) => `${name}: ${pixels}px`;
+    const style = [side("width", width / ratio), side("height", height / ratio), side("left", left), side("top", top)].join("; ");
+    const canvas = html("canvas", { width, height, style });
+    chart.plot.prepend(canvas);
+    return canvas.getContext("2d");
+  }
+  // Cells of whole pixels: colour(i, j) gives red, green, blue of row i, column j.
+  function cells(chart, rows, columns, size, colour) {
+    const k = Math.round(size * (devicePixelRatio || 1)), small = html("canvas", { width: columns, height: rows });
+    const image = new ImageData(columns, rows), context = under(chart, columns * k, rows * k);
     for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++)
       image.data.set([...colour(i, j), 255], 4 * (i * columns + j));
     small.getContext("2d").putImageData(image, 0, 0);
     context.imageSmoothingEnabled = false;
-    context.drawImage(small, 0, 0, canvas.width, canvas.height);
-    for (let i = 1; gap && i < Math.max(rows, columns); i++) {
-      context.clearRect(i * k, 0, gap, canvas.height);
-      context.clearRect(0, i * k, canvas.width, gap);
-    }
-    chart.plot.prepend(canvas);
+    context.drawImage(small, 0, 0, columns * k, rows * k);
   }
   // The side of a cell: as many whole device pixels as fit, one at least.
   function whole(space, count) {
@@ -137,5 +135,5 @@ strata.chart = (() => {
     if (things.length) cursor(chart, { at, step, first: () => things[0],
       find: key => things.find(thing => thing.key === key) ?? null });
   }
-  return { open, cells, whole, cursor, scattered };
+  return { open, under, cells, whole, cursor, scattered };
 })();

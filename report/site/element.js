@@ -1,9 +1,15 @@
 "use strict";
 // An element, or a product of two: class, coordinates, local inverse, its rows, the model's answer.
 {
-  const { J, low, share, round } = strata.theme, { html } = strata.draw, model = strata.model;
+  const { J, low, share, round } = strata.theme, { html, many } = strata.draw, model = strata.model;
   // The choice a, b of the address, as far as this run has such residues.
   strata.pair = run => ({ a: strata.whole(strata.get("a"), run.n), b: strata.whole(strata.get("b"), run.n) });
+
+  // a, b and ab by name, as far as they are chosen.
+  strata.chosenIn = run => {
+    const { a, b } = strata.pair(run);
+    return [["a", a], ["b", b], ["ab", a === null || b === null ? null : a * b % run.n]].filter(([, c]) => c !== null);
+  };
 
   function element(run, a) {
     const K = model.classAt(run, a), t = model.coordinates(run, a), inverse = model.sharp(run, a);
@@ -37,7 +43,7 @@
     });
     const { answers, pairs, gap, largest } = run.fidelity;
     found.push(["computed here", "from the weights rounded to 8 bits, which leave the answer as it is on "
-      + `${answers.toLocaleString("en")} of ${pairs.toLocaleString("en")} pairs and move a logit `
+      + `${many(answers)} of ${many(pairs)} pairs and move a logit `
       + `(up to ${round(largest)}) by ${gap.toPrecision(1)} at most`]);
     return found;
   }

@@ -4,7 +4,7 @@
 addEventListener("DOMContentLoaded", () => {
   const told = document.getElementById("hero-data");
   if (!told) return;
-  const hero = JSON.parse(told.textContent), { html, percent } = strata.draw, { n } = hero, $ = id => document.getElementById(id);
+  const hero = JSON.parse(told.textContent), { html, percent, many } = strata.draw, { n } = hero, $ = id => document.getElementById(id);
   const made = new Map(), screens = [];
   let run = null, asked = 0, smooth = false, resized = false;
 
@@ -50,7 +50,6 @@ addEventListener("DOMContentLoaded", () => {
     dials.figures[i].append(button);
     return { own, button };
   }).filter(x => x);
-  const many = x => x.toLocaleString("en");
 
   function bar(name, label, share) {
     const line = $("cost").querySelector(`.${name}`);

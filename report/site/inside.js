@@ -3,7 +3,7 @@
 addEventListener("DOMContentLoaded", () => {
   if (!strata.front) return;
   const { hero, classOf } = strata.front, { n, classes, powers } = hero;
-  const { svg, html, percent, picture, say, put } = strata.draw, { J, shape, color } = strata.theme, largest = powers.at(-1).q;
+  const { svg, html, percent, many, picture, say, put } = strata.draw, { J, shape, color } = strata.theme, largest = powers.at(-1).q;
 
   // ---- the embedding: one map twice, its plain Fourier transform, one slider ---------------------
   const last = (hero.epochs ?? []).length - 1;
@@ -76,7 +76,7 @@ addEventListener("DOMContentLoaded", () => {
     const slider = box.querySelector("input[type=range]");
     if (slider) {
       slider.value = index;
-      box.querySelector("output").textContent = `epoch ${hero.epochs[index].toLocaleString("en")}`;
+      box.querySelector("output").textContent = `epoch ${many(hero.epochs[index])}`;
     }
     const when = then.when ? `${then.when}. ` : "";
     say(box, when + (pointed === null ? "Point at a mark: it is ringed on both maps." : about(pointed)));
@@ -88,7 +88,7 @@ addEventListener("DOMContentLoaded", () => {
     const field = html("div", { class: "epoch" }, slider), first = hero.first?.validation ?? Infinity;
     const place = hero.epochs.findIndex(x => x >= first);
     if (place >= 0) {
-      const said = `first 99 % right (epoch ${first.toLocaleString("en")})`, late = place > last / 2;
+      const said = `first 99 % right (epoch ${many(first)})`, late = place > last / 2;
       field.append(html("span", { class: `mark${late ? " late" : ""}`, style: `left: ${(100 * place / last).toFixed(1)}%` },
         late ? `${said} ▲` : `▲ ${said}`));
     }

@@ -74,7 +74,7 @@
     const by = slot.choose("colour", "colour", [["class", "class"], ...primes(run.n).map(p => [String(p), `residue mod ${p}`])], "class");
     const turn = slot.slide("turn", "turn", 0, 359, "40", axes.length < 3);
     const { chart, places } = axes.length > 2 ? solid(slot, points, turn) : flat(slot, points, axes), paint = painter(run, by);
-    const far = places.map((_, a) => a).sort((x, y) => places[x][2] - places[y][2]), { a, b } = strata.pair(run), things = [];
+    const far = places.map((_, a) => a).sort((x, y) => places[x][2] - places[y][2]), things = [];
     for (const c of far) {
       const [x, y] = places[c], [d, fill] = paint.look(paint.of(c));
       chart.mark(x, y, d, 5, { fill, stroke: css("--paper"), "stroke-width": 0.7 });
@@ -82,8 +82,7 @@
     run.order.forEach(c => things.push({ key: c, x: places[c][0], y: places[c][1], pick: () => strata.residue(c),
       text: `${c} in ${J(model.classAt(run, c).d)}, at (${model.coordinates(run, c).join(", ")})` }));
     const marks = new Map();
-    for (const [name, c] of [["a", a], ["b", b], ["ab", a === null || b === null ? null : a * b % run.n]])
-      if (c !== null) marks.set(c, [...(marks.get(c) ?? []), name]);
+    for (const [name, c] of strata.chosenIn(run)) marks.set(c, [...(marks.get(c) ?? []), name]);
     for (const [c, names] of marks) {
       const [x, y] = places[c], label = `${names.join(" = ")} = ${c}`, late = x > chart.width - 90;
       chart.mark(x, y, shape(0), 8, { fill: "none", stroke: css("--ink"), "stroke-width": 2.5 });

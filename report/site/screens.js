@@ -11,26 +11,24 @@ addEventListener("DOMContentLoaded", () => {
   const count = ring.length, g = ring[1] ?? 1;
   const height = i => Math.cos(2 * Math.PI * shown.wave * i / count);
 
+  // The residue at a place of the ring, its number beside it; the one that is reached is larger.
+  const marked = (i, [x, y], [u, v]) => [
+    svg("circle", { cx: x, cy: y, r: i === shown.power ? 8 : 4, class: i === shown.power ? "here" : "place" }),
+    svg("text", { x: u, y: v + 5, class: i === shown.power ? "name" : "" }, ring[i])];
   function circle(size) {
     const M = size / 2, R = M - 30, k = shown.power;
     const steps = Array.from({ length: k }, (_, i) => svg("path",
       { d: arc(M, R - 16 - 4 * (i % 2), i / count, (i + 1) / count), class: "arc arc-a" }));
-    const dots = ring.flatMap((r, i) => {
-      const [x, y] = at(M, R, i / count), [u, v] = at(M, R + 17, i / count);
-      return [svg("circle", { cx: x, cy: y, r: i === k ? 8 : 4, class: i === k ? "here" : "place" }),
-        svg("text", { x: u, y: v + 5, class: i === k ? "name" : "" }, r)];
-    });
+    const dots = ring.flatMap((_, i) => marked(i, at(M, R, i / count), at(M, R + 17, i / count)));
     return picture(size, size, `The powers of ${g} modulo ${Q} around a circle, 0 in the middle`,
       svg("circle", { cx: M, cy: M, r: R, class: "even" }), ...steps, ...dots,
       svg("circle", { cx: M, cy: M, r: 4, class: "place" }), svg("text", { x: M, y: M + 19 }, "0"));
   }
   function wave(width) {
-    const x = i => 22 + (width - 44) * i / Math.max(count - 1, 1), y = i => 80 - 60 * height(i), k = shown.power;
+    const x = i => 22 + (width - 44) * i / Math.max(count - 1, 1), y = i => 80 - 60 * height(i);
     const line = Array.from({ length: 101 }, (_, j) => (count - 1) * j / 100)
       .map((i, j) => `${j ? "L" : "M"}${x(i).toFixed(1)} ${y(i).toFixed(1)}`);
-    const points = ring.flatMap((r, i) => [
-      svg("circle", { cx: x(i), cy: y(i), r: i === k ? 8 : 4, class: i === k ? "here" : "place" }),
-      svg("text", { x: x(i), y: 166, class: i === k ? "name" : "" }, r)]);
+    const points = ring.flatMap((_, i) => marked(i, [x(i), y(i)], [x(i), 161]));
     return picture(width, 190, `A wave of frequency ${shown.wave} over the same residues`,
       svg("path", { d: line.join(""), class: "wave" }), ...points);
   }

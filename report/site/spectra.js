@@ -2,13 +2,11 @@
 // What is known class by class: spectra, and the logits by quotient.
 {
   const { J, low, color, shape, grey, css, share, round } = strata.theme, { open, scattered } = strata.chart, model = strata.model;
+  const { svg: node, many } = strata.draw;
   const group = orders => orders.map(q => `C${low(q)}`).join(" × ");
 
   // Which of a, b and ab a class has.
-  function here(run, K) {
-    const { a, b } = strata.pair(run), known = [["a", a], ["b", b], ["ab", a === null || b === null ? null : a * b % run.n]];
-    return known.filter(([, x]) => x !== null && model.classAt(run, x) === K).map(([text]) => text).join(", ");
-  }
+  const here = (run, K) => strata.chosenIn(run).filter(([, c]) => model.classAt(run, c) === K).map(([name]) => name).join(", ");
   // The frequencies of each class side by side, and where each class begins.
   function placed(shown, gap) {
     let start = 0;
@@ -35,7 +33,7 @@
       const key = new Set(K.key);
       K.share.forEach((y, i) => {
         const top = Y(Math.max(y, floor)), is = key.has(i), x = X(start + i);
-        chart.svg.append(strata.draw.svg("rect", { x: x - width / 2, y: top, width, height: Y(floor) - top, fill: is ? color(1) : grey }));
+        chart.svg.append(node("rect", { x: x - width / 2, y: top, width, height: Y(floor) - top, fill: is ? color(1) : grey }));
         things.push({ x, y: top, pick: () => slot.set({ class: chosen === "all" ? K.d : null }),
           text: `${J(K.d)}, k = (${model.tuple(i + 1, K.orders).join(", ")}) on ${group(K.orders)}: ${share(y)} of the energy${is ? ", key" : ""}` });
       });
@@ -66,14 +64,11 @@
     return places.flatMap(i => prompt(run, K, A[Math.floor(i / B.length)], B[(i * 7) % B.length]));
   }
   function cloud(chart, points) {
-    const canvas = document.createElement("canvas"), ratio = devicePixelRatio || 1, context = canvas.getContext("2d");
-    Object.assign(canvas, { width: chart.width * ratio, height: chart.height * ratio });
-    Object.assign(canvas.style, { width: chart.width + "px", height: chart.height + "px" });
+    const ratio = devicePixelRatio || 1, context = strata.chart.under(chart, chart.width * ratio, chart.height * ratio, 0, 0);
     context.scale(ratio, ratio);
     context.fillStyle = css("--muted");
     context.globalAlpha = 0.22;
     for (const { x, y } of points) context.fillRect(chart.X(x) - 1, chart.Y(y) - 1, 2, 2);
-    chart.plot.prepend(canvas);
   }
   strata.views.logits = (slot, run) => {
     const scored = run.classes.filter(K => K.readout), { a, b } = strata.pair(run);
@@ -107,7 +102,7 @@
       text: `${p.a} · ${p.b}, candidate ${p.c}: ${round(p.y)}, fitted ${round(p.x)}` }));
     scattered(chart, things);
     slot.say(`${J(K.d)} from ${J(r.pair[0])} × ${J(r.pair[1])}: R² = ${r.r2.toFixed(3)} over the candidates of all `
-      + `${r.prompts.toLocaleString("en")} prompts, some of them grey. Blue: mean and standard deviation for each quotient of `
+      + `${many(r.prompts)} prompts, some of them grey. Blue: mean and standard deviation for each quotient of `
       + "product and candidate; means lie closer to the fit, as what varies between prompts cancels. Dashed: equality."
       + (own.length ? ` Crosses: the candidates of ${a} × ${b}, computed here.` : ""));
   };

@@ -36,5 +36,5 @@ strata.theme = (() => {
     };
   }
   const gradient = name => `linear-gradient(to right, ${look[name].join(", ")})`;
-  return { color, shape, J, low, css, share, round, ramp, gradient, red: look.red, grey: look.grey, dark };
+  return { color, shape, J, low, css, share, round, ramp, gradient, grey: look.grey, dark };
 })();

@@ -2,7 +2,7 @@
 // The embedding of a run at the checkpoints of its training: its spectra, and the residues on the components of the last
 // one. Loaded when someone moves a slider away from the end.
 {
-  const { unpack } = strata.model, held = new Map();
+  const { unpack } = strata.model, { many } = strata.draw, held = new Map();
 
   strata.through = data => held.set(data.run, { ...data, points: data.points.map(unpack),
     classes: Object.fromEntries(Object.entries(data.classes).map(([d, rows]) => [d, unpack(rows)])) });
@@ -16,7 +16,7 @@
     const found = held.get(run.run), { epochs, right, classes, points, share } = found, correct = right[i];
     return { ...run, classes: run.classes.map(K => spectrum(K, classes[K.d]?.[i])),
       pca: { share: share[i], points: Array.from({ length: run.n }, (_, a) => [0, 1, 2].map(k => points[k]?.[i][a] ?? 0)) },
-      when: `Epoch ${epochs[i].toLocaleString("en")}` + (correct === null ? "" :
+      when: `Epoch ${many(epochs[i])}` + (correct === null ? "" :
         `, ${(100 * correct).toFixed(1)} % of mirror-free pairs right`) };
   }
   // The same when it is there; `again` is called when it is. Null until then.

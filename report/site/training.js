@@ -1,11 +1,10 @@
 "use strict";
 // The curves of all runs, the chosen ones on top; and the measures of a run at the checkpoints of its training.
 {
-  const { J, color, css, share, round } = strata.theme, { open, scattered } = strata.chart;
+  const { J, color, css, share, round } = strata.theme, { open, scattered } = strata.chart, { many } = strata.draw;
   const MEASURES = [
     ["validation_accuracy", "validation accuracy"], ["mirror_free_accuracy", "mirror-free accuracy"],
     ["train_accuracy", "training accuracy"], ["loss", "training loss"]];
-  const many = x => x.toLocaleString("en");
 
   function reached(run) {
     const { validation: first } = run.first_099, { validation: stays } = run.epoch_099;
@@ -53,8 +52,7 @@
           .filter(([x], i, all) => !i || x - all[i - 1][0] > root.at(-1) / 12) },
       y: { range: [Math.min(0, ...values), high * 1.02], title: own.title } });
     chart.line([[root[at], Math.min(0, ...values)], [root[at], high * 1.02]], { stroke: css("--ink"), "stroke-dasharray": "3 3" });
-    const { a, b } = strata.pair(run), names = Object.keys(own.of);
-    const here = new Set([a, b, a === null || b === null ? null : a * b % run.n].filter(x => x !== null).map(x => "J" + strata.model.classAt(run, x).d));
+    const names = Object.keys(own.of), here = new Set(strata.chosenIn(run).map(([, c]) => `J${strata.model.classAt(run, c).d}`));
     const label = name => name.startsWith("J") ? J(name.slice(1)) : name;
     names.forEach((name, i) => {
       const points = own.of[name].map((y, j) => [root[j], y, j]).filter(p => p[1] !== null);
