@@ -66,7 +66,6 @@ lint: $(READY) ## style, types, notebooks without outputs
 
 bench: $(READY) ## time the training; writes benchmarks/training.md, and gpu.md where there is a GPU
 	@PYTHONPATH=$(PYTHONPATH):tests python benchmarks/training.py
-	@PYTHONPATH=$(PYTHONPATH):tests python benchmarks/gpu.py
 
 ifneq ($(TORCH),)
 ifneq ($(TORCH),$(shell cat $(READY) 2>/dev/null))

@@ -1,87 +1,54 @@
 """Which bytes analyses give on processors of the other vendor: writes benchmarks/processors.md.
 
-Runs activations, metrics and interventions of two runs on this processor and on AMD's as
-benchmarks/cpuid.c presents them, and activations of one on an AMD processor that qemu-user emulates
-instruction by instruction. Needs an Intel processor whose CPUID can be made to fault, a C compiler
-and qemu-x86_64. Takes a quarter of an hour.
+Runs analyses of two runs on this processor and on AMD's as benchmarks/cpuid.c presents them. Needs
+a C compiler and an Intel processor whose CPUID can be made to fault. Takes a quarter of an hour.
 """
 
-import hashlib
 import os
-import shlex
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 from tabulate import tabulate
 
-from ops import files
-from strata.run import InputError, command, read_yaml
+from ops import files, provenance
+from strata.run import command
 
+KINDS = ("metrics", "studies/interventions/dvc.yaml:interventions")
 RUNS = ("n165-s1", "mlp-n165-s1")
-EXACT = read_yaml("stages/exact.yaml")["exact"]
-REAL = Path(sys.executable).resolve()
-PACKAGES = next(x for x in sys.path if x.endswith("site-packages"))
+COLUMNS = ["stage", "processor", "md5 of its output", "as recorded"]
 
 
-def emulated(processor: str) -> str:
-    """The interpreter under qemu-user."""
-    home = f"PYTHONPATH={shlex.quote(f'.:src:{PACKAGES}')}"
-    return f"env {home} qemu-x86_64 -cpu {processor} {REAL}"
-
-
-def presented(library: Path, processor: str) -> str:
-    """The interpreter in a process that sees an AMD processor."""
-    return f"env CPUID={processor} LD_PRELOAD={library} {sys.executable}"
-
-
-def md5(stage: str, python: str, folder: Path) -> str:
-    """The md5 of what a stage writes under an interpreter."""
-    words = shlex.split(files.locked()[stage]["cmd"])
-    arguments = words[words.index("python") + 1 :]
-    arguments[-1] = str(folder / "out")
-    line = f"{EXACT} {python} {shlex.join(arguments)}"
-    subprocess.run(line, shell=True, check=True, stderr=subprocess.DEVNULL)
-    return hashlib.md5(Path(arguments[-1]).read_bytes()).hexdigest()
+def md5(stage: dict[str, Any], presented: dict[str, str], scratch: str) -> str:
+    """The md5 of what a stage writes in a process that sees the processor presented."""
+    (out,) = files.outs(stage)
+    command = stage["cmd"].rpartition(" && ")[2].replace(out, f"{scratch}/out")
+    own = os.environ | presented
+    subprocess.run(command, shell=True, check=True, env=own, stderr=subprocess.DEVNULL)
+    return provenance.md5(f"{scratch}/out")
 
 
 def main() -> None:
-    for tool in ("cc", "qemu-x86_64"):
-        if not shutil.which(tool):
-            raise InputError(f"{tool}: is not installed, and this needs it")
-    rows = []
+    rows, locked = [], files.locked()
     with TemporaryDirectory() as scratch:
         library = Path(scratch, "cpuid.so")
         build = ["cc", "-O1", "-shared", "-fPIC", "benchmarks/cpuid.c", "-o", str(library)]
         subprocess.run(build, check=True)
-        here = (
-            f"{torch.cpu.get_capabilities()['cpu_name']}, {torch.backends.cpu.get_cpu_capability()}"
-        )
-        fast = {
-            here: sys.executable,
-            "AMD, AVX2": presented(library, "zen2"),
-            "AMD, AVX512": presented(library, "zen4"),
-        }
-        work = [
-            (f"{stage}@{name}", processor, python)
-            for stage in ("activations", "metrics", "interventions")
-            for name in RUNS
-            for processor, python in fast.items()
-        ]
-        work.append((f"activations@{RUNS[0]}", "EPYC-Rome (qemu)", emulated("EPYC-Rome")))
-        for stage, processor, python in work:
-            rows.append((stage, processor, md5(stage, python, Path(scratch))))
-            print(*rows[-1], flush=True)
-    recorded = [files.locked()[stage]["outs"][0]["md5"] == found for stage, _, found in rows]
-    columns = ["stage", "processor", "md5 of its output", "as recorded"]
-    table = [(*row, "yes" if same else "no") for row, same in zip(rows, recorded, strict=True)]
-    text = tabulate(table, columns, tablefmt="github")
+        vendor = torch.cpu.get_capabilities()["cpu_name"]
+        seen = {f"{vendor}, {torch.backends.cpu.get_cpu_capability()}": {}}
+        for processor, name in (("AMD, AVX2", "zen2"), ("AMD, AVX512", "zen4")):
+            seen[processor] = {"CPUID": name, "LD_PRELOAD": str(library)}
+        for stage in (f"{kind}@{run}" for kind in KINDS for run in RUNS):
+            for processor, presented in seen.items():
+                found = md5(locked[stage], presented, scratch)
+                same = locked[stage]["outs"][0]["md5"] == found
+                rows.append((stage.rpartition(":")[2], processor, found, "yes" if same else "no"))
+                print(*rows[-1], flush=True)
+    text = tabulate(rows, COLUMNS, tablefmt="github")
     Path("benchmarks/processors.md").write_text(f"{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    os.environ["PYTHONPATH"] = ".:src"
     command(main)

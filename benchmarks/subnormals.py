@@ -2,16 +2,13 @@
 
 Trains runs once more on this machine as their records say, but with subnormal numbers taken as 0,
 and compares every epoch with the recorded history. Now and then, from the same state, it goes on in
-both ways and compares all that the training holds. Adds to subnormals.json and writes
-subnormals.md, which docs/operating.md shows. Arguments are runs, each with the epoch to end at:
-n165-s2=2500.
+both ways and compares all that the training holds. Adds rows to subnormals.md, which
+docs/operating.md shows. Arguments are runs, each with the epoch to end at: n165-s2=2500.
 """
 
-import json
-import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,11 +18,11 @@ from ops import trainings
 from ops.trainings import dealt
 from strata import store
 from strata.params import load
-from strata.run import Run, SplitParams, TrainParams
+from strata.run import Run, command
 from strata.train import environment, gradients, machine
 from strata.train.trainer import Trainer
 
-HERE, TRAINED = Path(__file__).parent, Path("data/train")
+TRAINED = Path("data/train")
 EPOCHS, LOOKS = 20, (100, 500, 1000, 2500, 5000, 10_000, 15_000, 20_000)
 
 
@@ -53,58 +50,41 @@ def share(trainer: Trainer) -> float:
     return float(torch.stack(found).mean())
 
 
-def looked(trainer: Trainer) -> list[Any]:
-    """One row of the table, and the training where it was."""
+def looked(trainer: Trainer) -> list[str]:
+    """Cells of one row of the table; the training stays where it was."""
     before = trainer.state()
-    row: list[Any] = [trainer.epoch, share(trainer)]
+    cells = [f"{trainer.epoch:,}", f"{share(trainer):.1%}"]
     slow, one = on(trainer, False)
     trainer.resume(before)
     fast, two = on(trainer, True)
     trainer.resume(before)
-    return [*row, slow, fast, all(one[x].tobytes() == two[x].tobytes() for x in one)]
+    same = all(one[x].tobytes() == two[x].tobytes() for x in one)
+    return [*cells, f"{slow:.0f}", f"{fast:.0f}", "yes" if same else "no"]
 
 
-def measured(run: Run, split: SplitParams, train: TrainParams, end: int) -> dict[str, Any]:
-    """What is found of one run up to an epoch."""
-    folder = TRAINED / str(run)
+def measured(run: Run, end: int) -> Iterator[str]:
+    """Rows of the table: what is found of a run up to an epoch."""
+    settings, folder = load("params.yaml").settings(run), TRAINED / str(run)
     made = environment.read(folder / "environment.json")
     device = trainings.as_recorded(made.model_copy(update={"flushes": True}))
-    here = machine.describe(device)
+    here, train = machine.describe(device).words(), settings.train
     longer = train.model_copy(update={"epochs": train.epochs + EPOCHS})  # to go on at the end too
-    trainer = Trainer(run, longer, dealt(run, split), device)
-    shipped, rows = store.read_history(folder / "history.parquet"), []
+    trainer = Trainer(run, longer, dealt(run, settings.split), device)
+    shipped = store.read_history(folder / "history.parquet")
     for look in (*(x for x in LOOKS if x < end), end):
         trainer.advance(look)
-        again = pd.DataFrame(trainer.history())
-        parted = trainings.differs(shipped.head(look), again)
-        rows.append([*looked(trainer), parted])
-        print(run, *rows[-1], flush=True)
-    return {"here": here.words(), "rows": rows}
+        parted = trainings.differs(shipped.head(look), pd.DataFrame(trainer.history()))
+        cells = [str(run), here, *looked(trainer), f"{parted:,}" if parted else "—"]
+        yield f"| {' | '.join(cells)} |"
 
 
-def table(found: dict[str, dict[str, Any]]) -> str:
-    """All measurements as Markdown."""
-    head = ["run", "processor", "epoch", "subnormal", "ms an epoch", "taken as 0", "same bytes"]
-    lines = [[*head, "history parts at"], ["---"] * 2 + ["---:"] * 4 + ["---", "---:"]]
-    for run, own in sorted(found.items()):
-        for epoch, part, slow, fast, same, other in own["rows"]:
-            cells = [run, own["here"], f"{epoch:,}", f"{part:.1%}", f"{slow:.0f}", f"{fast:.0f}"]
-            lines.append([*cells, "yes" if same else "no", f"{other:,}" if other else "—"])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def main() -> None:
-    params = load("params.yaml")
-    path = HERE / "subnormals.json"
-    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    for argument in sys.argv[1:]:
-        name, _, end = argument.partition("=")
-        run = Run.parse(name)
-        settings = params.settings(run)
-        found[name] = measured(run, settings.split, settings.train, int(end))
-        path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", "utf-8")
-        (HERE / "subnormals.md").write_text(table(found), "utf-8")
+def main(*asked: str) -> None:
+    for name, _, end in (argument.partition("=") for argument in asked):
+        for row in measured(Run.parse(name), int(end)):
+            print(row, flush=True)
+            with Path("benchmarks/subnormals.md").open("a", encoding="utf-8") as table:
+                table.write(f"{row}\n")
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -1,15 +1,12 @@
-"""How fast training is: against the plain step, against matrix products, and as n grows.
+"""How fast training is: against the plain step, against matrix products, and as n grows; and where
+torch sees a GPU whole runs there.
 
-Writes training.json and training.md beside this file. `make bench` runs it; an argument is the
-count of rounds.
+Writes training.md beside this file, on a machine with a GPU gpu.md. `make bench` runs it; an
+argument is the count of rounds.
 """
 
-import json
 import os
-import platform
-import resource
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -19,7 +16,9 @@ from typing import Any
 import plain
 import torch
 from autograd import Autograd
+from tabulate import tabulate
 
+from ops.times import gflop
 from strata import task
 from strata.params import load
 from strata.run import Run
@@ -31,6 +30,7 @@ PARAMS = load(HERE.parent / "params.yaml")
 ROUNDS = 24
 MODULI = (113, 165, 251, 499)
 SQUARE = 2048
+EPOCHS = 90  # of one measurement on a GPU: short of a validation
 # A product is done once forward and twice backward; the second term is the key and value tables.
 FORMULA = "6 · pairs · (d_model² + 2 d_model d_mlp + d_model n) + 12 (n + 1) d_model²"
 
@@ -42,12 +42,23 @@ def trainer_of(n: int, device: str = "cpu") -> Trainer:
     return Trainer(Run(n, 1), PARAMS.train, split, device)
 
 
-def seconds(work: Callable[[], Any], repeats: int) -> float:
+def pairs(trainer: Trainer) -> int:
+    """The distinct pairs of an epoch."""
+    return sum(len(chunk.a) for chunk in trainer.batches)
+
+
+def table(heads: list[str], rows: list[list[Any]]) -> str:
+    """A Markdown table: the first column is words, the others are numbers."""
+    align = ["left"] + ["right"] * (len(heads) - 1)
+    return tabulate(rows, heads, "pipe", colalign=align, disable_numparse=True) + "\n"
+
+
+def milliseconds(work: Callable[[], Any], repeats: int) -> float:
     """Mean time of one repetition."""
     start = time.perf_counter()
     for _ in range(repeats):
         work()
-    return (time.perf_counter() - start) / repeats
+    return (time.perf_counter() - start) / repeats * 1e3
 
 
 def alternating(steps: dict[str, tuple[Callable[[], Any], int]], rounds: int) -> dict[str, float]:
@@ -55,7 +66,7 @@ def alternating(steps: dict[str, tuple[Callable[[], Any], int]], rounds: int) ->
     times: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(rounds):
         for name, (step, repeats) in steps.items():
-            times[name].append(seconds(step, repeats) * 1e3)
+            times[name].append(milliseconds(step, repeats))
     return {name: statistics.median(some) for name, some in times.items()}
 
 
@@ -73,10 +84,10 @@ def epochs(n: int, rounds: int) -> dict[str, float]:
         assert max(losses) - min(losses) < 1e-4, losses
     return alternating(
         {
-            "plain": (oracle.step, 1),
-            "autograd": (by_autograd.step, 4),
-            "ours": (lambda: ours.advance(ours.epoch + 1), 4),
-            "validation": (ours.accuracy, 1),
+            "plain step": (oracle.step, 1),
+            "ours, gradient by autograd": (by_autograd.step, 4),
+            "ours": (step, 4),
+            "one validation (every 100 epochs)": (ours.accuracy, 1),
         },
         rounds,
     )
@@ -84,8 +95,7 @@ def epochs(n: int, rounds: int) -> dict[str, float]:
 
 def rates(n: int, rounds: int) -> dict[str, float]:
     """Gflop/s of float32 matrix products: the shapes of a chunk, and a large square."""
-    train = PARAMS.train
-    rows = len(trainer_of(n).batches[0].a)
+    train, rows = PARAMS.train, len(trainer_of(n).batches[0].a)
     shapes = {
         "x @ W_in": (rows, train.d_model, train.d_mlp),
         "mlp @ W_out": (rows, train.d_mlp, train.d_model),
@@ -102,134 +112,74 @@ def rates(n: int, rounds: int) -> dict[str, float]:
     return {name: 2 * m * k * p / times[name] / 1e6 for name, (m, k, p) in shapes.items()}
 
 
-def necessary(n: int) -> dict[str, float]:
-    """Distinct pairs of an epoch, and Gflop of its matrix products: FORMULA."""
-    d_model, d_mlp = PARAMS.train.d_model, PARAMS.train.d_mlp
-    rows = sum(len(chunk.a) for chunk in trainer_of(n).batches)
-    by_pair = 6 * rows * (d_model**2 + 2 * d_model * d_mlp + d_model * n)
-    return {"rows": rows, "gflop": (by_pair + 12 * (n + 1) * d_model**2) / 1e9}
-
-
-def growth(rounds: int) -> list[dict[str, float]]:
-    """ms an epoch as n grows, and its ratio to n² relative to the headline modulus."""
-    found = []
+def on_cpu(rounds: int) -> str:
+    """What was measured here, as Markdown."""
+    load, here = os.getloadavg()[0], machine.describe(torch.device("cpu"))
+    ms, speed = epochs(PARAMS.n, rounds), rates(PARAMS.n, rounds)
+    work = gflop(PARAMS.n, PARAMS.settings(Run(PARAMS.n, 1)))
+    ms["ours, the matrix products alone at the best rate"] = work / max(speed.values()) * 1e3
+    grown = []
     for n in MODULI:
         trainer = trainer_of(n)
         trainer.advance(2)
-        ms = statistics.median(
-            seconds(lambda t=trainer: t.advance(t.epoch + 1), 3) * 1e3 for _ in range(rounds)
-        )
-        found.append({"n": n, "rows": sum(len(chunk.a) for chunk in trainer.batches), "ms": ms})
-    one = next(x["ms"] / x["n"] ** 2 for x in found if x["n"] == PARAMS.n)
-    return [x | {"to_n_squared": x["ms"] / x["n"] ** 2 / one} for x in found]
-
-
-def memory(n: int) -> None:
-    """Print the peak memory in MB of this process after a few epochs and a validation."""
-    trainer = trainer_of(n)
-    trainer.advance(3)
-    trainer.accuracy()
-    unit = 1 if sys.platform == "darwin" else 1024
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6)
-
-
-def memories() -> dict[str, float]:
-    """Peak memory in MB of fresh processes. Comes first: a child starts from its parent's peak."""
-    found = {}
-    for n in (PARAMS.n, MODULI[-1]):
-        command = [sys.executable, __file__, "memory", str(n)]
-        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        found[str(n)] = float(said)
-    return found
-
-
-def processor() -> str:
-    """What the system calls its processor."""
-    about = Path("/proc/cpuinfo")
-    lines = about.read_text(encoding="utf-8").splitlines() if about.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-def measured(rounds: int) -> dict[str, Any]:
-    """All that the tables show."""
-    found: dict[str, Any] = {
-        "machine": {
-            "processor": processor(),
-            "cores": os.cpu_count(),
-            "threads": torch.get_num_threads(),
-            "torch": torch.__version__,
-            "load_before": round(os.getloadavg()[0], 2),
-        },
-        "n": PARAMS.n,
-        "rounds": rounds,
-        "peak_mb": memories(),
-        "ms": epochs(PARAMS.n, rounds),
-        "gflops": rates(PARAMS.n, rounds),
-        "necessary": necessary(PARAMS.n),
-        "growth": growth(rounds),
-    }
-    ms, best = found["ms"], max(found["gflops"].values())
-    found["faster"] = {name: ms[name] / ms["ours"] for name in ("plain", "autograd")}
-    found["necessary"]["ms"] = found["necessary"]["gflop"] / best * 1e3
-    found["of_the_rate"] = found["necessary"]["ms"] / ms["ours"]
-    return found
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
-
-
-def report(found: dict[str, Any]) -> str:
-    """What was measured, as Markdown."""
-    ms, on, n = found["ms"], found["machine"], found["n"]
-    best = max(found["gflops"], key=lambda name: found["gflops"][name])
-    facts = [
-        ["plain step", f"{ms['plain']:.1f} ms"],
-        ["ours, gradient by autograd", f"{ms['autograd']:.1f} ms"],
-        ["ours", f"{ms['ours']:.1f} ms"],
-        ["ours, the matrix products alone at the best rate", f"{found['necessary']['ms']:.1f} ms"],
-        ["ours against the plain step", f"{found['faster']['plain']:.1f} × faster"],
-        [
-            "ours against autograd over the same chunks",
-            f"{found['faster']['autograd']:.2f} × faster",
-        ],
-        ["share of the best matrix-product rate", f"{found['of_the_rate']:.0%}"],
-        ["one validation (every 100 epochs)", f"{ms['validation']:.1f} ms"],
-    ]
-    facts += [[f"peak memory, n = {k}", f"{mb:.0f} MB"] for k, mb in found["peak_mb"].items()]
-    shapes = [
-        [name + (" (best)" if name == best else ""), f"{rate:.0f}"]
-        for name, rate in found["gflops"].items()
-    ]
-    grown = [
-        [str(x["n"]), str(x["rows"]), f"{x['ms']:.1f}", f"{x['to_n_squared']:.2f}"]
-        for x in found["growth"]
-    ]
+        step = {"": (lambda t=trainer: t.advance(t.epoch + 1), 3)}
+        grown.append([n, pairs(trainer), f"{alternating(step, rounds)['']:.1f}"])
     return (
-        f"Measured on {on['processor']}, {on['cores']} cores, {on['threads']} threads, torch"
-        f" {on['torch']}; medians of {found['rounds']} rounds, load before {on['load_before']}.\n\n"
-        + table([f"One epoch, n = {n}", ""], facts)
-        + f"\nAn epoch's products over {found['necessary']['rows']} distinct pairs are"
-        f" {found['necessary']['gflop']:.2f} Gflop: {FORMULA}.\n\n"
-        + table(["float32 product", "Gflop/s"], shapes)
+        f"Measured on {here.words()}, torch {here.torch}; medians of {rounds} rounds, load before"
+        f" {load:.2f}.\n\n"
+        + table([f"One epoch, n = {PARAMS.n}", "ms"], [[k, f"{x:.1f}"] for k, x in ms.items()])
+        + f"\nAn epoch's products are {work:.2f} Gflop: {FORMULA}.\n\n"
+        + table(["float32 product", "Gflop/s"], [[k, f"{x:.0f}"] for k, x in speed.items()])
         + "\n"
-        + table(["n", "distinct pairs", "ms an epoch", f"ms / n², against n = {n}"], grown)
+        + table(["n", "distinct pairs", "ms an epoch"], grown)
+    )
+
+
+def whole(n: int) -> tuple[float, float, dict[str, bytes]]:
+    """Seconds and last validation accuracy of a run on the GPU from its start, and its weights."""
+    start = time.perf_counter()
+    trainer = trainer_of(n, "cuda")
+    trainer.advance(PARAMS.train.epochs)
+    weights = {name: x.tobytes() for name, x in trainer.weights().items()}
+    return time.perf_counter() - start, trainer.latest()["validation"], weights
+
+
+def on_gpu(rounds: int) -> str:
+    """The headline run twice, and epochs as n grows, as Markdown."""
+    (one, right, weights), (two, _, again) = whole(PARAMS.n), whole(PARAMS.n)
+    grown = []
+    for n in MODULI:
+        torch.cuda.reset_peak_memory_stats()
+        trainer = trainer_of(n, "cuda")
+
+        def step(trainer: Trainer = trainer) -> None:
+            trainer.advance(trainer.epoch + EPOCHS)
+            torch.cuda.synchronize()
+
+        step()  # warms up
+        ms = alternating({"epochs": (step, 1), "validation": (trainer.accuracy, 1)}, rounds)
+        peak = torch.cuda.max_memory_allocated() / 1e6
+        row = f"{ms['epochs'] / EPOCHS:.2f}", f"{ms['validation']:.2f}", f"{peak:.0f}"
+        grown.append([n, pairs(trainer), *row])
+    return (
+        f"Measured on {torch.cuda.get_device_name()}, torch {torch.__version__}: the headline run"
+        f" twice, {PARAMS.train.epochs:,} epochs each, in {one:.1f} and {two:.1f} seconds;"
+        f" {'the same' if weights == again else 'other'} weights to the byte; validation accuracy"
+        f" {right:.4f}.\n\n"
+        + table(["n", "distinct pairs", "ms an epoch", "ms a validation", "peak MB"], grown)
     )
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["memory"]:
-        machine.prepare()
-        return memory(int(sys.argv[2]))
     machine.prepare()
-    found = measured(int(sys.argv[1]) if sys.argv[1:] else ROUNDS)
-    (HERE / "training.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    text = report(found)
-    (HERE / "training.md").write_text(text, encoding="utf-8")
-    print(text, end="")
+    rounds = int(sys.argv[1]) if sys.argv[1:] else ROUNDS
+    measured = {"training.md": on_cpu}
+    if torch.cuda.is_available():
+        measured["gpu.md"] = on_gpu
+    for name, measure in measured.items():
+        text = measure(rounds)
+        (HERE / name).write_text(text, encoding="utf-8")
+        print(text)
 
 
 if __name__ == "__main__":

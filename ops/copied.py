@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import subprocess
 from collections.abc import Mapping
 from os.path import relpath
 from pathlib import Path
@@ -13,10 +12,9 @@ from dvc.dependency.param import ParamsDependency
 from dvc.repo import Repo
 from dvc.stage import PipelineStage
 
-from ops import contents, files, shipped
-from ops.git import git
+from ops import files, shipped
+from ops.git import git, laid_out
 from ops.shipped import Out, Outs
-from strata import store
 from strata.run import InputError
 
 PROJECTS = ("", "studies")  # of the report nothing is kept: it is made anew where it is wanted
@@ -82,13 +80,7 @@ class Copy:
 
     def __init__(self, top: Path):
         self.top, self.remote = top, shipped.REMOTE.resolve()
-        tree = git("write-tree")
-        archive = ["git", "archive", tree, "--", ".", f":(exclude){shipped.REMOTE}"]
-        packed = subprocess.run(archive, stdout=subprocess.PIPE, check=True).stdout
-        top.mkdir()
-        subprocess.run(["tar", "-x", "-C", str(top)], input=packed, check=True)
-        for name in PROJECTS:
-            store.write_text(top / name / ".dvc" / "config.local", "[core]\n    no_scm = true\n")
+        laid_out(git("write-tree"), top)
         self.locked = {k: v for k, v in files.locked(top).items() if files.project(k) in PROJECTS}
         self.stages = resolved(top)
         self.names = sorted({*self.stages, *self.locked})
@@ -121,14 +113,13 @@ class Copy:
         """What is wrong with a stage before anything is made again; empty where nothing is."""
         if found := unlike(name, self.stages.get(name), self.locked.get(name)):
             return found
-        disk = contents.Disk(self.top)
         for dep in self.locked[name].get("deps", ()):
-            found = disk.md5(dep["path"])
+            found = shipped.on_disk(dep["path"], self.top)
             if found is None:
                 return f"it reads {dep['path']}, which is not there"
             if found != dep["md5"]:
                 return f"its lock says that it read another {dep['path']}"
         for out in self.outs.of[name]:
-            if disk.md5(out.path) not in {out.md5, None}:
+            if shipped.on_disk(out.path, self.top) not in {out.md5, None}:
                 return f"git has another {out.path} than its lock"
         return self.lost.get(name, "")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ops import contents, provenance, shipped
+from ops import provenance, shipped
 from ops.shipped import Outs
 
 VERSION = "https://w3id.org/ro/crate/1.3"
@@ -35,7 +35,6 @@ class _Crate:
     def __init__(self, stages: Mapping[str, Any], root: Entity, machines: Mapping[str, str]):
         self.stages, self.root, self.machines, self.outs = stages, root, machines, Outs(stages)
         self.graph: dict[str, Entity] = {}
-        self.disk = contents.Disk()
 
     def metadata(self) -> Entity:
         """The JSON-LD document."""
@@ -78,13 +77,13 @@ class _Crate:
         """A file or folder that a lock names, by its path and its md5."""
         path, md5 = item["path"], item["md5"]
         stored, has = shipped.at(md5), {"name": path, "alternateName": path, "md5": md5}
-        if md5.endswith(contents.DIR):
+        if md5.endswith(shipped.DIR):
             return self._folder(path, stored, has)
         if "size" in item:
             has["contentSize"] = str(item["size"])
         if stored.is_file():
             return self._file(stored.as_posix(), **has)
-        if not self.outs.at(path) and self.disk.md5(path) == md5:
+        if not self.outs.at(path) and shipped.on_disk(path) == md5:
             return self._file(path, **has)
         return self._add(f"#{path}-{md5}", "CreativeWork", **has)  # its bytes are kept nowhere
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from ops import copied, crate, files, shipped
 from ops.git import git
-from ops.shipped import Outs
+from ops.shipped import Out, Outs
 from strata import store
 from strata.run import InputError, command, read_yaml
 from strata.train import environment
@@ -69,16 +69,15 @@ def commit() -> Commit:
     return Commit(git("rev-parse", "HEAD"), datetime.fromtimestamp(seconds, UTC))
 
 
-def whole(stages: Mapping[str, Any], kept: Iterable[str]) -> None:
-    """Raises InputError where the remote lacks one of these outputs of the locks, or has it
-    damaged."""
-    outs = Outs(stages).by_path
-    for path in kept:
+def whole(outs: Iterable[Out]) -> None:
+    """Raises InputError where the remote lacks one of these outputs, or has it damaged."""
+    for out in outs:
         try:
-            shipped.objects([outs[path]] if path in outs else [])
+            for part in shipped.parts(out):
+                shipped.content(part.md5)
         except InputError as fault:
             must = "the remote must hold what the locks name: dvc push"
-            raise InputError(f"{path}: {fault}; {must}") from None
+            raise InputError(f"{out.path}: {fault}; {must}") from None
 
 
 def write(folder: Path, last: Commit, cff: Mapping[str, Any], crate: str) -> None:
@@ -142,9 +141,10 @@ def paper(reference: Mapping[str, Any]) -> dict[str, Any]:
 def main() -> None:
     files.at_top()
     cff, last, stages = read_yaml("CITATION.cff"), commit(), files.locked()
-    kept = (path for x in copied.resolved(Path().resolve()).values() for path in sorted(x.kept))
-    whole(stages, kept)
-    records = [x for x in Outs(stages) if x.path.endswith("/environment.json")]
+    kept = {path for x in copied.resolved(Path().resolve()).values() for path in x.kept}
+    outs = [out for out in Outs(stages) if out.path in kept]
+    whole(outs)
+    records = [x for x in outs if x.path.endswith("/environment.json")]
     machines = {x.stage: environment.read(shipped.at(x.md5)).words() for x in records}
     text = crate.written(stages, described(cff, last), machines)
     shutil.rmtree(PARTIAL, ignore_errors=True)

@@ -95,19 +95,6 @@ def inside(name: str) -> str:
     return own.removeprefix("dvc.yaml:")
 
 
-def outside(project: str, name: str) -> str:
-    """How a stage is named here that DVC calls so in that project.
-
-    >>> outside("", "train@n165-s1"), outside("studies", "train@n210-s1")
-    ('train@n165-s1', 'studies/dvc.yaml:train@n210-s1')
-    >>> outside("studies", "seeds/dvc.yaml:tables")
-    'studies/seeds/dvc.yaml:tables'
-    """
-    if not project:
-        return name
-    return f"{project}/{name}" if ":" in name else f"{project}/dvc.yaml:{name}"
-
-
 def kind(name: str) -> str:
     """A stage's own name, without where it is and without the run.
 
@@ -123,6 +110,15 @@ def run_of(name: str) -> Run | None:
         return Run.parse(name.partition("@")[2])
     except InputError:
         return None
+
+
+def of_runs(names: Iterable[str]) -> dict[str, list[str]]:
+    """The stages that are of one run, by run, in their order."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if run := run_of(name):
+            found.setdefault(str(run), []).append(name)
+    return found
 
 
 def stages(folder: Path | str = ".") -> Stages:

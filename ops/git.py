@@ -1,8 +1,12 @@
-"""What git says."""
+"""What git says, and copies of what it has."""
 
 import os
+import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
+from ops.files import PROJECTS
 from strata.run import InputError
 
 # What somebody has set for git, and would get in the way here: hooks, signatures, colours.
@@ -10,6 +14,9 @@ SET = ("core.hooksPath=/dev/null", "commit.gpgSign=false", "color.ui=false")
 SET += ("status.showUntrackedFiles=normal",)
 PLAIN = [word for setting in SET for word in ("-c", setting)]
 ANYBODY = ("-c", "user.name=strata", "-c", "user.email=")  # where git asks for an author
+# Where a file that git does not track yet counts as what is here.
+NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml", "notebooks", "ops", "src", "stages", "studies")
+REMOTE = "remote"  # no copy has it: the cache holds what is in there
 
 
 def git(*words: str, index: str | None = None) -> str:
@@ -22,3 +29,25 @@ def git(*words: str, index: str | None = None) -> str:
         said = done.stderr.strip().splitlines() or ["no reason given"]
         raise InputError(f"git {' '.join(words)}: {said[-1]}")
     return done.stdout.strip()
+
+
+def here() -> str:
+    """The tree of what is here, committed or not; git's own index stays as it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        index = str(Path(folder, "index"))
+        shutil.copy(git("rev-parse", "--git-path", "index"), index)
+        git("add", "--update", "--", ".", f":!{REMOTE}", index=index)
+        git("add", "--all", "--", *filter(os.path.exists, NEEDED), index=index)
+        return git("write-tree", index=index)
+
+
+def laid_out(tree: str, folder: Path, cache: str = "") -> None:
+    """Put the files of a tree or commit into a folder, where DVC works without git, with that
+    folder as its cache if one is named."""
+    archive = ["git", "archive", tree, "--", ".", f":(exclude){REMOTE}"]
+    packed = subprocess.run(archive, stdout=subprocess.PIPE, check=True).stdout
+    folder.mkdir(exist_ok=True)
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=packed, check=True)
+    local = "[core]\n    no_scm = true\n" + (f"[cache]\n    dir = {cache}\n" if cache else "")
+    for project in (x for x in ("", *PROJECTS) if Path(folder, x, ".dvc").is_dir()):
+        Path(folder, project, ".dvc", "config.local").write_text(local)

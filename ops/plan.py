@@ -10,7 +10,6 @@ the same bytes again: the plan names what runs at most.
 import logging
 import os
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager
@@ -27,7 +26,7 @@ from dvc.utils.hydra import apply_overrides
 
 from ops import files
 from ops.calls import dvc
-from ops.git import git
+from ops.git import here, laid_out
 from ops.times import Times, counted, threads, words
 from strata.params import load
 from strata.run import InputError, command
@@ -53,11 +52,11 @@ class Ahead:
 
     def stages(self, project: str = "") -> list[str]:
         """The stages of a project that run, in order, when the projects before it were asked."""
-        with chdir(project or "."), Repo() as repo, repo.lock:
-            order = plan_repro(get_active_graph(repo.index.graph))
-            self.every += [files.outside(project, stage.addressing) for stage in order]
-            run = [stage.addressing for stage in order if self._runs(stage)]
-        return [files.outside(project, name) for name in run]
+        with Repo(project or ".") as repo, repo.lock:
+            order = {x.addressing: x for x in plan_repro(get_active_graph(repo.index.graph))}
+            self.every += order
+            with chdir(project or "."):  # where DVC lays out what its run cache has
+                return [name for name, stage in order.items() if self._runs(stage)]
 
     def _runs(self, stage: Stage) -> bool:
         other = any(map(self._other, stage.deps))
@@ -105,14 +104,8 @@ def scratch(given: Sequence[str]) -> Iterator[Path]:
     top = Path.cwd()
     with Repo() as repo:
         cache = repo.cache.local.path.removesuffix("/files/md5")
-    names = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ":!remote")
     with TemporaryDirectory() as folder:
-        for name in filter(os.path.isfile, names.split("\0")):
-            Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(name, Path(folder, name))
-        for project in (x for x in ("", *files.PROJECTS) if Path(x, ".dvc").is_dir()):
-            local = f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n"
-            Path(folder, project, ".dvc", "config.local").write_text(local)
+        laid_out(here(), Path(folder), cache)
         os.environ["DVC_SITE_CACHE_DIR"] = str(Path(folder, ".dvc", "tmp", "site"))
         with chdir(folder):
             try:

@@ -1,18 +1,19 @@
-"""What locks name, and the objects of the remote that hold it: each content by its md5."""
+"""What locks name, and what holds it: objects of the remote, each by its md5, and the disk."""
 
+import hashlib
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ops.contents import DIR
 from ops.provenance import md5
 from strata.inputs import regular
 from strata.run import InputError
 
 REMOTE = Path("remote")
+DIR = ".dir"  # ends the md5 of a folder
 
 
 class Out(NamedTuple):
@@ -61,6 +62,22 @@ def inside(path: str) -> str:
     return path
 
 
+def on_disk(path: str, top: Path | str = ".") -> str | None:
+    """The md5 at a path as DVC takes it: of a file, or of a folder with all that is in it but what
+    .dvcignore names by its name alone. None where nothing is there."""
+    whole = Path(top, path)
+    if whole.is_file():
+        return md5(whole)
+    if not whole.is_dir():
+        return None
+    lines = Path(".dvcignore").read_text(encoding="utf-8").splitlines()
+    ignored = {line.strip("/") for line in lines if line and line[0] not in "/#"}
+    files = (x for x in whole.rglob("*") if x.is_file() and not ignored.intersection(x.parts))
+    names = sorted(x.relative_to(whole).as_posix() for x in files)
+    entries = [{"md5": md5(whole / name), "relpath": name} for name in names]
+    return hashlib.md5(json.dumps(entries).encode()).hexdigest() + DIR
+
+
 def at(found: str, remote: Path = REMOTE) -> Path:
     """Where a remote keeps an object. Raises InputError for what is no md5, such as a path."""
     if not re.fullmatch(rf"[0-9a-f]{{32}}({re.escape(DIR)})?", found):
@@ -84,14 +101,6 @@ def parts(out: Out, remote: Path = REMOTE) -> list[Out]:
         return [out]
     listed = json.loads(content(out.md5, remote))
     return [Out(out.stage, f"{out.path}/{inside(x['relpath'])}", x["md5"]) for x in listed]
-
-
-def objects(outs: Iterable[Out], remote: Path = REMOTE) -> set[Path]:
-    """The objects that hold these outputs. Raises InputError where one is missing or damaged."""
-    every = {x.md5 for out in outs for part in parts(out, remote) for x in (out, part)}
-    for found in every:
-        content(found, remote)
-    return {at(found, remote) for found in every}
 
 
 def restore(out: Out, folder: Path, remote: Path = REMOTE) -> None:

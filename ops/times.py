@@ -1,17 +1,22 @@
-"""How long stages take on this machine, from the times that benchmarks/stages.json records."""
+"""How long stages take on this machine, from what they took on one."""
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
-from statistics import median
 
 from ops import files
-from strata import store
 from strata.params import Params
 from strata.run import Run, Settings
 
-RECORDED = Path("benchmarks/stages.json")
-BY_PAIR = {"forward"}  # of the stages without a run in their names
+# CPU seconds of stages at n = N, with the start of Python, on an AMD EPYC with AVX-512; any other
+# takes about OTHER. Those of training controls too.
+N, OTHER = 165, 3.0
+SECONDS = {
+    "measure": 10.0, "describe": 16.0, "interventions": 83.0, "on-controls": 80.0,
+    "controls": 175.0,
+}  # fmt: skip
+NOTHING = 3.0  # of DVC, where no stage runs
+EPOCH = 0.0013  # seconds of an epoch of training beside its matrix products
+RATE = 48.0  # Gflop per second and thread of these: the median over the recorded trainings
 
 
 def cores() -> int:
@@ -53,37 +58,26 @@ def gflop(n: int, settings: Settings) -> float:
 
 
 class Times:
-    """Recorded times, applied to this machine and these values of params.yaml."""
+    """Those times, applied to these values of params.yaml and so many threads: by default those of
+    this machine."""
 
-    def __init__(self, params: Params):
-        self.params = params
-        found = store.read_json(RECORDED)
-        self.nothing: float = found["nothing"]  # seconds of DVC where no stage runs
-        self.epoch: float = found["epoch"]  # seconds of an epoch beside its products
-        self.rate: float = found["rate"]  # Gflop per second and thread, in training
-        self.n: int = found["n"]
-        self.known: dict[str, float] = found["seconds"]
+    def __init__(self, params: Params, count: int | None = None):
+        self.params, self.threads = params, count or threads()
 
     def stage(self, name: str) -> float:
-        """Seconds of one stage. Those of a run compute over its pairs: what comes on top of
-        starting Python grows with n²."""
+        """Seconds of one stage. What comes on top of starting Python grows with the pairs."""
         kind, run = files.kind(name), files.run_of(name)
         if run and kind in {"train", "checkpoints"}:
             return self.training(run)
-        known = (self.known.get(x) for x in (name, name.partition("@")[0], kind))
-        took = next((x for x in known if x is not None), median(self.known.values()))
-        if run is None and kind not in BY_PAIR:
-            return took
         n = run.n if run else self.params.n
-        start = min(took, min(self.known.values()))
-        return start + (took - start) * (n / self.n) ** 2
+        return OTHER + (SECONDS.get(kind, OTHER) - OTHER) * (n / N) ** 2
 
     def all(self, names: Iterable[str]) -> float:
         """Seconds of some stages with DVC's own."""
-        return self.nothing + sum(map(self.stage, names))
+        return NOTHING + sum(map(self.stage, names))
 
-    def training(self, run: Run, count: int | None = None) -> float:
-        """Seconds to train a run with so many threads, by default those of this machine."""
+    def training(self, run: Run) -> float:
+        """Seconds to train a run."""
         settings = self.params.settings(run)
-        products = gflop(run.n, settings) / (self.rate * (count or threads()))
-        return settings.train.epochs * (self.epoch + products)
+        products = gflop(run.n, settings) / (RATE * self.threads)
+        return settings.train.epochs * (EPOCH + products)

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ops import compare, contents, files, readme, shipped, trainings
+from ops import compare, files, readme, shipped, trainings
 from ops.copied import Copy
 from ops.git import git
 from ops.shipped import Out
@@ -138,8 +138,7 @@ def made(copy: Copy, name: str, exact: bool) -> Outcome:
     """A stage run again, and its outputs against those of the lock."""
     if fault := ran(copy, name):
         return Outcome(FAILED, name, fault)
-    disk = contents.Disk(copy.top)
-    other = [out for out in copy.outs.of[name] if disk.md5(out.path) != out.md5]
+    other = [x for x in copy.outs.of[name] if shipped.on_disk(x.path, copy.top) != x.md5]
     if not other:
         return Outcome(MADE, name, "the same bytes")
     apart = [x for x in (difference(copy, out, exact) for out in other) if x]

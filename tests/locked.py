@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from ops import contents, copied, shipped
+from ops import copied, shipped
 from strata import store
 from strata.params import load
 from strata.run import Run, read_yaml
@@ -181,7 +181,7 @@ class Project:
                 }
                 for x in inside
             ]
-            md5 = self.keep(json.dumps(listed).encode(), contents.DIR)
+            md5 = self.keep(json.dumps(listed).encode(), shipped.DIR)
         return {"path": os.path.relpath(whole, at), "hash": "md5", "md5": md5}
 
     def keep(self, content: bytes, suffix: str = "") -> str:

@@ -13,24 +13,25 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dvc.repo import Repo
 
 from ops import files, plan, recover
 from ops.calls import checked_out, pulled
-from ops.grid import pin, pool, tasks, watch
+from ops.git import ANYBODY, git, here
+from ops.grid import pool, watch
 from ops.grid.logs import Logs
-from ops.grid.tasks import Task, Todo
 from ops.recover import taken
 from ops.times import Times, cores, counted, words
 from strata import store
 from strata.inputs import few
 from strata.params import load
-from strata.run import InputError, command
+from strata.run import InputError, Run, command
 
-BATCH = 30.0  # seconds of analyses that a worker has at least
-OVERHEAD = 10.0  # seconds until it has cloned and DVC has started
+KEPT = "refs/strata/grid"  # keeps what workers copy while they need it
+BATCH = 8  # runs that do not train for one task of a cluster: it takes ten seconds to begin
+Todo = Mapping[str, Sequence[str]]  # the stages that lack, by run
 
 
 class Asked(NamedTuple):
@@ -41,126 +42,140 @@ class Asked(NamedTuple):
     args: tuple[str, ...]
     go: bool
 
-    @classmethod
-    def given(cls, variables: Mapping[str, str]) -> "Asked":
-        """From the environment, where make puts them. Raises InputError."""
-        get = variables.get
-        on, args = get("ON") or "here", tuple(shlex.split(get("ARGS") or ""))
-        if on not in {"here", "slurm"}:
-            raise InputError(f"ON = {on}: must be slurm, or nothing for this machine")
-        if on == "slurm" and not (shutil.which("sbatch") and shutil.which("squeue")):
-            raise InputError(
-                "ON = slurm: sbatch and squeue are not here: log in to a node of the cluster that "
-                "has them; make grid without ON runs on this machine"
-            )
-        if args and on == "here":
-            raise InputError(f"ARGS = {' '.join(args)}: is for sbatch: make grid ON=slurm ARGS=…")
-        return cls(on, tuple((get("RUNS") or "").split()), args, bool(get("GO")))
+
+def asked(variables: Mapping[str, str]) -> Asked:
+    """From the environment, where make puts them. Raises InputError."""
+    get = variables.get
+    on, args = get("ON") or "here", tuple(shlex.split(get("ARGS") or ""))
+    if on not in {"here", "slurm"}:
+        raise InputError(f"ON = {on}: must be slurm, or nothing for this machine")
+    if on == "slurm" and not (shutil.which("sbatch") and shutil.which("squeue")):
+        raise InputError(
+            "ON = slurm: sbatch and squeue are not here: log in to a node of the cluster that "
+            "has them; make grid without ON runs on this machine"
+        )
+    if args and on == "here":
+        raise InputError(f"ARGS = {' '.join(args)}: is for sbatch: make grid ON=slurm ARGS=…")
+    return Asked(on, tuple((get("RUNS") or "").split()), args, bool(get("GO")))
 
 
-def gathered() -> tuple[Todo, list[str]]:
+def gathered() -> tuple[dict[str, list[str]], list[str]]:
     """What is missing of each run, when what the run cache has has been brought in; and all runs.
     The stages that decide what others do are run here."""
     ahead, planned = plan.Ahead(pulled=True), []
     for project in files.projects():
         plan.quick(project)
         planned += ahead.stages(project)
-    return tasks.of_runs(planned), [*tasks.of_runs(ahead.every)]
+    return files.of_runs(planned), [*files.of_runs(ahead.every)]
 
 
-class Work(NamedTuple):
-    """The tasks to give away, so many at once, with so many threads each; the seconds in all."""
+def chosen(names: Sequence[str], listed: Sequence[str]) -> list[str]:
+    """Those of the listed runs, all for none. Raises InputError for one that is not listed."""
+    for name in names:
+        if name not in listed:
+            Run.parse(name)
+            raise InputError(f"RUNS = {name}: must be listed in dvc.yaml or studies/runs.yaml")
+    return list(dict.fromkeys(names or listed))
 
-    tasks: list[Task]
-    at_once: int
-    threads: int
-    seconds: float
+
+def trains(stages: Sequence[str]) -> bool:
+    return any(files.kind(name) == "train" for name in stages)
 
 
-def threads(missing: Todo, logs: Logs) -> int:
-    """The threads of each worker here: those with which a training that was interrupted began, as
-    it would start over with others; else as many as the cores have for each."""
+def dealt(missing: Todo, batches: int) -> list[pool.Task]:
+    """A task for each run that trains; then the other runs, dealt to so many tasks."""
+    others = [run for run, stages in missing.items() if not trains(stages)]
+    batched = [others[i::batches] for i in range(min(batches, len(others)))]
+    return [*([run] for run, stages in missing.items() if trains(stages)), *batched]
+
+
+def revision() -> tuple[str, list[str]]:
+    """A commit of what is here, committed or not, and the files that differ from git's last."""
+    tree, made = here(), git("rev-parse", "HEAD")
+    if names := git("diff", "--name-only", "HEAD", tree).splitlines():
+        made = git(*ANYBODY, "commit-tree", tree, "-p", "HEAD", "-m", "make grid")
+    git("update-ref", KEPT, made)
+    return made, names
+
+
+def threads(asked: Asked, missing: Todo, known: int) -> int:
+    """The threads of each worker: those of the last time where a training was interrupted, as it
+    would start over with others; else as many as the cores here have for each."""
     given = os.environ.get("STRATA_THREADS", "")
+    if asked.on == "slurm":
+        return 1
     if given.isdecimal():
         return int(given)
-    begun = [run for run in missing if Path(".snapshots", f"{run}.safetensors").exists()]
-    known = [count for run in begun if (count := logs.threads(run))]
-    return known[0] if known else max(1, cores() // len(missing))
+    begun = any(Path(".snapshots", f"{run}.safetensors").exists() for run in missing)
+    return known if known and begun else max(1, cores() // len(missing))
 
 
-def work(missing: Todo, asked: Asked, logs: Logs) -> Work:
-    """Deal what is missing to workers."""
-    count = threads(missing, logs) if asked.on == "here" else 1
-    times = Times(load("params.yaml"))
-    took = {run: tasks.seconds(times, stages, count) for run, stages in missing.items()}
-    short = sum(took[run] for run in missing if not tasks.trains(missing[run]))
-    found = tasks.dealt(missing, max(1, int(short / BATCH)))
-    at_once = min(len(found), max(1, cores() // count)) if asked.on == "here" else len(found)
-    each = [OVERHEAD + sum(took[x] for x in runs) for runs in found]
-    return Work(found, at_once, count, max(*each, sum(each) / at_once))
-
-
-def said(missing: Todo, found: Work) -> str:
-    """What will be done, in one line."""
-    trained = sum(map(tasks.trains, missing.values()))
+def start(asked: Asked, missing: Todo, count: int, logs: Logs) -> pool.Job:
+    """Say what will be done, and give it to workers with so many threads each."""
+    times, here = Times(load("params.yaml"), count), asked.on == "here"
+    at_once = max(1, cores() // count)
+    found = dealt(missing, at_once if here else -(-len(missing) // BATCH))
+    at_once = min(len(found), at_once) if here else len(found)
+    took = [times.all(x for run in task for x in missing[run]) for task in found]
+    trained = sum(map(trains, missing.values()))
     stages = sum(map(len, missing.values())) - trained
     parts = [f"train {counted(trained, 'model')}"] * bool(trained)
     parts += [f"run {counted(stages, 'stage')} of {counted(len(missing), 'run')}"] * bool(stages)
-    many = f"{counted(found.at_once, 'worker')} of {counted(found.threads, 'thread')}"
-    return f"{', '.join(parts)} with {many}: about {words(found.seconds)}"
-
-
-def start(asked: Asked, found: Work, logs: Logs) -> pool.Job:
-    """Give the tasks to workers."""
-    revision, changed = pin.revision()
+    many = f"{counted(at_once, 'worker')} of {counted(count, 'thread')}"
+    whole = words(max(*took, sum(took) / at_once))
+    print(f"{', '.join(parts)} with {many}: about {whole}", flush=True)
+    recorded = files.locked()
+    again = [x for x, own in missing.items() if trains([y for y in own if y in recorded])]
+    if again and not (asked.runs or asked.go):
+        raise InputError(
+            f"{few(again)}: trained before, with other settings or code: "
+            "make grid GO=1 trains again, RUNS='…' some of them, make back returns"
+        )
+    commit, changed = revision()
     if own := [name for name in changed if not name.endswith("dvc.lock")]:
         print(f"workers have your changes of {few(own)}, committed or not")
-    for run in (run for task in found.tasks for run in task):
+    for run in missing:
         logs.say(run, "pending")
     with Repo() as repo:
         cache = Path(repo.cache.local.path).parents[1].resolve()
-    given = [str(Path(sys.executable).parent), str(Path.cwd()), revision, str(cache)]
-    if asked.on == "here":
-        return pool.Local(given, found.tasks, found.at_once, found.threads)
-    return pool.submit(given, found.tasks, asked.args)
+    given = [str(Path(sys.executable).parent), str(Path.cwd()), commit, str(cache)]
+    if here:
+        return pool.Local(given, found, at_once, count)
+    return pool.submit(given, found, asked.args)
 
 
-def remembered(logs: Logs) -> list[pool.Array]:
-    """What was given to workers the last time; those of this machine have no name."""
+def remembered(logs: Logs) -> tuple[list[pool.Array], int]:
+    """What was given to workers the last time, those of this machine without a name; and with how
+    many threads here."""
     try:
-        return [pool.Array(*known) for known in store.read_json(logs.path / "jobs.json")]
+        known: dict[str, Any] = store.read_json(logs.path / "jobs.json")
     except InputError:
-        return []
+        return [], 0
+    return [pool.Array(*job) for job in known["jobs"]], known["threads"]
 
 
-def at_work(logs: Logs) -> list[pool.Array]:
+def at_work(jobs: Sequence[pool.Array]) -> list[pool.Array]:
     """The jobs that go on without us, as those of SLURM do."""
-    return [job for job in remembered(logs) if job.name and pool.alive(job.look())]
+    return [job for job in jobs if job.name and pool.alive(job.look())]
 
 
 def make(asked: Asked, logs: Logs) -> None:
     """Find what is missing, have it made, bring it in."""
-    jobs: list[pool.Job] = [*at_work(logs)]
+    before, known = remembered(logs)
+    jobs: list[pool.Job] = [*at_work(before)]
     busy = watch.runs(jobs)
     every, listed = gathered()
-    runs = tasks.chosen(asked.runs, listed)
+    runs = chosen(asked.runs, listed)
     missing = {run: every[run] for run in runs if run in every and run not in busy}
     if not missing and not jobs:
         print("nothing to do: make paper and make studies bring tables and figures up to date")
         return
     began = time.monotonic()
     if missing:
-        found = work(missing, asked, logs)
-        print(said(missing, found), flush=True)
-        recorded = files.locked()
-        again = [x for x, own in missing.items() if tasks.trains({*own} & {*recorded})]
-        if again and not (asked.runs or asked.go):
-            raise InputError(
-                f"{few(again)}: trained before, with other settings or code: "
-                "make grid GO=1 trains again, RUNS='…' some of them, make back returns"
-            )
-        jobs.append(start(asked, found, logs))
-    store.write_json(logs.path / "jobs.json", [[job.name, job.tasks] for job in jobs])
+        known = threads(asked, missing, known)
+        jobs.append(start(asked, missing, known, logs))
+    record = {"threads": known, "jobs": [[job.name, job.tasks] for job in jobs]}
+    store.write_json(logs.path / "jobs.json", record)
     ended = watched(jobs, logs)
     left = [run for run in gathered()[0] if run in ended]
     print(f"made: {counted(len(ended) - len(left), 'run')} in {words(time.monotonic() - began)}")
@@ -195,10 +210,11 @@ def watched(jobs: Sequence[pool.Job], logs: Logs) -> dict[str, str]:
 
 def main() -> None:
     files.at_top()
-    asked, logs = Asked.given(os.environ), Logs()
+    wanted, logs = asked(os.environ), Logs()
     lock = taken(logs.path / "lock")
     if os.environ.get("STATUS"):
-        if jobs := remembered(logs) if lock is None else at_work(logs):
+        jobs = remembered(logs)[0]
+        if jobs := jobs if lock is None else at_work(jobs):
             watch.shown(jobs, logs)
         else:
             print("nothing is running")
@@ -212,7 +228,7 @@ def main() -> None:
                 raise InputError(f"{busy}: wait for its end, then repeat")
             if pulled(project):
                 checked_out(project)
-        make(asked, logs)
+        make(wanted, logs)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,9 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Lock
 from typing import NamedTuple
 
-from ops.grid.tasks import Task
 from strata.run import InputError
 
 SCRIPT = Path("ops", "grid", "worker.sh")
@@ -22,6 +19,7 @@ FOR_EVER = re.compile(
     "PartitionTimeLimit|PartitionNodeLimit|PartitionConfig|PartitionDown|PartitionInactive|"
     "AssocMaxWall.*|QOSMaxWall.*|BadConstraints|InvalidAccount|InvalidQOS|JobHeld.*"
 )
+Task = Sequence[str]  # the runs that one worker makes, one after the other
 
 
 class Seen(NamedTuple):
@@ -36,40 +34,37 @@ Look = dict[int, Seen] | None  # the tasks by number; None where that cannot be 
 
 
 class Local:
-    """Tasks of this machine, each a process with a group of its own."""
+    """Tasks of this machine, each a process with a group of its own, which look() begins."""
+
+    name = ""
 
     def __init__(self, words: Sequence[str], tasks: Sequence[Task], at_once: int, threads: int):
-        self.tasks, self.name = tasks, ""
+        self.tasks, self.at_once = tasks, at_once
         self.words = [str(SCRIPT), *words]
         self.environment = os.environ | {"STRATA_THREADS": str(threads)}
-        self.running: list[subprocess.Popen] = []
-        self.over, self.lock = False, Lock()
-        self.pool = ThreadPoolExecutor(at_once)
-        self.work = [self.pool.submit(self._work, task) for task in tasks]
-
-    def _work(self, task: Task) -> None:
-        with self.lock:  # so that none begins after all were ended
-            if self.over:
-                return
-            process = subprocess.Popen(
-                [*self.words, "+".join(task)], env=self.environment,
-                stdin=subprocess.DEVNULL, start_new_session=True,
-            )  # fmt: skip
-            self.running.append(process)
-        process.wait()
+        self.begun: list[subprocess.Popen] = []
 
     def look(self) -> Look:
         """The tasks as they are now."""
-        return {n: Seen("COMPLETED" if x.done() else "RUNNING") for n, x in enumerate(self.work)}
+        free = self.at_once - sum(x.poll() is None for x in self.begun)
+        for task in self.tasks[len(self.begun) :][:free]:
+            words = [*self.words, "+".join(task)]
+            self.begun.append(
+                subprocess.Popen(
+                    words, env=self.environment, stdin=subprocess.DEVNULL, start_new_session=True
+                )
+            )
+        states = ["COMPLETED" if x.poll() is not None else "RUNNING" for x in self.begun]
+        states += ["PENDING"] * (len(self.tasks) - len(states))
+        return {number: Seen(state) for number, state in enumerate(states)}
 
     def cancel(self) -> None:
         """End all that goes on."""
-        with self.lock:
-            self.over = True
-            for process in self.running:
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGTERM)
-        self.pool.shutdown()
+        going = [x for x in self.begun if x.poll() is None]
+        for process in going:
+            os.killpg(process.pid, signal.SIGTERM)
+        for process in going:
+            process.wait()
 
 
 class Array:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 
-from ops.calls import last_line
 from ops.grid.logs import Logs
 from ops.grid.pool import Job, Seen, alive, impossible
 from strata.run import InputError
@@ -19,15 +18,15 @@ def runs(jobs: Sequence[Job]) -> list[str]:
 def shown(jobs: Sequence[Job], logs: Logs) -> None:
     """Print all that is not over with the last line of its log, and how many are."""
     said = {run: logs.state(run) for run in runs(jobs)}
-    left = {run: what for run, what in said.items() if not what.startswith(OVER)}
-    for run, what in left.items():
-        print(f"{run} {what}  {logs.progress(run)}".rstrip(), flush=True)
+    left = {run: words for run, words in said.items() if not words[0].startswith(OVER)}
+    for run, words in left.items():
+        print(run, "  ".join(filter(None, words)), flush=True)
     print(f"{len(said) - len(left)} of {len(said)} runs are over", flush=True)
 
 
 def ended(run: str, seen: Seen | None, logs: Logs) -> str:
     """How a run ended, by its log, or of whose task this is seen."""
-    said = logs.state(run)
+    said, last = logs.state(run)
     if said.startswith(OVER):
         return said
     if seen and seen.state not in {"COMPLETED", "FAILED"}:
@@ -36,7 +35,7 @@ def ended(run: str, seen: Seen | None, logs: Logs) -> str:
         return f"{said}: the same command goes on"
     where = seen.node if seen and seen.node else "its node"
     lacks = f"nothing is in its log: {where} may lack this folder, or the right to write there"
-    return last_line(logs.tail(run)) or f"{lacks}; ARGS='--exclude={where}' leaves it out"
+    return last or f"{lacks}; ARGS='--exclude={where}' leaves it out"
 
 
 def until_end(jobs: Sequence[Job], logs: Logs) -> dict[str, str]:
@@ -49,7 +48,7 @@ def until_end(jobs: Sequence[Job], logs: Logs) -> dict[str, str]:
         for why in filter(None, map(impossible, looks)):
             raise InputError(why)
         for run, known in before.items():
-            before[run] = logs.state(run) or known
+            before[run] = logs.state(run)[0] or known
             if before[run] != known:
                 print(f"{run} {before[run]}", flush=True)
         if not any(map(alive, looks)):
@@ -63,4 +62,5 @@ def until_end(jobs: Sequence[Job], logs: Logs) -> dict[str, str]:
             told = time.monotonic()
             shown(jobs, logs)
         # SLURM's controller serves a whole cluster: it is asked often only at first.
-        time.sleep(1 if time.monotonic() - began < 60 else 10)
+        later = any(job.name for job in jobs) and time.monotonic() - began > 60
+        time.sleep(10 if later else 1)

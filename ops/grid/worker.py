@@ -1,8 +1,7 @@
-"""A worker: in a clean clone of one revision it makes the stages of some runs, one run after the
-other. ``worker.sh`` makes the clone and starts this in it.
+"""A worker: in a clean copy of one revision it makes the stages of some runs, one run after the
+other. ``worker.sh`` starts it in the folder that it works for.
 
-DVC runs the stages and decides what is valid. What they write is in the cache of the clone that the
-worker works for.
+DVC runs the stages and decides what is valid. What they write is in the cache of that folder.
 """
 
 import os
@@ -11,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +21,7 @@ from dvc.repo import Repo
 from ops import files, plan, times
 from ops.calls import ROOM, last_line
 from ops.calls import command as called
-from ops.grid import tasks
+from ops.git import laid_out
 from ops.grid.logs import Logs
 from ops.recover import taken
 from strata.run import command
@@ -46,11 +46,11 @@ def granted() -> int:
 
 
 class Worker:
-    """A worker in its clone: whom it reports to, and where DVC's objects go."""
+    """A worker for the project in the current folder, in a copy of it; where DVC's objects go."""
 
-    def __init__(self, place: Path, head: Path, cache: Path):
-        self.place, self.head, self.cache = place, head, cache
-        self.logs, self.threads, self.parent = Logs(head), granted(), os.getppid()
+    def __init__(self, place: Path, cache: str):
+        self.place, self.head, self.cache = place, Path.cwd(), cache
+        self.logs, self.threads, self.parent = Logs(self.head), granted(), os.getppid()
         self.node = os.environ.get("SLURMD_NODENAME") or socket.gethostname()
         self.projects = files.projects()
         self.stopped = False
@@ -68,16 +68,16 @@ class Worker:
             if shutil.disk_usage(place).free < ROOM:
                 raise Failed(f"{place}: the disk is full: make room, then repeat")
 
-    def prepared(self, runs: list[str]) -> dict[str, list[str]]:
-        """Set DVC in the clone, bring what the runs read, and give the stages of each. Raises
-        Failed, Stopped."""
+    def prepared(self, revision: str, runs: list[str]) -> dict[str, list[str]]:
+        """Make the copy, bring what the runs read, and give the stages of each. Raises Failed,
+        Stopped."""
+        laid_out(revision, self.place, self.cache)
         (self.head / ".snapshots").mkdir(exist_ok=True)
         (self.place / ".snapshots").symlink_to(self.head / ".snapshots")
         os.environ["DVC_SITE_CACHE_DIR"] = str(self.place / ".dvc" / "tmp" / "site")
+        os.chdir(self.place)
         every: list[str] = []
         for project in self.projects:
-            local = self.place / project / ".dvc" / "config.local"
-            local.write_text(f"[cache]\n    dir = {self.cache}\n")
             with Repo(project or ".") as repo:
                 stages = [stage.addressing for stage in repo.index.stages if not stage.frozen]
             # All that stages of the runs may read: their own, and what decides what others do.
@@ -86,7 +86,7 @@ class Worker:
                 words = ("checkout", "--quiet", "--allow-missing", *map(files.inside, own))
                 self.dvc(project, *words, log=log)
             every += stages
-        return tasks.of_runs(every)
+        return files.of_runs(every)
 
     def made(self, run: str, stages: list[str]) -> bool:
         """Make the stages of a run; whether that went well. Raises Stopped."""
@@ -149,11 +149,11 @@ def end(process: subprocess.Popen) -> None:
     process.wait()
 
 
-def work(worker: Worker, runs: list[str]) -> int:
+def work(worker: Worker, revision: str, runs: list[str]) -> int:
     """Make the runs; the exit code."""
     os.environ |= {"STRATA_THREADS": str(worker.threads), "OMP_NUM_THREADS": str(worker.threads)}
     try:
-        stages = worker.prepared(runs)
+        stages = worker.prepared(revision, runs)
         well = [worker.made(run, stages.get(run, [])) for run in runs]
         return int(not all(well))
     except Stopped:
@@ -164,10 +164,10 @@ def work(worker: Worker, runs: list[str]) -> int:
         return 1
 
 
-def main(head: str, cache: str, task: str) -> None:
-    place = Path.cwd()
+def main(revision: str, cache: str, task: str) -> None:
+    place = Path(tempfile.mkdtemp(prefix="strata-worker-"))
     try:
-        code = work(Worker(place, Path(head), Path(cache)), task.split("+"))
+        code = work(Worker(place, cache), revision, task.split("+"))
     finally:
         shutil.rmtree(place, ignore_errors=True)
     sys.exit(code)

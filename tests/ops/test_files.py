@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from tiny import dvc
 
 from ops import files
-from ops.times import Times, gflop
+from ops.times import RATE, SECONDS, Times, gflop
 from strata.params import load
 from strata.run import InputError, Run
 
@@ -84,19 +84,22 @@ def test_make_reads_a_path_that_is_not_ascii_in_the_locale_without_characters(gi
 @pytest.fixture
 def times(monkeypatch) -> Times:
     monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("STRATA_THREADS", "2")
-    return Times(load("params.yaml"))
+    return Times(load("params.yaml"), 2)
 
 
-def test_a_stage_takes_what_was_recorded_for_the_modulus_of_the_record(times):
-    assert times.stage(f"metrics@n{times.n}-s3") == times.known["metrics"]
-    assert times.stage("metrics@n330-s1") > times.known["metrics"] > times.stage("metrics@n35-s1")
+def test_a_stage_takes_the_longer_the_more_pairs_its_run_has(times):
+    assert times.stage("describe@n165-s3") == SECONDS["describe"]
+    assert times.stage("describe@n330-s1") > SECONDS["describe"]
+    assert times.stage("describe@n35-s1") < SECONDS["describe"]
+    known = {files.kind(name) for name in files.stages()}
+    assert {*SECONDS} <= known
 
 
 def test_a_training_takes_its_epochs_and_its_products_shared_by_the_threads(times):
     run, settings = Run(165, 1), times.params.settings(Run(165, 1))
-    products = settings.train.epochs * gflop(165, settings) / times.rate
-    assert times.training(run, 1) - times.training(run, 2) == pytest.approx(products / 2)
+    products = settings.train.epochs * gflop(165, settings) / RATE
+    alone = Times(times.params, 1)
+    assert alone.training(run) - times.training(run) == pytest.approx(products / 2)
     assert times.stage(f"train@{run}") == (whole := times.training(run))
     half = settings.train.model_copy(update={"epochs": settings.train.epochs // 2})
     times.params = times.params.model_copy(update={"train": half})

@@ -20,7 +20,7 @@ from PIL import Image
 from ruamel.yaml import YAML
 from safetensors.numpy import save
 
-from ops import compare, contents, shipped, trainings, verify
+from ops import compare, shipped, trainings
 from ops.shipped import Out, Outs
 from strata import store
 from strata.params import load
@@ -317,7 +317,7 @@ def test_a_path_that_leaves_the_project_is_refused(path, tmp_path):
     with pytest.raises(InputError, match="must lie inside the project"):
         Outs({"a": {"outs": [{"path": path, "md5": "1" * 32}]}})
     listing = json.dumps([{"md5": "f" * 32, "relpath": path}]).encode()
-    md5 = hashlib.md5(listing).hexdigest() + contents.DIR
+    md5 = hashlib.md5(listing).hexdigest() + shipped.DIR
     store.write_bytes(shipped.at(md5, tmp_path), listing)
     with pytest.raises(InputError, match="must lie inside the project"):
         shipped.parts(Out("report", "report", md5), tmp_path)
@@ -373,17 +373,6 @@ W = np.ones((2, 2), np.float32)
 def test_files_of_another_kind_of_machine_are_alike_within_a_tolerance(name, one, two, said):
     found = compare.difference(one, two, name)
     assert found.startswith(said) if said else found == ""
-
-
-def test_the_runs_of_the_sample_are_others_each_time():
-    trained = [f"train@{x}" for x in RUNS]
-
-    class Stub(verify.Copy):
-        def __init__(self) -> None:
-            self.names = [*trained, "collect"]
-
-    assert verify.drawn(Stub(), 1, dict.fromkeys(trained[:2], "yesterday")) == {trained[2]}
-    assert verify.drawn(Stub(), 9, {}) == {*trained}
 
 
 def test_a_run_under_the_name_of_another_fails(honest, trained):
