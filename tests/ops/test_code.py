@@ -1,22 +1,16 @@
 """Keys for code: what a stage does changes its key, how it is written does not."""
 
-import ast
-import random
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tiny import ROOT, called, copied
+from tiny import called, copied
 
-from ops import code, files, syntax
+from ops import code, files
 from ops.code import Code
 from strata.store import read_json
-
-Keys = dict[str, list[str]]
 
 
 @pytest.fixture
@@ -152,95 +146,6 @@ def test_what_is_written_otherwise_has_the_same_key(before, after, package):
     first = Code().lines(script)
     package(script.read_text(), one=after)
     assert Code().lines(script) == first
-
-
-COPIED = ("src", "stages", "notebooks", "ops", "studies")
-COPIED += tuple(f"report/{name}" for name in ("code", "stages", "notebooks"))
-
-
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory) -> Path:
-    """The code of this project, to be spoilt."""
-    folder = tmp_path_factory.mktemp("code")
-    for name in COPIED:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    return folder
-
-
-@pytest.fixture
-def keys(copy, monkeypatch) -> Callable[[], Keys]:
-    """Gives the lines of every stage and notebook of the copy, as it is then."""
-    monkeypatch.setattr(code, "TOP", copy)
-
-    def now() -> Keys:
-        found, figure = Code(), copy / "stages" / "figure.py"
-        every = [(x,) for x in copy.rglob("stages/*.py")]
-        every += [(figure, x) for x in copy.rglob("notebooks/*.ipynb")]
-        return {str(files[-1]): found.lines(*files) for files in every}
-
-    return now
-
-
-def redocumented(text: str) -> str:
-    """The source with another docstring wherever there is one with something after it."""
-    lines = text.split("\n")
-    nodes = [x for x in ast.walk(ast.parse(text)) if isinstance(x, syntax.DOCUMENTED)]
-    said = [x.body[0] for x in nodes if ast.get_docstring(x) and len(x.body) > 1]
-    for node in sorted(said, key=lambda x: -x.lineno):
-        assert node.end_lineno
-        lines[node.lineno - 1 : node.end_lineno] = [" " * node.col_offset + '"""Other."""']
-    return "\n".join(lines)
-
-
-def test_comments_docstrings_and_layout_change_no_key(copy, keys):
-    before, modules = keys(), [*copy.rglob("*.py")]
-    kept = {path: path.read_text() for path in modules}
-    for path, text in kept.items():
-        path.write_text(f"# a remark\n{redocumented(text)}\n\n# another\n")
-    words = ["ruff", "format", "--quiet", "--isolated", "--line-length", "60"]
-    words += [str(copy / name) for name in COPIED if not name.endswith("notebooks")]
-    words += ["--exclude", "*.ipynb"]
-    subprocess.run([sys.executable, "-m", *words], check=True)
-    assert all(path.read_text() != text for path, text in kept.items() if text.strip())
-    assert keys() == before
-    for path, text in kept.items():
-        path.write_text(text)
-
-
-def numbered(path: Path) -> list[tuple[str, ast.Constant]]:
-    """The functions and classes at the top of a module that have a number, and one of theirs."""
-    found = []
-    for node in ast.parse(path.read_text()).body:
-        constants = [x for x in ast.walk(node) if isinstance(x, ast.Constant)]
-        numbers = [x for x in constants if type(x.value) is int]
-        if isinstance(node, syntax.NAMED) and numbers:
-            found.append((node.name, numbers[-1]))
-    return found
-
-
-def test_a_changed_number_changes_the_keys_that_name_its_definition_and_no_other(copy, keys):
-    before, draw = keys(), random.Random(1)
-    modules = [
-        *(copy / "src").rglob("*.py"),
-        *copy.rglob("code/*.py"),
-        *(copy / "ops").glob("*.py"),
-    ]
-    every = [(x, one) for x in sorted(modules) for one in numbered(x)]
-    for path, (name, number) in draw.sample(every, 4):
-        text = path.read_text()
-        lines = text.split("\n")
-        line = lines[number.lineno - 1].encode()
-        spoilt = line[: number.col_offset] + b"77777" + line[number.end_col_offset :]
-        lines[number.lineno - 1] = spoilt.decode()
-        path.write_text("\n".join(lines))
-        module = ".".join(path.relative_to(copy).with_suffix("").parts).removeprefix("src.")
-        after = keys()
-        path.write_text(text)
-        changed = {x for x in before if before[x] != after[x]}
-        assert changed == {x for x in before if any(f"  {module}.{name}\n" in y for y in before[x])}
-        for x in changed:
-            other = set(after[x]) ^ set(before[x])
-            assert {y.split("  ")[1] for y in other} == {f"{module}.{name}\n"}
 
 
 PROFILER = """

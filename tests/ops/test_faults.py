@@ -9,13 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
-from nursery import LOOP, asked
 from tiny import RUN, Project, called, copied
 
 from ops import files
@@ -24,20 +22,7 @@ DVC = (sys.executable, "-m", "dvc")
 PAPER = (sys.executable, "-m", "ops.paper")
 METRICS, FIGURE = f"data/metrics/{RUN}.json", "fig01-hierarchy"
 SEED = 9  # of the moments; what happens in them still differs from machine to machine
-KILLS = {"stage": 5, "figure": 3, "drawing": 3, "repro": 8, "paper": 4}
-FORKED = ("check@runs", f"split@{RUN}", "forward", f"activations@{RUN}", f"metrics@{RUN}", "tables")
-# The libraries take seconds to import, so it is done once: each process of a stage is a fork of it.
-NURSERY = """
-import os, runpy, sys
-from strata import params, store, task
-from strata.measure import activations, metrics
-from strata.tables import format, headline, published
-print(0, flush=True)  # ready
-def child(words):
-    sys.argv = words
-    runpy.run_path(words[0], run_name="__main__")
-    os._exit(0)
-"""
+KILLS = {"figure": 3, "drawing": 3, "repro": 8, "paper": 4}
 
 
 @pytest.fixture
@@ -77,42 +62,6 @@ def killed(process: subprocess.Popen, how: signal.Signals) -> bool:
         os.killpg(process.pid, how)
     process.communicate(timeout=120)
     return process.returncode != 0
-
-
-@pytest.fixture
-def nursery(project) -> Iterator[subprocess.Popen]:
-    switches, _ = called(files.locked(project.folder)["forward"]["cmd"])
-    environment = project.environment | switches | {"PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-c", NURSERY + LOOP]
-    with subprocess.Popen(
-        command, cwd=project.folder, env=environment, stdin=-1, stdout=-1, text=True
-    ) as process:
-        assert process.stdout and process.stdout.readline() == "0\n"
-        yield process
-
-
-def test_a_killed_stage_leaves_whole_outputs_or_none(project, nursery):
-    rng, expected, lock = random.Random(SEED), results(project), files.locked(project.folder)
-    for name in FORKED:
-        _, words = called(lock[name]["cmd"])
-        outs = files.outs(lock[name])
-        paths = [x for x in expected if any(x == o or x.startswith(f"{o}/") for o in outs)]
-        began = time.monotonic()
-        assert asked(nursery, "wait", asked(nursery, "start", *words)) == 0
-        duration, kills = time.monotonic() - began, 0
-        while kills < KILLS["stage"]:
-            for path in paths:  # as DVC does
-                (project.folder / path).unlink(missing_ok=True)
-            pid = asked(nursery, "start", *words)
-            time.sleep(rng.uniform(0, duration))
-            os.kill(pid, signal.SIGKILL)
-            kills += asked(nursery, "wait", pid) == -signal.SIGKILL
-            found = results(project)
-            assert all(found[path] == expected[path] for path in paths if path in found)
-        assert asked(nursery, "wait", asked(nursery, "start", *words)) == 0
-        assert {path: results(project)[path] for path in paths} == {
-            path: expected[path] for path in paths
-        }
 
 
 def drawing(process: psutil.Process) -> list[psutil.Process]:
@@ -261,15 +210,14 @@ def test_make_paper_waits_for_a_dvc_that_is_at_work_and_then_finds_its_work_done
 
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
 FULL = "mount -t tmpfs -o size=16k,mode=755 full $0 && { cat /dev/zero > $0/filler; true; }"
-READ_ONLY = "mount --bind $0 $0 && mount -o remount,bind,ro $0"
 
 
-def mounted(project: Project, mount: str, folder: str, *words: str) -> tuple[int, str, set[str]]:
-    """Exit code and words of a dvc command while the folder is full or read-only, and what the
-    folder holds then. The mount is seen by that command alone and needs no root."""
+def filled(project: Project, folder: str, *words: str) -> tuple[int, str, set[str]]:
+    """Exit code and words of a dvc command while the folder is full, and what the folder holds
+    then. The mount is seen by that command alone and needs no root."""
     if not shutil.which("unshare") or project.run(*UNSHARE, "true").returncode:
         pytest.skip("this system lets nobody mount a file system of their own")
-    script = f'{mount} && {{ "$@"; code=$?; echo; find $0 -type f; exit $code; }} 2>&1'
+    script = f'{FULL} && {{ "$@"; code=$?; echo; find $0 -type f; exit $code; }} 2>&1'
     done = project.run(*UNSHARE, script, folder, *DVC, *words)
     said, _, left = done.stdout.rpartition("\n\n")
     return done.returncode, said, set(left.split())
@@ -282,7 +230,7 @@ def mounted(project: Project, mount: str, folder: str, *words: str) -> tuple[int
 def test_a_full_disk_ends_the_stage_and_nothing_half_written_stays(project, folder, stage):
     before, lock = results(project), files.locked(project.folder)
     words = ("repro", "--force", "--single-item", stage)
-    code, said, left = mounted(project, FULL, folder, *words)
+    code, said, left = filled(project, folder, *words)
     assert code != 0 and "No space left on device" in said, said
     assert not {name for name in left if "/." not in name} - {f"{folder}/filler"}
     assert files.locked(project.folder) == lock
@@ -322,15 +270,6 @@ def test_after_a_full_disk_make_paper_brings_everything(made, tmp_path):
     assert "enough" not in said.read_text()
     for room in ROOM:
         assert results(Project(tmp_path / "copies" / str(room))) == results(made)
-
-
-def test_a_read_only_data_folder_is_named_and_nothing_changes(project):
-    before = results(project)
-    words = ("repro", "--force", "--single-item", "metrics")
-    code, said, _ = mounted(project, READ_ONLY, "data", *words)
-    assert code != 0 and re.search("Read-only file system", said), said
-    assert results(project) == before
-    project.do(*DVC, "status", "--quiet")
 
 
 def stored(project: Project, path: str, folder: str = "remote") -> Path:

@@ -137,19 +137,6 @@ def test_a_clone_pulls_everything_and_makes_the_activations_alone(project, tmp_p
     assert clone.do("git", "status", "--porcelain") == ""
 
 
-def test_forced_figures_and_tables_have_the_same_bytes(project):
-    project.dvc("repro", "forward")  # no cache keeps it, so no checkout brings it back
-    before = project.outputs()
-    project.dvc("repro", "--force", "--single-item", "tables", "fig01-hierarchy")
-    assert project.outputs() == before
-
-
-def test_numbers_and_curves_can_be_shown(project):
-    assert "fve" in project.do(sys.executable, "-m", "dvc", "metrics", "show")
-    shown = project.do(sys.executable, "-m", "dvc", "plots", "show", "--json", "accuracy")
-    assert "validation_accuracy" in shown
-
-
 def test_studies_follow_the_paper_and_train_nothing(both, tmp_path):
     project = copied(both, tmp_path)
     assert planned(project, projects=",studies") == set()

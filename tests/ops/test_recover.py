@@ -1,6 +1,5 @@
 """What killed processes, full disks and power cuts leave is deleted or put right, nothing else."""
 
-import hashlib
 import json
 import os
 import subprocess
@@ -57,19 +56,6 @@ def test_dvc_is_at_work_where_it_has_its_lock_or_a_living_process_of_it_is_here(
     lock.close()
 
 
-def test_a_lock_is_held_by_one_and_comes_back_when_its_owner_is_killed(tmp_path):
-    hold = "import sys; from pathlib import Path; from ops.recover import taken\n"
-    hold += "x = taken(Path(sys.argv[1])); print(x is not None, flush=True); sys.stdin.read()"
-    words = [sys.executable, "-c", hold, str(tmp_path / "lock")]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
-        assert owner.stdout and owner.stdout.readline() == "True\n"
-        assert recover.taken(tmp_path / "lock") is None
-        owner.kill()
-    file = recover.taken(tmp_path / "lock")
-    assert file
-    file.close()
-
-
 @pytest.mark.parametrize("text", ["", listed(2**22 + 1)[:20], '{"pid": ' + "9" * 99, "[" * 10**5])
 def test_what_a_killed_dvc_leaves_of_its_locks_and_gits_is_deleted_while_none_is_at_work(
     here, text
@@ -122,33 +108,6 @@ def test_a_merge_that_is_not_resolved_is_named_and_nothing_changes(here):
     with pytest.raises(InputError, match=r"^dvc\.lock: has the markers of a merge, must be of"):
         list(recover.lock_files())
     assert path.read_text() == text
-
-
-def test_damaged_objects_of_the_cache_go_and_others_stay(here):
-    md5s = here / ".dvc" / "cache" / "files" / "md5"
-
-    def kept(content: bytes, suffix: str = "") -> tuple[str, Path]:
-        md5 = hashlib.md5(content).hexdigest()
-        path = md5s / md5[:2] / f"{md5[2:]}{suffix}"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        return md5 + suffix, path
-
-    files = [kept(content) for content in (b"whole", b"torn", b"in a folder", b"torn in a folder")]
-    of_folder = [{"md5": md5, "relpath": "x"} for md5, _ in files[2:]]
-    folder, unnamed = kept(json.dumps(of_folder).encode(), ".dir"), kept(b"of another project")[1]
-    for path in (files[1][1], files[3][1], unnamed):
-        path.write_bytes(path.read_bytes()[:-1])
-        path.chmod(0o444)
-    outs = [{"path": "x", "md5": md5} for md5, _ in (*files[:2], folder)]
-    outs += [{"path": "x", "md5": "../../victim"}, {"path": "x"}]
-    (here / "victim").touch()
-    (here / "dvc.yaml").write_text(STAGES)
-    (here / "dvc.lock").write_text("stages: " + json.dumps({"a": {"outs": outs}}))
-    assert len([*recover.objects()]) == 2
-    left = {path for path in md5s.rglob("*") if path.is_file()}
-    assert left == {files[0][1], files[2][1], folder[1], unnamed}
-    assert (here / "victim").exists()
 
 
 def test_what_dvc_remembers_is_found_without_opening_it_and_dropped(here, monkeypatch):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ops import files
-from ops.readme import BLOCK, CELL, cell, chosen
+from ops.readme import cell, chosen
 from strata import params, store, task
 from strata.run import InputError, Run
 from strata.train import snapshots
@@ -79,16 +79,6 @@ def test_the_pages_show_the_tables_and_figures_that_stages_wrote():
         [sys.executable, "-m", "ops.readme", "--check"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_a_table_without_an_end_takes_no_prose_with_it():
-    page = "<!-- a.md -->\nx\nprose\n<!-- b.md -->\ny\n<!-- end -->\n"
-    assert [found[2] for found in BLOCK.finditer(page)] == ["b.md"]
-
-
-def test_a_number_ends_where_its_marker_does():
-    line = "<!-- a.md[b] -->< 0.1 %<!-- end --> of <!-- a.md[c] -->2<!-- end -->"
-    assert [found[3] for found in CELL.finditer(line)] == ["b", "c"]
 
 
 def test_a_page_takes_columns_of_a_table_by_their_headings():
