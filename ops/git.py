@@ -35,7 +35,8 @@ def here() -> str:
     """The tree of what is here, committed or not; git's own index stays as it is."""
     with tempfile.TemporaryDirectory() as folder:
         index = str(Path(folder, "index"))
-        shutil.copy(git("rev-parse", "--git-path", "index"), index)
+        # With its time, by which git knows a file that changed as its index was written.
+        shutil.copy2(git("rev-parse", "--git-path", "index"), index)
         git("add", "--update", "--", ".", f":!{REMOTE}", index=index)
         git("add", "--all", "--", *filter(os.path.exists, NEEDED), index=index)
         return git("write-tree", index=index)
