@@ -65,18 +65,19 @@ def test_the_table_that_the_stage_writes_reads_back(run, tmp_path, monkeypatch):
         runpy.run_path(STAGE, run_name="__main__")
         written.append(out.read_bytes())
     assert written[0] == written[1]
-    names = pq.read_schema(out).names
-    parts = list(stored.read_forward(out, run.n, names))
-    found = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    attends = "attention_0_a" in pq.read_schema(out).names
+    kinds = ["a", "b", "product", "prediction", "neuron", "logit", *["attention"] * attends]
+    parts = list(stored.read_forward(out, run.n, kinds))
+    found = {kind: np.concatenate([part[kind] for part in parts]) for kind in kinds}
     a, b, expected = whole(run)
     assert np.array_equal(found["a"], a)
     assert np.array_equal(found["b"], b)
     assert np.array_equal(found["product"], a * b % run.n)
-    assert np.array_equal(found["prediction"], activations.answers(found["logits"]))
-    assert np.allclose(found["logits"], expected.logits, atol=1e-6)
-    assert np.allclose(found["mlp"], expected.mlp, atol=1e-6)
-    if run.variant == "mlp":
-        assert "attention" not in names
+    assert np.array_equal(found["prediction"], activations.answers(found["logit"]))
+    assert np.allclose(found["logit"], expected.logits, atol=1e-6)
+    assert np.allclose(found["neuron"], expected.mlp, atol=1e-6)
+    assert attends == (run.variant != "mlp")
+    if not attends:
         return
     attention = found["attention"].reshape(-1, PARAMS.n_heads, 3)  # head-major: to a, to b, to =
     assert np.allclose(attention, expected.attention, atol=1e-6)

@@ -177,6 +177,7 @@ def test_runs_are_made_through_the_studies_while_the_controller_is_restarted(
     project.do("git", "commit", "--quiet", "--message", "made")
     process = grid(project, cluster)
     until(lambda: "== running" in log(project, RUN), process)
+    time.sleep(5)  # so often it saves what it knows; a task that it forgets is ended
     cluster.kill("slurmctld")
     time.sleep(2)
     cluster.spawn("slurmctld", "-D")
