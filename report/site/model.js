@@ -96,9 +96,17 @@ strata.model = (() => {
     return { mlp, stream: out, logits: W.W_U.map((w, c) => dot(w, out) + W.b_U[c]) };
   }
   const logits = (run, a, b) => forward(weights(run), a, b).logits;
+  // e^score of every token of a head, the largest 1: what maps of all pairs divide, as a softmax of each would take long.
+  function exponentials(s) {
+    const top = Math.max(...s);
+    return s.map(x => Math.exp(x - top));
+  }
   // n × n maps in algebraic order: f(a, b) of every pair.
   const map = (run, f) => run.order.map(a => Float32Array.from(run.order, b => f(a, b)));
-  const attention = (run, h) => map(run, (a, b) => pattern(weights(run), h, a, b)[0]);
+  function attention(run, h) {
+    const e = exponentials(weights(run).scores[h]), equals = e.at(-1);
+    return map(run, (a, b) => e[a] / (e[a] + e[b] + equals));
+  }
   // A neuron reads one number from each head and token, so a map costs a few sums a pair.
   function neuron(run, j) {
     const W = weights(run), w = W.W_in[j], bias = W.b_in[j];
@@ -106,12 +114,15 @@ strata.model = (() => {
       const half = W.W_E[0].length, left = W.W_E.map(x => dot(x, w)), right = W.W_E.map(x => dot(x, w, half));
       return map(run, (a, b) => Math.max(0, left[a] + right[b] + bias));
     }
-    const base = dot(W.start, w) + bias, read = W.moved.map(own => own.map(x => dot(x, w)));
-    return map(run, (a, b) => Math.max(0, read.reduce((sum, p, h) => {
-      const [to_a, to_b, to_equals] = pattern(W, h, a, b);
-      return sum + to_a * p[a] + to_b * p[b] + to_equals * p.at(-1);
-    }, base)));
+    const base = dot(W.start, w) + bias, equals = W.W_E.length - 1;
+    const heads = W.scores.map((s, h) => ({ e: exponentials(s), p: W.moved[h].map(x => dot(x, w)) }));
+    return map(run, (a, b) => {
+      let sum = base;
+      for (const { e, p } of heads)
+        sum += (e[a] * p[a] + e[b] * p[b] + e[equals] * p[equals]) / (e[a] + e[b] + e[equals]);
+      return Math.max(0, sum);
+    });
   }
-  return { unpack, algebra, tuple, place, classAt, coordinates, sharp, weights, written, pattern, forward, logits, attention,
+  return { unpack, algebra, tuple, place, classAt, coordinates, sharp, weights, written, pattern, exponentials, forward, logits, attention,
     neuron, dot, add };
 })();

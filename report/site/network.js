@@ -2,7 +2,7 @@
 // The network with one of its parts changed, as studies/interventions/criteria.md defines the changes. `hero` is what
 // report/code/hero.py writes; the weights are those of the run's page.
 strata.network = (() => {
-  const { dot, add, tuple, pattern } = strata.model;
+  const { dot, add, tuple, exponentials } = strata.model;
   const mean = rows => rows.reduce((sum, x) => add(sum, x, 1 / rows.length), new Float32Array(rows[0].length));
 
   // 2π k·t/q of a frequency and a place in lexicographic order.
@@ -11,8 +11,9 @@ strata.network = (() => {
   function component(rows, orders, k) {
     const parts = [new Float32Array(rows[0].length), new Float32Array(rows[0].length)];
     rows.forEach((x, i) => {
-      add(parts[0], x, Math.cos(turn(k, i, orders)));
-      add(parts[1], x, -Math.sin(turn(k, i, orders)));
+      const angle = turn(k, i, orders);
+      add(parts[0], x, Math.cos(angle));
+      add(parts[1], x, -Math.sin(angle));
     });
     return parts;
   }
@@ -51,8 +52,9 @@ strata.network = (() => {
       J.elements.forEach((a, i) => {
         const x = Float32Array.from(keep ? middle : rows[i]), size = (keep ? 1 : -1) / rows.length;
         own.forEach((k, f) => {
-          add(x, parts[f][0], size * Math.cos(turn(k, i, J.orders)));
-          add(x, parts[f][1], -size * Math.sin(turn(k, i, J.orders)));
+          const angle = turn(k, i, J.orders);
+          add(x, parts[f][0], size * Math.cos(angle));
+          add(x, parts[f][1], -size * Math.sin(angle));
         });
         changed[a] = x;
       });
@@ -61,9 +63,13 @@ strata.network = (() => {
   }
   // What a head writes replaced by its mean over all ordered pairs.
   function withoutHead(W, h, n) {
-    const share = new Float64Array(n + 1);
-    for (let a = 0; a < n; a++) for (let b = 0; b < n; b++)
-      pattern(W, h, a, b).forEach((x, i) => { share[[a, b, n][i]] += x; });
+    const e = exponentials(W.scores[h]), share = new Float64Array(n + 1);
+    for (let a = 0; a < n; a++) for (let b = 0; b < n; b++) {
+      const sum = e[a] + e[b] + e[n];
+      share[a] += e[a] / sum;
+      share[b] += e[b] / sum;
+      share[n] += e[n] / sum;
+    }
     const all = new Float32Array(W.start.length);
     W.moved[h].forEach((x, t) => add(all, x, share[t] / n ** 2));
     return { ...W, moved: W.moved.map((own, i) => i === h ? own.map(() => all) : own) };

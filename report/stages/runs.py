@@ -7,6 +7,7 @@ described in report.code.run_data to the report; a folder with a card for each r
 """
 
 import shutil
+from functools import cache
 from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,12 @@ GATING = Path("studies/mechanism/tables/accounts/accounts-runs.csv")
 STUDIES = ("studies/interventions/data/runs", "studies/mechanism/data/logits")
 
 
-def gating(run: Run) -> float | None:
-    """The gating of a run, where the study of the mechanism measures it."""
-    table = pd.read_csv(GATING) if GATING.is_file() else pd.DataFrame({"run": [], "gating": []})
-    return next(iter(table.loc[table["run"] == str(run), "gating"].dropna()), None)
+@cache
+def gating() -> dict[str, float]:
+    """The gating of each run, where the study of the mechanism measures it."""
+    if not GATING.is_file():
+        return {}
+    return pd.read_csv(GATING, index_col="run")["gating"].dropna().to_dict()
 
 
 def sources(inputs: list[str]) -> list[tuple[Run, Path, Path]]:
@@ -51,7 +54,7 @@ def made(source: tuple[Run, Path, Path]) -> tuple[Json, Json, str]:
     weights = store.read_weights(folder / "weights.safetensors", run)
     history = store.read_history(folder / "history.parquet")
     line = cards.line(metrics, interventions, logits)
-    card = cards.card(line, metrics, folder, gating(run))
+    card = cards.card(line, metrics, folder, gating().get(str(run)))
     return line, run_data.page(weights, history, metrics), card
 
 
