@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from ops.files import PROJECTS
+from ops.shipped import REMOTE
 from strata.run import InputError
 
 # What somebody has set for git, and would get in the way here: hooks, signatures, colours.
@@ -16,7 +17,6 @@ PLAIN = [word for setting in SET for word in ("-c", setting)]
 ANYBODY = ("-c", "user.name=strata", "-c", "user.email=")  # where git asks for an author
 # Where a file that git does not track yet counts as what is here.
 NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml", "notebooks", "ops", "src", "stages", "studies")
-REMOTE = "remote"  # no copy has it: the cache holds what is in there
 
 
 def git(*words: str, index: str | None = None) -> str:
@@ -43,8 +43,8 @@ def here() -> str:
 
 
 def laid_out(tree: str, folder: Path, cache: str = "") -> None:
-    """Put the files of a tree or commit into a folder, where DVC works without git, with that
-    folder as its cache if one is named."""
+    """Put the files of a tree or commit into a folder, where DVC works without git, with a cache if
+    one is named; not the remote, as the cache holds what is in there."""
     archive = ["git", "archive", tree, "--", ".", f":(exclude){REMOTE}"]
     packed = subprocess.run(archive, stdout=subprocess.PIPE, check=True).stdout
     folder.mkdir(exist_ok=True)

@@ -112,10 +112,10 @@ def threads(asked: Asked, missing: Todo, known: int) -> int:
 
 def start(asked: Asked, missing: Todo, count: int, logs: Logs) -> pool.Job:
     """Say what will be done, and give it to workers with so many threads each."""
-    times, here = Times(load("params.yaml"), count), asked.on == "here"
+    times, local = Times(load("params.yaml"), count), asked.on == "here"
     at_once = max(1, cores() // count)
-    found = dealt(missing, at_once if here else -(-len(missing) // BATCH))
-    at_once = min(len(found), at_once) if here else len(found)
+    found = dealt(missing, at_once if local else -(-len(missing) // BATCH))
+    at_once = min(len(found), at_once) if local else len(found)
     took = [times.all(x for run in task for x in missing[run]) for task in found]
     trained = sum(map(trains, missing.values()))
     stages = sum(map(len, missing.values())) - trained
@@ -139,7 +139,7 @@ def start(asked: Asked, missing: Todo, count: int, logs: Logs) -> pool.Job:
     with Repo() as repo:
         cache = Path(repo.cache.local.path).parents[1].resolve()
     given = [str(Path(sys.executable).parent), str(Path.cwd()), commit, str(cache)]
-    if here:
+    if local:
         return pool.Local(given, found, at_once, count)
     return pool.submit(given, found, asked.args)
 

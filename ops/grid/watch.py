@@ -31,7 +31,7 @@ def ended(run: str, seen: Seen | None, logs: Logs) -> str:
         return said
     if seen and seen.state not in {"COMPLETED", "FAILED"}:
         return f"{seen.state}: the same command goes on"
-    if said == "stopped" or (said != "pending" and said and not last):
+    if said == "stopped" or (said not in ("", "pending") and not last):
         return f"{said}: the same command goes on"
     where = seen.node if seen and seen.node else "its node"
     lacks = f"nothing is in its log: {where} may lack this folder, or the right to write there"
