@@ -118,3 +118,10 @@ def _shared(n: int, found: list[Label]) -> Characters:
     """The characters of these labels: products over their primes."""
     columns = [np.prod([local(n, part) for part in x], axis=0) for x in found]
     return Characters(tuple(found), np.array(columns, dtype=np.complex128).reshape(-1, n).T)
+
+
+def key_in_any_class(n: int, key: Masks) -> Characters:
+    """The key frequencies of any class: those of one prime once each, then those of several."""
+    every = (x for J in classes(n) if J.d in key for x in labels(J, key[J.d]))
+    single = sorted(dict.fromkeys(x for x in every if len(x) == 1))
+    return _shared(n, single) + mixed(n, key)

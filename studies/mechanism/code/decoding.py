@@ -1,0 +1,176 @@
+"""Statement 3 of criteria-2.md: the last layer does what the loss asks, given its lengths.
+
+Of all last layers whose columns have the lengths ρ(c) of the network's own, the one with the least
+loss on the mean residual streams gives, without a bias and without a number fitted to a logit, the
+network's mean logits. Rivals that the literature offers are read out beside it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from studies.mechanism.code.pairs import Pairs, Profile
+
+DIRECTIONS, ITERATIONS, IN_A_BOX = 16, 3000, 1000
+
+Columns = Float[np.ndarray, "r n"]
+
+
+class Read(NamedTuple):
+    """What a last layer explains of y, and of the part of y that depends on the candidate alone."""
+
+    share: float
+    bias: float
+
+
+@dataclass(frozen=True)
+class Last:
+    """The mean residual stream of each product, X, in its first 16 directions E, which are not
+    centred, and the network's own columns in them."""
+
+    pairs: Pairs
+    y: Profile
+
+    @cached_property
+    def streams(self) -> Float[np.ndarray, "n d_model"]:
+        """X."""
+        return self.pairs.by_product(self.pairs.residual)
+
+    @cached_property
+    def directions(self) -> Float[np.ndarray, "d_model r"]:
+        """E."""
+        weighted = np.sqrt(self.weight)[:, None] * self.streams
+        return np.linalg.svd(weighted, full_matrices=False)[2][:DIRECTIONS].T
+
+    @property
+    def weight(self) -> Float[np.ndarray, " n"]:
+        """The share of all pairs with each product."""
+        return self.pairs.N / self.pairs.n**2
+
+    @cached_property
+    def x(self) -> Float[np.ndarray, "n r"]:
+        """X in the directions."""
+        return self.streams @ self.directions
+
+    @cached_property
+    def lengths(self) -> Float[np.ndarray, " n"]:
+        """ρ(c): of the network's columns, centred over c, in the directions."""
+        W_U = self.pairs.weights["W_U"]
+        return np.linalg.norm(self.directions.T @ (W_U - W_U.mean(axis=1, keepdims=True)), axis=0)
+
+    @cached_property
+    def means(self) -> Columns:
+        """The class means: X(c), less the mean over all pairs, in the directions."""
+        return (self.x - self.weight @ self.x).T
+
+    def read(self, logits: Float[np.ndarray, "n n"]) -> Read:
+        """What logits of the products explain."""
+        logits = logits - logits.mean(axis=1, keepdims=True)
+        bias, own = (self.weight @ z for z in (logits, self.y.y))
+        return Read(self.y.share(logits), float(1 - ((own - bias) ** 2).sum() / (own**2).sum()))
+
+    def right(self, columns: Columns) -> float:
+        """The right answers of the network with these columns and no bias."""
+        return self.pairs.right(self.pairs.residual @ (self.directions @ columns))
+
+    @property
+    def bias(self) -> float:
+        """The share of y that depends on the candidate alone."""
+        own = self.weight @ self.y.y
+        return float(self.pairs.n**2 * (own**2).sum() / self.y.energy(self.y.y))
+
+
+def log_loss(
+    logits: Float[np.ndarray, "n n"],
+    weight: Float[np.ndarray, " n"],
+    answers: Int[np.ndarray, " n"],
+) -> tuple[float, Float[np.ndarray, "n n"]]:
+    """The logarithm of the mean cross-entropy, and its slope in each logit: exact where the loss is
+    far below the rounding of 1, for networks differ by ten orders of magnitude in theirs."""
+    rows = np.arange(len(logits))
+    others = logits - logits[rows, answers][:, None]
+    others[rows, answers] = -np.inf
+    ahead = logsumexp(others, axis=1)  # of the right answer; the loss is softplus of it
+    each = np.where(ahead < -30, ahead, np.log(np.logaddexp(0, np.maximum(ahead, -30))))
+    whole = logsumexp(each + np.log(weight))
+    factor = np.log(weight) - np.logaddexp(0, ahead) - whole
+    slope = np.exp(others + factor[:, None])
+    slope[rows, answers] = -slope.sum(axis=1)
+    return float(whole), slope
+
+
+def least_loss(
+    of: Last, lengths: Float[np.ndarray, " n"], answers: Int[np.ndarray, " n"] | None = None
+) -> Columns:
+    """V*: the columns of these lengths with the least loss, by L-BFGS over u, V_c = ρ(c) u_c/‖u_c‖,
+    from the class means. Answers: that of each product, by default the product itself."""
+    answers = np.arange(len(of.x)) if answers is None else answers
+    start = np.empty_like(of.means)
+    start[:, answers] = of.means
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        u = flat.reshape(start.shape)
+        unit = u / (norm := np.linalg.norm(u, axis=0))
+        value, slope = log_loss(of.x @ (lengths * unit), of.weight, answers)
+        slope = of.x.T @ slope * lengths / norm
+        return value, (slope - unit * (unit * slope).sum(axis=0)).ravel()
+
+    u = _least(loss, start, ITERATIONS)
+    return lengths * u / np.linalg.norm(u, axis=0)
+
+
+def in_a_box(of: Last) -> Float[np.ndarray, "d_model n"]:
+    """The last layer with the least loss of all whose entries are at most as large as the largest
+    of the network's own."""
+    size, start = np.abs(of.pairs.weights["W_U"]).max(), of.directions @ of.means
+    answers = np.arange(len(of.x))
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        logits = of.streams @ flat.reshape(start.shape)
+        value, slope = log_loss(logits, of.weight, answers)
+        return value, (of.streams.T @ slope).ravel()
+
+    return _least(loss, start * size / np.abs(start).max(), IN_A_BOX, (-size, size))
+
+
+def _least(
+    loss: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    start: np.ndarray,
+    iterations: int,
+    box: tuple[float, float] | None = None,
+) -> np.ndarray:
+    """Where the loss is least, by L-BFGS to convergence or so many iterations."""
+    options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 20}
+    found = minimize(
+        loss, start.ravel(), jac=True, method="L-BFGS-B", bounds=box and [box] * start.size,
+        options=options | {"ftol": 1e-15, "gtol": 1e-9},
+    )  # fmt: skip
+    return found.x.reshape(start.shape)
+
+
+def scaled(of: Last, logits: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+    """The logits times the one number for which they fit y best."""
+    logits = logits - logits.mean(axis=1, keepdims=True)
+    return logits * (of.y.N @ (logits * of.y.y).sum(axis=1)) / of.y.energy(logits)
+
+
+def rivals(of: Last) -> dict[str, Float[np.ndarray, "n n"]]:
+    """The mean logits of each product as rivals have them, each times the factor for which it fits
+    best: neural collapse reads out by the class means, by their directions or by the nearest; a
+    softmax code has equal lengths; AdamW minimises the loss in a box."""
+    equal = np.full(len(of.lengths), np.sqrt((of.lengths**2).mean()))
+    directions = of.means / np.linalg.norm(of.means, axis=0)
+    found = {
+        "class means": of.x @ of.means,
+        "directions of class means": of.x @ (of.lengths * directions),
+        "nearest class mean": -((of.x[:, None] - of.x) ** 2).sum(axis=2) / 2,
+        "equal lengths": of.x @ least_loss(of, equal),
+        "box": of.streams @ in_a_box(of),
+    }
+    return {name: scaled(of, logits) for name, logits in found.items()}

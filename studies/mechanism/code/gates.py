@@ -1,0 +1,148 @@
+"""Statement 1 of criteria-2.md: the logits are functions of zeros, key characters and gates.
+
+A gate [r | q]·χ is the character χ where r divides q, and 0 elsewhere. Gates are looked for in what
+the votes of statement 0 leave, so in what depends on several primes of the product.
+"""
+
+from dataclasses import dataclass, replace
+from math import nan
+
+import numpy as np
+from jaxtyping import Float, Int
+from sympy.ntheory import factorint
+
+from strata.patch.projections import Masks
+from studies.mechanism.code import characters
+from studies.mechanism.code import dictionary as functions
+from studies.mechanism.code.dictionary import Dictionary, Gate, determined, fitted, gated
+from studies.mechanism.code.pairs import Profile
+from studies.mechanism.code.votes import remainders
+
+
+@dataclass(frozen=True)
+class Code:
+    """φ of a network: zeros and characters, and the gates among them that its logits ask for."""
+
+    n: int
+    characters: characters.Characters
+    gates: tuple[Gate, ...] = ()
+
+    @property
+    def plain(self) -> Dictionary:
+        """Zeros and characters."""
+        primes = [tuple(part.p for part in label) for label in self.characters.labels]
+        zeros = functions.dictionary(self.n, {})
+        return zeros + functions.real(self.characters.values, primes)
+
+    @property
+    def functions(self) -> Dictionary:
+        """All functions of φ."""
+        return self.plain + gated(self.n, list(self.gates))
+
+    @property
+    def several(self) -> Float[np.ndarray, "n some"]:
+        """The characters of several primes."""
+        plain = self.plain
+        return plain.values[:, [len(x) > 1 for x in plain.primes]]
+
+    @property
+    def possible(self) -> list[Gate]:
+        """Every gate of one of its characters by another prime."""
+        primes, every = sorted(factorint(self.n)), self.characters.labels
+        return [Gate(p, x) for x in every for p in primes if p not in {part.p for part in x}]
+
+    def explains(self, y: Profile, chosen: list[Gate]) -> float:
+        """What these gates explain, beside its characters, of what the votes leave of y."""
+        votes = remainders(self.n)
+        base = np.concatenate([votes, self.several], axis=1)
+        wider = np.concatenate([base, gated(self.n, chosen).values], axis=1)
+        left, without, with_gates = (
+            y.error(functions.explained(y, x)) for x in (votes, base, wider)
+        )
+        return (without - with_gates) / left if left else nan
+
+
+def code(y: Profile, key: Masks, smallest: float, enough: float, most: int) -> Code:
+    """φ of a network, from its key characters and its mean logits."""
+    found = Code(len(y.y), characters.key_in_any_class(len(y.y), key))
+    return replace(found, gates=gates(found, y, y.N, smallest, enough, most))
+
+
+def gates(
+    of: Code,
+    y: Profile,
+    weight: Float[np.ndarray, " n"],
+    smallest: float,
+    enough: float,
+    most: int,
+) -> tuple[Gate, ...]:
+    """The gates that explain what votes leave of the products of some weight: each the one that
+    lessens the error most beside all before it, until characters of several primes and gates
+    explain `enough` of it or there are `most`; none where it is at most `smallest` of y."""
+    root, free, chosen = np.sqrt(weight)[:, None], of.possible, list[Gate]()
+    whole, votes = root * y.y, root * remainders(of.n)
+    left = squares(beside(whole, votes))
+    if left <= smallest * squares(whole):
+        return ()
+    base = np.concatenate([votes, root * of.several], axis=1)
+    columns = {gate: root * gated(of.n, [gate]).values for gate in free}
+    rest = beside(whole, base)
+    while free and len(chosen) < most and squares(rest) > (1 - enough) * left:
+        gains = [explained(rest, beside(columns[gate], base)) for gate in free]
+        chosen.append(free.pop(int(np.argmax(gains))))
+        base = np.concatenate([base, columns[chosen[-1]]], axis=1)
+        rest = beside(whole, base)
+    return tuple(chosen)
+
+
+def held_out(
+    of: Code,
+    y: Profile,
+    group: Int[np.ndarray, " n"],
+    smallest: float,
+    enough: float,
+    most: int,
+) -> float:
+    """The rest of each group of products, predicted by the fit to all others with the gates that
+    those ask for; NaN where they determine less than half of what is asked. Group −1 is always
+    fitted."""
+    zeros, full = of.plain.zeros, of.functions.design
+    predicted, by_zeros, known = np.zeros_like(y.y), np.zeros_like(y.y), group >= 0
+    for i in range(int(group.max()) + 1):
+        here = group == i
+        weight = np.where(here, 0, y.N)
+        found = replace(of, gates=gates(of, y, weight, smallest, enough, most))
+        design = found.functions.design
+        predicted[here] = design[here] @ fitted(design, y.y, weight)
+        by_zeros[here] = zeros[here] @ fitted(zeros, y.y, weight)
+        known[here] = determined(full[here], full[~here])
+    if 2 * known.sum() < (group >= 0).sum():
+        return nan
+    return 1 - y.error(predicted, known) / y.error(by_zeros, known)
+
+
+def squares(x: np.ndarray) -> float:
+    """Σ x²."""
+    return float((x**2).sum())
+
+
+def basis(columns: Float[np.ndarray, "n some"]) -> Float[np.ndarray, "n rank"]:
+    """An orthonormal basis of their span."""
+    left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    return left[:, sizes > functions.ZERO * sizes.max(initial=1e-300)]
+
+
+def beside(
+    x: Float[np.ndarray, "n width"], columns: Float[np.ndarray, "n some"]
+) -> Float[np.ndarray, "n width"]:
+    """What these columns leave of x."""
+    span = basis(columns)
+    return x - span @ (span.T @ x)
+
+
+def explained(rest: Float[np.ndarray, "n width"], columns: Float[np.ndarray, "n some"]) -> float:
+    """Σ over what columns that are orthogonal to all that was fitted explain of the rest: nothing
+    where rounding alone is left of them."""
+    if np.linalg.norm(columns) <= 1e-6 * np.sqrt(len(columns)):
+        return 0.0
+    return squares(basis(columns).T @ rest)
