@@ -1,17 +1,17 @@
 """Runs in which the answer is planted: their metrics, and what the studies measured of them."""
 
 from collections.abc import Sequence
+from math import nan
 from typing import NamedTuple
 
 import pandas as pd
 from handmade import changed, run_metrics
 
 from strata.measure.metrics import Metrics
-from strata.results import Row, verdict
+from strata.results import FAILS, HOLDS, Row
 from strata.run import Run
 
 Key = tuple[int, int, str]  # n, seed, kind
-WORDS = ("primes", "strata", "between")
 
 
 class Studied(NamedTuple):
@@ -45,12 +45,10 @@ def studied(
         accuracy=changed(made.accuracy, all=accuracy, validation=validation),
         classes=tuple(changed(c, fve=c.fve + fve) if c.fve else c for c in made.classes),
     )  # fmt: skip
-    rows = [Row(name, "", "directions go with primes", "truth", along)]
-    if made.neurons and len(made.neurons.modulo) > 1:
-        rows += [
-            Row(name, "", "mixing", "truth", mixes),
-            Row(name, "", "gating γ", "index", gating),
-        ]
-        rows += verdict(name, "verdict on the logits", L, WORDS)
-        rows += verdict(name, "verdict on the embedding", E, WORDS)
+    two = made.neurons and len(made.neurons.modulo) > 1
+    verdicts = {"mixing": HOLDS if mixes else FAILS, "logits": L, "embedding": E}
+    rows = [Row(name, id, f"{id}: a sentence", verdict=x if two else "")
+            for id, x in verdicts.items()]  # fmt: skip
+    rows.append(Row(name, "gating", "gating γ", "", "index", gating if two else nan))
+    rows.append(Row(name, "directions", "go with primes", verdict=HOLDS if along else FAILS))
     return Studied(metrics, rows)

@@ -141,9 +141,9 @@ def project(folder: Path) -> None:
             said = path.read_text("utf-8").replace("# Figure ", "# Of ", 1)
             store.write_text(study / "notebooks" / f"{name}.ipynb", said)
     rows = "".join(
-        f"n{n}-s1,transformer,{n},True,primes,primes,1,0.7,C; C+,0.4,0.7,0.9\n" for n in (15, 35)
+        f"n{n}-s1,transformer,{n},True,primes,primes,1,0.7,False,0.4,0.7,0.9\n" for n in (15, 35)
     )
-    names = "run,architecture,n,generalised,L,E,gating,tau,described,r2_S,r2_C,ceiling"
+    names = "run,architecture,n,generalised,L,E,gating,tau,described_S,r2_S,r2_C,ceiling"
     tabled(study / "tables" / "accounts-runs", f"{names}\n{rows}")
     store.write_text(
         study / "README.md", "# Do waves stand?\n\nThey do: [docs](../../docs/one.md).\n"

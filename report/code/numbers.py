@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from sympy.ntheory import factorint
 
+from strata.results import check
 from strata.run import Run
 
 Json = dict[str, Any]
 WITHIN = "within"  # what a table says of a number that lies among the seeds
 TAU = "accounts.levels.tau_primes"  # from where on transfer between classes is that of primes
-# Rows of the study of the mechanism, by how their group ends.
-GROUPS = {"fresh": "all fresh runs", "earlier": ", earlier", "apart": "primes apart (fresh)"}
+# Statements on the mechanism that the front page names, and the groups of runs that it counts.
+STATEMENTS = ("code", "neurons", "decoding", "gated characters")
+GROUPS = ("fresh", "earlier", "apart")
 
 
 class Missing(LookupError):
@@ -34,8 +36,12 @@ class Results:
     parameters: Mapping[str, str]
 
     def rows(self, table: str, **wanted: Any) -> list[Json]:
-        """The rows in which these columns have these values, missing ones None; at least one."""
-        found = [x for x in self.tables.get(table, ()) if wanted.items() <= x.items()]
+        """The rows in which these columns have these values, missing ones None; at least one.
+        Raises InputError for an id that no row of the table has."""
+        known = self.tables.get(table, ())
+        if "id" in wanted:
+            check(wanted["id"], [x.get("id", "") for x in known], table)
+        found = [x for x in known if wanted.items() <= x.items()]
         if not found:
             raise Missing(table)
         return found
@@ -46,10 +52,10 @@ class Results:
             raise Missing("metrics")
         return float(np.mean([value(x) for x in self.seeds]))
 
-    def criterion(self, section: str, test: str) -> tuple[int, int]:
+    def criterion(self, id: str) -> tuple[int, int]:
         """How many transformers pass a criterion of the interventions, of how many that it applies
         to."""
-        [row] = self.rows("evidence-runs", section=section, test=test)
+        [row] = self.rows("evidence-runs", id=id)
         return row["passes"], row["runs"]
 
     def accounts(self) -> list[Json]:
@@ -99,7 +105,7 @@ def components(r: Results) -> Json:
 
 def embedding(r: Results) -> Json:
     """The share of the whole embedding that functions of one residue each explain."""
-    share = {"measure": "share of W_E in main effects", "architecture": "transformer"}
+    share = {"id": "effects_share", "architecture": "transformer"}
     [row] = r.rows("accounts-intervals", n=r.n, **share)
     return {"share": row["mean"], "runs": row["runs"]}
 
@@ -107,9 +113,9 @@ def embedding(r: Results) -> Json:
 def cuts(r: Results) -> Json:
     """What the directions of a prime, and those of a class, are needed for."""
     return {
-        "own": r.criterion("specificity, axis", "own: pairs with it, an operand in the class"),
-        "spared": r.criterion("specificity, axis", "spared: pairs without the axis are intact"),
-        "class": r.criterion("specificity, class", "own subspaces: the other pairs are intact"),
+        "own": r.criterion("axis-own"),
+        "spared": r.criterion("axis-spared"),
+        "class": r.criterion("class-outside"),
     }
 
 
@@ -135,7 +141,7 @@ def accounts(r: Results) -> Json:
         "gating": (min(x["gating"] for x in rows), max(x["gating"] for x in rows)),
         "logits": (sum(x["L"] == "primes" for x in rows), len(rows)),
         "tau": sum((x["tau"] or 0) >= level for x in rows),
-        "strata": sum("S" in str(x["described"]).split("; ") for x in rows),
+        "strata": sum(x["described_S"] for x in rows),
         "embedding": [(n, sum(own), len(own)) for n, own in embeddings.items()],
         "explained": [x["r2_C"] for x in rows],
         "ceiling": [x["ceiling"] for x in rows],
@@ -148,12 +154,14 @@ def mechanism(r: Results) -> Json:
     moduli that are products of different primes, and the fresh ones in which primes hardly
     interact; each as (holds, generalising). And the verdict on the fresh runs, if there are any."""
     found: Json = {}
-    for x in r.rows("mechanism-moduli"):
-        own = found.setdefault(x["statement"], {"verdict": ""} | dict.fromkeys(GROUPS, (0, 0)))
-        own["verdict"] = own["verdict"] or x["verdict"] or ""
-        for kind in (kind for kind, ending in GROUPS.items() if x["group"].endswith(ending)):
-            holds, runs = own[kind]
-            own[kind] = (holds + x["holds"], runs + x["generalising"])
+    for statement in STATEMENTS:
+        rows = r.rows("mechanism-moduli", id=statement)
+        own = {kind: [x for x in rows if x["kind"] == kind] for kind in GROUPS}
+        counts = {
+            kind: (sum(x["holds"] for x in of), sum(x["generalising"] for x in of))
+            for kind, of in own.items()
+        }
+        found[statement] = counts | {"verdict": own["fresh"][0]["verdict"] or ""}
     return found
 
 

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from report.code.numbers import Missing, Results, components, tried
+from strata.results import FAILS, HOLDS, UNTESTED
 
 Json = dict[str, Any]
-HOLDS, DIFFERS, REJECTED = "holds", "differs", "rejected by intervention"
-UNSHOWN, UNTESTED = "not shown", "not tested"  # too few runs to say; no run
+DIFFERS, REJECTED, UNSHOWN = "differs", "rejected by intervention", "not shown"  # by too few runs
 VERDICTS = (HOLDS, DIFFERS, REJECTED, UNSHOWN, UNTESTED)
-# What the study of the architecture says of a modulus that has its seeds.
-SAID = {HOLDS, UNSHOWN, "not decided", "the opposite", "better", "worse"}
 # Whether the claim holds, or else the verdict; the numbers of its sentence, with runs where these
 # are not the seeds.
 Rule = Callable[[Results], tuple[bool | str, Json]]
@@ -93,11 +91,11 @@ def neurons(r: Results) -> tuple[bool, Json]:
     return own >= prime, {"own": own, "prime": prime}
 
 
-def criterion(section: str, test: str) -> Rule:
+def criterion(id: str) -> Rule:
     """A criterion of the interventions that most of the runs pass."""
 
     def rule(r: Results) -> tuple[bool | str, Json]:
-        met, runs = r.criterion(section, test)
+        met, runs = r.criterion(id)
         return 2 * met > runs or REJECTED, {"runs": runs, "met": met}
 
     return rule
@@ -114,15 +112,14 @@ def architecture(r: Results) -> tuple[bool | str, Json]:
     """By the first epoch at the level MLP-only models generalise earlier over the pairs of all
     moduli, and they are as accurate in each: it differs where the opposite of one of both is shown.
     The epoch from which accuracy stays there would count how often models fall back."""
-    [faster] = r.rows("mlp-seeds", statement="generalise faster, by first epoch", n=None)
-    equal = [x for x in r.rows("mlp-seeds", statement="perform equally well") if x["said"] in SAID]
-    if not equal or faster["said"] not in SAID:
+    [faster] = r.rows("mlp-seeds", id="first", n=None)
+    equal = [x for x in r.rows("mlp-seeds", id="equal") if x["verdict"] != UNTESTED]
+    if not equal or faster["verdict"] == UNTESTED:
         raise Missing("mlp-seeds: too few seeds")
-    said = [faster["said"], *(x["said"] for x in equal)]
-    opposite = {"the opposite", "worse", "better"} & {*said}
+    said = [x["verdict"] for x in (faster, *equal)]
     found = {"earlier": faster["held"], "later": faster["later"], "of": len(equal)}
     found |= {"equal": said[1:].count(HOLDS), "runs": sum(x["seeds"] for x in equal)}
-    return (DIFFERS if opposite else {*said} == {HOLDS} or UNSHOWN), found
+    return (DIFFERS if FAILS in said else {*said} == {HOLDS} or UNSHOWN), found
 
 
 CLAIMS: dict[str, Rule] = {
@@ -132,13 +129,13 @@ CLAIMS: dict[str, Rule] = {
     "dimension": dimension,
     "regions": regions,
     "token-order": token_order,
-    "routing": criterion("routing", "all heads route by class, share of lost skill"),
+    "routing": criterion("all-heads-share"),
     "directions": directions,
-    "writes": criterion("routing", "writes into the classes"),
+    "writes": criterion("writes"),
     "neurons": neurons,
-    "subspaces": criterion("specificity, class", "own subspaces: the other pairs are intact"),
+    "subspaces": criterion("class-outside"),
     "characters": of_table("Table 3"),
-    "key": criterion("keep, embedding", "all classes at once"),
+    "key": criterion("keep-embedding-all"),
     "mechanism": mechanism,
     "architecture": architecture,
 }

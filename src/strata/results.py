@@ -1,11 +1,16 @@
-"""The long table in which a study hands its numbers to others: one number a row.
+"""What studies find, as long tables with one number or one verdict a row.
 
-``of`` is what a measure is of, empty for the whole run. A measure of unit "truth" is 1 or 0. A
-verdict is a measure of the same unit for each of its words, with 1 for the one that was given. What
-a run lacks is no row; a file that is not there, as the study that writes it is not, has none.
+``Row`` is what a study hands to others. The id names what is measured or asked of a run; its
+sentence says so to a reader, and no code reads it. The row of an id without a measure has its
+verdict and the number this is on, those with one further numbers. A run has each id of its study,
+with NaN and no verdict where nothing is known. A file that is not there, as the study that writes
+it is not, has no rows.
+
+``SCHEMA`` is of the numbers of one run alone, where ``of`` is what a measure is of.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from math import isnan, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +18,13 @@ import pandas as pd
 import pyarrow as pa
 
 from strata import store
+from strata.inputs import InputError
+from strata.statistics import share_interval
+
+HOLDS, UNDECIDED, FAILS = "holds", "undecided", "does not hold"  # of a run, or by a test
+UNTESTED = "not tested"  # too few runs
+CONFIRMED, REFUTED = "confirmed", "refuted"  # of runs together, or UNDECIDED
+WORDS = {1.0: HOLDS, 0.5: UNDECIDED, 0.0: FAILS}  # of verdicts that are numbers
 
 NAME = pa.dictionary(pa.int32(), pa.string())
 SCHEMA = pa.schema(
@@ -21,18 +33,43 @@ SCHEMA = pa.schema(
 
 
 class Row(NamedTuple):
-    """One number of one run."""
+    """One number or verdict of one run."""
 
     run: str
-    of: str
-    measure: str
-    unit: str
-    value: float
+    id: str
+    sentence: str
+    measure: str = ""
+    unit: str = "truth"
+    value: float | None = nan
+    verdict: str = ""
 
 
-def verdict(run: str, measure: str, given: str | None, words: Iterable[str]) -> list[Row]:
-    """The rows of a verdict; none where none is given."""
-    return [] if given is None else [Row(run, x, measure, "truth", x == given) for x in words]
+ROWS = pa.schema([(x, pa.float64() if x == "value" else NAME) for x in Row._fields])
+
+
+def by_levels(value: float, holds: float, fails: float) -> str:
+    """The verdict on a number by two levels: it holds from the first on and does not below the
+    second or, where the first is the lower, up to the first and from the second on. None of NaN.
+
+    >>> [by_levels(x, 0.8, 0.5) for x in (0.8, 0.5, 0.4)], by_levels(0.5, 0.2, 0.5)
+    (['holds', 'undecided', 'does not hold'], 'does not hold')
+    """
+    if isnan(value):
+        return ""
+    if holds < fails:
+        return HOLDS if value <= holds else FAILS if value >= fails else UNDECIDED
+    return HOLDS if value >= holds else FAILS if value < fails else UNDECIDED
+
+
+def over_runs(held: int, runs: int, confidence: float = 0.95) -> str:
+    """The verdict of runs together: confirmed where the interval of the share for which something
+    holds lies above one half, refuted where it lies below.
+
+    >>> [over_runs(held, 10) for held in (9, 8, 1)], over_runs(0, 0)
+    (['confirmed', 'undecided', 'refuted'], 'undecided')
+    """
+    low, high = share_interval(held, runs, confidence)
+    return CONFIRMED if low > 0.5 else REFUTED if high < 0.5 else UNDECIDED
 
 
 def write(path: Path | str, rows: Iterable[tuple[Any, ...]]) -> None:
@@ -42,25 +79,48 @@ def write(path: Path | str, rows: Iterable[tuple[Any, ...]]) -> None:
     store.write_table(path, columns, SCHEMA)
 
 
-def read(*paths: Path | str) -> pd.DataFrame:
+def write_rows(path: Path | str, rows: Iterable[Row]) -> None:
+    """Write what a study hands to others."""
+    store.write_table(path, pd.DataFrame(rows, columns=Row._fields).to_dict("list"), ROWS)
+
+
+def read_rows(*paths: Path | str) -> pd.DataFrame:
+    """What studies handed over in those files that are there. Raises InputError as ``read``."""
+    return read(*paths, schema=ROWS)
+
+
+def read(*paths: Path | str, schema: pa.Schema = SCHEMA) -> pd.DataFrame:
     """The rows of those files that are there. Raises InputError where one is no such table."""
     known = [path for path in paths if Path(path).is_file()]
-    frames = [pd.DataFrame(store.read_table(path, SCHEMA)) for path in known]
-    return pd.concat(frames or [pd.DataFrame(columns=SCHEMA.names)], ignore_index=True)
+    frames = [pd.DataFrame(store.read_table(path, schema)) for path in known]
+    return pd.concat(frames or [pd.DataFrame(columns=schema.names)], ignore_index=True)
 
 
-def numbers(frame: pd.DataFrame, measure: str, of: str = "") -> dict[str, float]:
-    """One measure of one thing, by run."""
-    rows = frame.query("measure == @measure and of == @of")
-    return dict(zip(rows["run"].tolist(), map(float, rows["value"]), strict=True))
+def check(id: str, ids: Collection[str], table: str = "results") -> None:
+    """Raises InputError where a table that has ids lacks this one."""
+    if len(ids) and id not in ids:
+        known = ", ".join(sorted({*ids}))
+        raise InputError(f"{table}: no id {id!r}: there are {known}; make the table again")
 
 
-def truths(frame: pd.DataFrame, measure: str, of: str = "") -> dict[str, bool]:
-    """The same of a measure that is true or false."""
-    return {run: bool(x) for run, x in numbers(frame, measure, of).items()}
+def rows(found: pd.DataFrame, id: str, measure: str = "") -> pd.DataFrame:
+    """The rows of an id, one for each run. Raises InputError for one that no run has."""
+    check(id, found["id"].unique())
+    return found.loc[(found["id"] == id) & (found["measure"] == measure)]
 
 
-def verdicts(frame: pd.DataFrame, measure: str) -> dict[str, str]:
-    """The word that each run was given."""
-    rows = frame.query("measure == @measure and value == 1")
-    return dict(zip(rows["run"].tolist(), rows["of"].tolist(), strict=True))
+def numbers(found: pd.DataFrame, id: str, measure: str = "") -> dict[str, float]:
+    """The number of each run that has it."""
+    own = rows(found, id, measure).dropna(subset="value")
+    return dict(zip(own["run"].tolist(), map(float, own["value"]), strict=True))
+
+
+def verdicts(found: pd.DataFrame, id: str) -> dict[str, str]:
+    """The verdict on each run that has one."""
+    own = rows(found, id)
+    return {run: x for run, x in zip(own["run"], own["verdict"], strict=True) if x}
+
+
+def truths(found: pd.DataFrame, id: str) -> dict[str, bool]:
+    """Whether it holds, for each run that has a verdict."""
+    return {run: verdict == HOLDS for run, verdict in verdicts(found, id).items()}

@@ -56,15 +56,19 @@ def t_interval(
     return (max(low, 0.0), min(high, 1.0)) if inside else (low, high)
 
 
-def lower_limit(held: int, runs: int) -> float:
-    """The one-sided 95 % limit of Clopper and Pearson (Biometrika 26, 1934) for a share.
+def share_interval(held: int, runs: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The interval of Clopper and Pearson (Biometrika 26, 1934) for a share; all of 0 … 1 of no
+    run. Its ends are one-sided limits of (1 + confidence) / 2.
 
-    >>> [round(lower_limit(*x), 3) for x in ((9, 10), (8, 10), (5, 5))]
-    [0.606, 0.493, 0.549]
+    >>> [round(share_interval(*x, 0.9)[0], 3) for x in ((9, 10), (8, 10), (5, 5), (0, 0))]
+    [0.606, 0.493, 0.549, 0.0]
     """
-    from scipy.stats import beta
+    from scipy.stats import binomtest
 
-    return float(beta.ppf(0.05, held, runs - held + 1)) if held else 0.0
+    if not runs:
+        return 0.0, 1.0
+    ends = binomtest(held, runs).proportion_ci(confidence, method="exact")
+    return float(ends.low), float(ends.high)
 
 
 def welch(values: Sequence[float | int], mean: float, std: float, seeds: int = 10) -> float | None:

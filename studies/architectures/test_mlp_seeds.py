@@ -12,6 +12,7 @@ from drawing import ROOT, check
 from planted_runs import Key, Studied, found, studied
 from scipy import stats
 
+from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED, UNDECIDED, UNTESTED
 from strata.statistics import holm
 from strata.tables import format
 from strata.tables.table import Table
@@ -34,7 +35,7 @@ def made(
     own: Sequence[Studied], rows: pd.DataFrame | None = None, called: pd.DataFrame | None = None
 ) -> tuple[Table, ...]:
     rows, metrics = found(own) if rows is None else rows, [x.metrics for x in own]
-    return mlp_seeds.tables(metrics, rows, called, (MODULI, FIVE), 0.01, 0.95)
+    return mlp_seeds.tables(metrics, rows, rows, called, (MODULI, FIVE), 0.01, 0.95)
 
 
 def tables(own: Sequence[Studied]) -> list[list[dict[Any, Any]]]:
@@ -43,8 +44,8 @@ def tables(own: Sequence[Studied]) -> list[list[dict[Any, Any]]]:
     return [frame.where(frame.notna(), None).to_dict("records") for frame in frames]
 
 
-def said(own: Sequence[Studied], statement: str, n: int | None = None) -> dict[Any, Any]:
-    [row] = [x for x in tables(own)[0] if (x["statement"], x["n"]) == (statement, n)]
+def said(own: Sequence[Studied], id: str, n: int | None = None) -> dict[Any, Any]:
+    [row] = [x for x in tables(own)[0] if (x["id"], x["n"]) == (id, n)]
     return row
 
 
@@ -58,29 +59,28 @@ def later(key: Key, of: Sequence[tuple[int, int]]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("other", "verdict"),
     [
-        ([], "holds"),
-        ([(n, seed) for n in (35, 15) for seed in FIVE], "the opposite"),
-        ([(35, 1), (15, 1), (15, 2)], "not shown"),
+        ([], HOLDS),
+        ([(n, seed) for n in (35, 15) for seed in FIVE], FAILS),
+        ([(35, 1), (15, 1), (15, 2)], UNDECIDED),
     ],
 )
 def test_faster_is_said_by_the_sign_test_over_all_pairs(other, verdict):
-    row = said(runs((35, 15), lambda key: later(key, other)), mlp_seeds.FASTER)
+    row = said(runs((35, 15), lambda key: later(key, other)), "epoch")
     uneven = [abs(sum(x) - 5) >= abs(len(other) - 5) for x in product((0, 1), repeat=10)]
     assert row["p_test"] == pytest.approx(np.mean(uneven))
-    assert row["said"] == verdict
+    assert row["verdict"] == verdict
     assert (row["moduli"], row["held"], row["later"]) == ("35, 15", 10 - len(other), len(other))
-    first = said(runs((35, 15), lambda key: later(key, other)), mlp_seeds.FIRST)
+    first = said(runs((35, 15), lambda key: later(key, other)), "first")
     assert first["p_test"] == row["p_test"] and first["p_holm"] is None
     assert (first["held"], first["later"]) == (row["later"], row["held"])
-    swapped = {"holds": "the opposite", "the opposite": "holds"}
-    assert first["said"] == swapped.get(verdict, verdict)
+    assert first["verdict"] == {HOLDS: FAILS, FAILS: HOLDS}.get(verdict, verdict)
 
 
 def test_a_run_that_never_gets_there_is_the_later_one_and_two_of_them_are_no_pair():
     epochs = {(1, "mlp"): None, (2, "transformer"): None, (3, "mlp"): None,
               (3, "transformer"): None, (4, "mlp"): 500}  # fmt: skip
     own = runs([35], lambda key: {"epoch": epochs.get(key[1:], 1000)})
-    row, alone = said(own, mlp_seeds.FASTER), said(own, mlp_seeds.FASTER, 35)
+    row, alone = said(own, "epoch"), said(own, "epoch", 35)
     assert (row["held"], row["later"], row["cases"]) == (2, 1, 4)  # one at the same epoch
     assert row["p_test"] == 1.0
     assert (alone["held"], alone["cases"], alone["estimate"]) == (2, 4, 0.75)  # 0, 0.5, 1, ∞
@@ -89,21 +89,23 @@ def test_a_run_that_never_gets_there_is_the_later_one_and_two_of_them_are_no_pai
 @pytest.mark.parametrize(
     ("gaps", "verdict"),
     [
-        ([0.0, 0.001, -0.001, 0.002, 0.0], "holds"),
-        ([-0.03, -0.031, -0.029, -0.03, -0.03], "worse"),
-        ([0.03, 0.031, 0.029, 0.03, 0.03], "better"),
-        ([0.0, 0.0, 0.0, 0.0, -0.04], "not decided"),
-        ([0.01, 0.01, 0.01, 0.01, 0.0101], "not decided"),
+        ([0.0, 0.001, -0.001, 0.002, 0.0], HOLDS),
+        ([-0.03, -0.031, -0.029, -0.03, -0.03], FAILS),
+        ([0.03, 0.031, 0.029, 0.03, 0.03], FAILS),
+        ([0.0, 0.0, 0.0, 0.0, -0.04], UNDECIDED),
+        ([0.01, 0.01, 0.01, 0.01, 0.0101], UNDECIDED),
     ],
 )
 def test_equally_well_is_an_interval_within_a_hundredth(gaps, verdict):
     def planted(key: Key) -> dict[str, Any]:
         return {"accuracy": 0.9 + (gaps[key[1] - 1] if key[2] == "mlp" else 0.0)}
 
-    row = said(runs([7], planted), mlp_seeds.EQUALLY, 7)
+    row = said(runs([7], planted), "equal", 7)
     found = stats.ttest_1samp(gaps, 0).confidence_interval(0.95)
     assert [row["estimate_low"], row["estimate_high"]] == pytest.approx([found.low, found.high])
-    assert (row["estimate"], row["said"]) == (pytest.approx(np.mean(gaps)), verdict)
+    assert (row["estimate"], row["verdict"]) == (pytest.approx(np.mean(gaps)), verdict)
+    worse = {FAILS: "worse" if gaps[0] < 0 else "better", UNDECIDED: "not decided"}
+    assert mlp_seeds.said(row | {"counts": None}) == worse.get(verdict, verdict)
 
 
 def tail(of: Sequence[int], runs: int, p: float) -> float:
@@ -112,16 +114,16 @@ def tail(of: Sequence[int], runs: int, p: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("mixing", "verdict"), [(10, "mostly mix"), (9, "mostly mix"), (5, "in part"), (1, "rarely")]
+    ("mixing", "verdict"), [(10, CONFIRMED), (9, CONFIRMED), (5, UNDECIDED), (1, REFUTED)]
 )
 def test_the_share_that_mixes_has_the_interval_by_which_each_tail_is_a_fortieth(mixing, verdict):
     def planted(key: Key) -> dict[str, Any]:
         return {"mixes": key[2] == "mlp" and key[1] + 5 * (key[0] == 15) <= mixing}
 
     own = runs((35, 15, 7), planted)
-    row, against = said(own, mlp_seeds.MIX), said(own, f"{mlp_seeds.MIX}, against transformers")
+    row, against = said(own, "mixes"), said(own, "mixes-against")
     assert (row["moduli"], row["held"], row["cases"]) == ("35, 15", mixing, 10)
-    assert row["said"] == verdict
+    assert row["verdict"] == verdict
     assert tail(range(mixing, 11), 10, row["estimate_low"]) == pytest.approx(0.025)
     if mixing < 10:
         assert tail(range(mixing + 1), 10, row["estimate_high"]) == pytest.approx(0.025)
@@ -129,12 +131,12 @@ def test_the_share_that_mixes_has_the_interval_by_which_each_tail_is_a_fortieth(
     ways = [comb(10, k) * comb(10, mixing - k) for k in range(mixing + 1)]
     unlikely = sum(x for x in ways if x <= ways[mixing])
     assert against["p_test"] == pytest.approx(unlikely / comb(20, mixing))
-    assert against["said"] == ("differs" if mixing > 5 else "no difference was shown")
+    assert against["verdict"] == (HOLDS if mixing > 5 else UNDECIDED)
 
 
 def test_directions_go_with_primes_where_every_criterion_of_axes_is_passed():
     own = runs((35, 7), lambda key: {"along": key[2] == "transformer" and key[1] != 2})
-    row = said(own, f"{mlp_seeds.PRIMES}, against transformers")
+    row = said(own, "directions-against")
     assert (row["moduli"], row["held"], row["cases"]) == ("35", 0, 5)
     assert (row["held_transformer"], row["cases_transformer"]) == (4, 5)
     assert row["p_test"] == pytest.approx(2 * comb(5, 4) / comb(10, 4))
@@ -142,12 +144,9 @@ def test_directions_go_with_primes_where_every_criterion_of_axes_is_passed():
 
 def test_the_tests_of_the_study_are_corrected_together():
     rows, _, _ = tables(runs((35, 15), lambda key: later(key, []) | {"mixes": key[2] == "mlp"}))
-    planned = [x for x in rows if x["statement"] != mlp_seeds.FIRST]
+    planned = [x for x in rows if x["id"] != "first"]
     tested = [x for x in planned if x["p_test"] is not None]
-    assert [x["statement"] for x in tested] == [
-        mlp_seeds.FASTER,
-        *(f"{x}, against transformers" for x in (mlp_seeds.MIX, mlp_seeds.PRIMES)),
-    ]
+    assert [x["id"] for x in tested] == ["epoch", "mixes-against", "directions-against"]
     assert [x["p_holm"] for x in tested] == holm([x["p_test"] for x in tested])
     assert [x["p_holm"] is None for x in planned] == [x["p_test"] is None for x in planned]
 
@@ -163,8 +162,7 @@ def test_of_a_modulus_that_lacks_a_seed_nothing_is_said_and_nothing_else_changes
         assert [x for x in other if x["n"] != 15] == one
     lacking, _, gaps = [[x for x in rows if x["n"] == 15] for rows in both]
     assert {x["seeds"] for x in lacking} == {4} and {x["p_test"] for x in lacking} == {None}
-    words = {x["said"] for x in lacking if x["said"]}
-    assert words == {mlp_seeds.NOT_CALLED}
+    assert {x["verdict"] for x in lacking} - {None} == {UNTESTED}
     assert {x["p_t"] for x in gaps} == {x["p_holm"] for x in gaps} == {None}
     assert any(x["p_t"] for x in alone[2])
 
@@ -177,15 +175,11 @@ def test_a_run_that_does_not_generalise_counts_where_generalising_is_the_questio
         )
 
     own = runs([35], planted)
-    row = said(own, mlp_seeds.MIX, 35)
-    assert [row[x] for x in ("held", "cases", "held_transformer", "cases_transformer")] == [
-        5,
-        5,
-        4,
-        4,
-    ]
-    assert said(own, mlp_seeds.EQUALLY, 35)["estimate"] == pytest.approx(0.1)
-    assert said(own, mlp_seeds.FASTER)["held"] == 1
+    row = said(own, "mixes", 35)
+    assert (row["held"], row["cases"]) == (5, 5)
+    assert (row["held_transformer"], row["cases_transformer"]) == (4, 4)
+    assert said(own, "equal", 35)["estimate"] == pytest.approx(0.1)
+    assert said(own, "epoch")["held"] == 1
     assert {x["pairs"] for x in tables(own)[2]} == {4}
 
 
@@ -207,7 +201,7 @@ def test_a_planted_difference_is_found_and_one_that_does_not_vary_has_no_test():
     assert [steady[x] for x in ("mean", "low", "high")] == [1.0, 1.0, 1.0]
     assert steady["p_t"] is None and steady["differs"] is None
     assert [x["p_holm"] for x in rows] == holm([x["p_t"] for x in rows])
-    counted = said(runs([35], planted), mlp_seeds.STRATA, 35)
+    counted = said(runs([35], planted), "strata", 35)
     assert counted["held"] == [x["differs"] for x in rows].count(True)
     assert counted["cases"] == len(rows)
 
@@ -215,22 +209,18 @@ def test_a_planted_difference_is_found_and_one_that_does_not_vary_has_no_test():
 def test_what_no_study_has_measured_is_left_out():
     own = runs((35, 15), lambda key: later(key, []))
     statements, pairs, _ = made(own, found([]))
-    assert {*statements.frame["statement"]} == {
-        mlp_seeds.FASTER,
-        mlp_seeds.FIRST,
-        mlp_seeds.EQUALLY,
-        mlp_seeds.STRATA,
-    }
+    assert {*statements.frame["id"]} == {"epoch", "first", "equal", "strata"}
     assert not [name for name in pairs.frame if name.startswith(("mixes", "directions"))]
 
 
 def test_what_a_modulus_is_called_is_that_of_the_study_that_says_so():
     own = runs([35], lambda _: {})
-    names = {f"{x}{end}": "primes" for x in ("L", "E", "both") for end in ("", "_runs")}
-    rows = [{"architecture": kind, "n": n, "runs": 5} | names for kind in KINDS for n in (35, 15)]
+    word = {"runs": 5, "verdict": "primes", "counts": "5 primes"}
+    keys = product(KINDS, (35, 15), ("logits", "both"))
+    rows = [{"architecture": kind, "n": n, "id": id} | word for kind, n, id in keys]
     frame = made(own, called=pd.DataFrame(rows))[0].frame
-    called = frame[frame["runs_said"].notna()]
-    assert called["said"].tolist() == ["primes"] * 3 and {*called["n"]} == {35}
+    called = frame[frame["counts"].notna()]
+    assert called["verdict"].tolist() == ["primes"] * 2 and {*called["n"]} == {35}
 
 
 @pytest.mark.parametrize("own", [[], runs([35, 7], lambda key: later(key, []))])
@@ -238,6 +228,16 @@ def test_the_tables_are_written_from_any_number_of_runs(own, tmp_path):
     format.write(made(own), tmp_path)
     for path in (*tmp_path.glob("*.md"), *tmp_path.glob("*.tex")):
         assert "nan" not in path.read_text().lower()
+
+
+def test_other_sentences_change_nothing_but_these(monkeypatch):
+    own = runs((35, 15), lambda key: later(key, []))
+    before = made(own)[0].frame
+    other = {id: id[::-1] for id in mlp_seeds.SENTENCES}
+    monkeypatch.setattr(mlp_seeds, "SENTENCES", other)
+    after = made(own)[0].frame
+    assert after["sentence"].tolist() == [other[x] for x in after["id"]]
+    pd.testing.assert_frame_equal(before.drop(columns="sentence"), after.drop(columns="sentence"))
 
 
 FIRST = ["first_train", "first_validation", "stays_validation"]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from planted_runs import Studied, found, studied
 
+from strata.results import FAILS, HOLDS, UNTESTED
 from strata.run import Run
 from strata.tables import format
 from strata.tables.table import Table
@@ -42,19 +43,19 @@ def said(own: Sequence[Studied]) -> list[tuple[int, int, int, str]]:
 
 
 def test_a_step_up_in_one_seed_or_none_is_no_way_down():
-    assert said(runs(lambda x, s: {}))[0] == (8, 6, 6, "yes")
+    assert said(runs(lambda x, s: {}))[0] == (8, 6, 6, HOLDS)
     for epoch in (5002, 6000):  # that of the step before, or a later one
         up = said(runs(lambda x, s, at=epoch: {"epoch": at} if (x, s) == (0.5, 2) else {}))
-        assert up[:2] == [(8, 5, 6, "no"), (8, 6, 6, "yes")]
+        assert up[:2] == [(8, 5, 6, FAILS), (8, 6, 6, HOLDS)]
     first = said(runs(lambda x, s: {"first": 9000} if (x, s) == (0.5, 2) else {}))
-    assert first[:2] == [(8, 6, 6, "yes"), (8, 5, 6, "no")]
+    assert first[:2] == [(8, 6, 6, HOLDS), (8, 5, 6, FAILS)]
 
 
 @pytest.mark.parametrize(
     ("mixing", "depends"),
-    [({(0.2, 1), (0.2, 2), (0.3, 1)}, "yes"),
-     ({(0.5, 1), (0.5, 2), (0.4, 1), (0.3, 2), (0.2, 2)}, "no"),
-     ({(0.2, 1), (0.3, 2)}, "no"), (set(), "no")],
+    [({(0.2, 1), (0.2, 2), (0.3, 1)}, HOLDS),
+     ({(0.5, 1), (0.5, 2), (0.4, 1), (0.3, 2), (0.2, 2)}, FAILS),
+     ({(0.2, 1), (0.3, 2)}, FAILS), (set(), FAILS)],
 )  # fmt: skip
 def test_mixing_depends_on_data_if_both_seeds_mix_at_one_fraction_and_neither_at_another(
     mixing, depends
@@ -65,15 +66,15 @@ def test_mixing_depends_on_data_if_both_seeds_mix_at_one_fraction_and_neither_at
 
 def test_a_run_that_does_not_generalise_is_later_and_in_no_count_of_mixing():
     own = runs(lambda x, s: FAILED if (x, s) == (0.2, 1) else {"mixes": x == 0.2})
-    assert said(own) == [(8, 6, 6, "yes"), (8, 6, 6, "yes"), (7, 1, 7, "no")]
+    assert said(own) == [(8, 6, 6, HOLDS), (8, 6, 6, HOLDS), (7, 1, 7, FAILS)]
     none = said(runs(lambda x, s: FAILED if s == 1 and x < 0.4 else {}))
-    assert none[0] == (8, 5, 6, "no")
+    assert none[0] == (8, 5, 6, FAILS)
 
 
 def test_while_a_run_is_missing_nothing_is_said_and_its_row_says_so(tmp_path):
     own = runs(lambda x, s: FAILED if (x, s) == (0.2, 1) else {})[:-1]
     others = studied((143, 3, "transformer"), variant="half"), studied((143, 2, "mlp"))
-    assert {x[-1] for x in said([*own, *others])} == {"not called"}
+    assert {x[-1] for x in said([*own, *others])} == {UNTESTED}
     format.write([*tables(own), tables([])[1]], tmp_path)
     lines = (tmp_path / "fractions.md").read_text().splitlines()
     assert "never" in lines[4] and "not trained" not in lines[4]
@@ -85,5 +86,5 @@ def test_while_a_run_is_missing_nothing_is_said_and_its_row_says_so(tmp_path):
 def test_without_the_study_of_the_mechanism_there_is_no_mixing():
     own = runs(lambda x, s: {})
     made = fractions.tables(ASKED, [x.metrics for x in own], found([]))
-    assert made[1].frame["about"].tolist() == [fractions.EPOCH, fractions.FIRST]
+    assert made[1].frame["id"].tolist() == ["epoch", "first"]
     assert not {"mixes", "L", "E"} & {*made[0].frame}

@@ -8,6 +8,7 @@ from small import exact_mlp
 from strata.api.circuits import subject
 from strata.monoid import JClass, chi
 from strata.patch import ablations, projections, scores
+from strata.results import FAILS, HOLDS
 from studies.interventions.code import criteria, energy, interchange, routing
 from studies.interventions.code.records import EqualEnergy, Interventions
 from studies.params import load
@@ -25,8 +26,8 @@ def record(it: ablations.Subject, **records: object) -> Interventions:
     )  # fmt: skip
 
 
-def passed(run: Interventions) -> dict[tuple[str, str], bool | None]:
-    return {(x.section, x.test): x.passed for x in criteria.judge(run, LEVELS)}
+def verdicts(run: Interventions) -> dict[str, str]:
+    return {x.id: x.verdict for x in criteria.judge(run, LEVELS)}
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["shared", "own"])
@@ -35,9 +36,9 @@ def test_class_means_can_be_moved_where_classes_share_coordinates(known):
     n = 15
     it = subject(planted(n) if known else exact_mlp(n), n)
     made = tuple(interchange.interchange(it, 1, np.random.default_rng(0)))
-    found = passed(record(it, interchange=made))
-    for kind in ("class", "class only"):
-        assert found["interchange", f"{kind}, shared coordinates"] is known
+    found = verdicts(record(it, interchange=made))
+    for kind in ("class", "class-only"):
+        assert found[f"swap-{kind}-shared-coordinates"] == (HOLDS if known else FAILS)
 
 
 def test_what_a_hybrid_keeps_of_a_residue_is_what_the_other_class_has():
@@ -132,11 +133,10 @@ def test_heads_belong_to_primes_alone_as_a_group_or_not(shares, alone, group):
     it = subject(headed(35, shares), 35)
     assert it.rig.base.answer.tolist() == it.rig.label.tolist()
     made = tuple(routing.routing(it, 1, np.random.default_rng(0)))
-    found = passed(record(it, routing=made))
+    found = verdicts(record(it, routing=made))
     for scale in criteria.SCALES:
-        section = f"heads and primes, 0 = {scale}"
-        assert found[section, "alone: each head for one prime"] is alone
-        assert found[section, "as a group: the heads of each prime"] is group
+        assert found[f"heads-alone-{scale}"] == (HOLDS if alone else FAILS)
+        assert found[f"heads-group-{scale}"] == (HOLDS if group else FAILS)
 
 
 def equal(weights: Weights, n: int) -> dict[str, EqualEnergy]:

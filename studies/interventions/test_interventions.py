@@ -18,6 +18,7 @@ from strata.measure import fourier
 from strata.monoid import JClass, axis_primes, axis_size, classes, position
 from strata.patch import ablations, hybrids, patching, projections, scores
 from strata.patch.scores import Measures, OperandScores, Range
+from strata.results import FAILS, HOLDS
 from strata.run import Run, TrainParams
 from strata.tables import format
 from strata.train import network
@@ -53,36 +54,24 @@ def random():
     return suite.intervene(Run(N, 1), initial(Run(N, 1)), PARAMS, key=planted(N))
 
 
-AT_LARGE = ("routing", "reads the classes, not the embedding at large")
-
-
-def passed(run: Interventions) -> dict[tuple[str, str], bool | None]:
-    return {(v.section, v.test): v.passed for v in criteria.judge(run, LEVELS)}
+def verdicts(run: Interventions) -> dict[str, str]:
+    return {x.id: x.verdict for x in criteria.judge(run, LEVELS)}
 
 
 # Both models attend uniformly, their heads write elsewhere than they read, their embedding is key
 # characters and class means alone, and one head has the zeros of all primes, the other the phases.
-NOT = {
-    AT_LARGE,
-    ("routing", "head 0 routes by class"),
-    ("routing", "all heads route by class"),
-    ("routing", "writes into the classes"),
-    ("heads and primes, 0 = right class", "alone: each head for one prime"),
-    ("heads and primes, 0 = right class", "as a group: the heads of each prime"),
-    ("heads and primes, 0 = always 0", "alone: each head for one prime"),
-    ("heads and primes, 0 = always 0", "as a group: the heads of each prime"),
-}
+NOT = {"reads-alone", "head-0-blocks", "all-heads-blocks", "writes"}
+NOT |= {f"heads-{of}-{scale}" for of in ("alone", "group") for scale in criteria.SCALES}
 
 
 def test_a_model_of_local_characters_on_shared_axes_passes_all_but_what_denies_sharing(shared):
-    failed = {test for test, holds in passed(shared).items() if holds is False}
-    own = ("specificity, class", "own subspaces: the other pairs are intact")
-    assert failed == NOT | {own}
+    failed = {id for id, verdict in verdicts(shared).items() if verdict == FAILS}
+    assert failed == NOT | {"class-outside"}
 
 
 def test_a_model_whose_classes_have_subspaces_of_their_own_passes_all_but_what_says_shared(apart):
-    failed = {test for test, holds in passed(apart).items() if holds is False}
-    assert failed == NOT | {("specificity, axis", "shared: pairs with it, no operand in the class")}
+    failed = {id for id, verdict in verdicts(apart).items() if verdict == FAILS}
+    assert failed == NOT | {"axis-shared"}
 
 
 def test_what_any_part_of_the_embedding_does_as_well_is_not_the_classes_doing(shared):
@@ -92,7 +81,8 @@ def test_what_any_part_of_the_embedding_does_as_well_is_not_the_classes_doing(sh
     assert len(drawn) == 2 and onto.draws.skill.low > 0.95 and off.draws.skill.high < 0.2
     for kept, left, holds in ((0.4, 0.7, True), (0.6, 0.7, False), (0.4, 0.3, False)):
         made = [with_skill(onto, kept), with_skill(off, left)]
-        assert passed(shared.model_copy(update={"routing": (*without, *made)}))[AT_LARGE] is holds
+        found = verdicts(shared.model_copy(update={"routing": (*without, *made)}))
+        assert found["reads-alone"] == (HOLDS if holds else FAILS)
 
 
 def with_skill(record: HeadChange, skill: float) -> HeadChange:
@@ -102,13 +92,10 @@ def with_skill(record: HeadChange, skill: float) -> HeadChange:
 
 
 def test_random_weights_pass_nothing(random):
-    judged = passed(random)
-    assert [test for test, holds in judged.items() if holds] == []
-    not_used = {test for test, holds in judged.items() if holds is None}
-    assert {test for _, test in not_used} <= {
-        f"{heads} by class, share of lost skill" for heads in ("head 0 routes", "all heads route")
-    }
-    assert len(judged) > 40
+    judged = verdicts(random)
+    assert HOLDS not in judged.values() and judged.keys() == criteria.SENTENCES.keys()
+    not_used = {id for id, verdict in judged.items() if not verdict}
+    assert not_used <= {"head-0-share", "all-heads-share"}
 
 
 def test_what_a_hand_made_model_computes_with_is_all_that_it_needs_and_nothing_less(shared):
@@ -241,7 +228,7 @@ def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
     store.write_json(tmp_path / "x.json", found[0])
     assert store.read_model(tmp_path / "x.json", Interventions) == found[0]
     if run.n > 2:  # two residues leave a handful of trials, which luck can pass
-        assert not any(v.passed for v in criteria.judge(found[0], LEVELS))
+        assert HOLDS not in verdicts(found[0]).values()
     assert bool(found[0].routing) == (not run.variant)
     made = [*evidence.of_run(found[0], LEVELS), *evidence.over_runs(found, LEVELS, 0.95)]
     made.append(evidence.beside_controls([*found, lost(found[0])], LEVELS))
@@ -317,30 +304,42 @@ def test_passes_are_counted_over_runs(shared, apart, random):
     other = random.model_copy(update={"n": 21})
     every = [shared, apart, other, mlp, lost(other)]
     table, by_modulus, *_ = evidence.over_runs(every, LEVELS, 0.95)
-    rows = {(row["section"], row["test"]): row for row in table.frame.to_dict("records")}
-    row = rows["interchange", "axis"]
+    row = {x["id"]: x for x in table.frame.to_dict("records")}["swap-axis"]
     assert (row["runs"], row["of"], row["passes"], row["max"]) == (3, 4, 2, 1)
-    verdicts = [v for x in (shared, apart, random) for v in criteria.judge(x, LEVELS)]
-    values = [v.value or 0 for v in verdicts if (v.section, v.test) == ("interchange", "axis")]
+    judged = [v for x in (shared, apart, random) for v in criteria.judge(x, LEVELS)]
+    values = [v.value or 0 for v in judged if v.id == "swap-axis"]
     assert row["mean"] == pytest.approx(np.mean(values))
     assert row["std"] == pytest.approx(np.std(values, ddof=1))
-    rows = by_modulus.frame.set_index(["test", "architecture", "n"])
-    own = {key: tuple(rows.loc[("axis", *key), ["passes", "runs"]]) for key in
+    rows = by_modulus.frame.set_index(["id", "architecture", "n"])
+    own = {key: tuple(rows.loc[("swap-axis", *key), ["passes", "runs"]]) for key in
            (("transformer", N), ("transformer", 21), ("mlp", N))}  # fmt: skip
     assert list(own.values()) == [(2, 2), (0, 1), (0, 1)]
-    assert rows.loc[("head 0 routes by class", "mlp", N), "runs"] == 0
+    assert rows.loc[("head-0-blocks", "mlp", N), "runs"] == 0
     table = evidence.beside_controls([shared, random, random], LEVELS)
     beside = table.frame.to_dict("records")
-    assert sum(row["passed_trained"] is True for row in beside) > 20
-    assert not any(row["passed_memorised"] is True for row in beside)
+    assert sum(row["verdict_trained"] == HOLDS for row in beside) > 20
+    assert not any(row["verdict_memorised"] == HOLDS for row in beside)
 
 
 def test_what_others_read_of_a_run_is_every_criterion_and_where_heads_are_put(shared):
     rows = pd.DataFrame([*evidence.results("mine", shared, LEVELS)])
     for x in criteria.judge(shared, LEVELS):
-        known = results.truths(rows, "passed", x.name)
-        assert known == ({} if x.passed is None else {"mine": x.passed})
-        assert results.numbers(rows, "cases", x.name) == {"mine": x.cases}
-    axes = [x for x in criteria.judge(shared, LEVELS) if x.section == "specificity, axis"]
-    expected = all(x.passed for x in axes)
-    assert results.truths(rows, "directions go with primes") == {"mine": expected}
+        assert results.verdicts(rows, x.id) == ({"mine": x.verdict} if x.verdict else {})
+        assert results.numbers(rows, x.id, "cases") == {"mine": x.cases}
+    axes = {verdict for id, verdict in verdicts(shared).items() if id.startswith("axis-")}
+    assert results.truths(rows, "directions") == {"mine": axes == {HOLDS}}
+
+
+def test_other_sentences_change_nothing_but_these(shared, random, monkeypatch):
+    def made() -> list[pd.DataFrame]:
+        tables = [*evidence.of_run(shared, LEVELS), *evidence.over_runs([shared], LEVELS, 0.95)]
+        tables.append(evidence.beside_controls([shared, random, random], LEVELS))
+        rows = pd.DataFrame(evidence.results("mine", shared, LEVELS))
+        return [rows, *(x.frame for x in tables)]
+
+    before, words = made(), {id: (id, id[::-1]) for id in criteria.SENTENCES}
+    monkeypatch.setattr(criteria, "SENTENCES", words)
+    for old, new in zip(before, made(), strict=True):
+        said = [x for x in ("section", "sentence") if x in old]
+        assert not said or not old[said].equals(new[said])
+        pd.testing.assert_frame_equal(old.drop(columns=said), new.drop(columns=said))

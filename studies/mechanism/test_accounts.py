@@ -38,9 +38,10 @@ def measures(*cases):
 
 
 def modulus(*cases):
-    """What is said of the one modulus of these runs."""
-    (row,) = accounts.moduli(measures(*cases), LEVELS.fewest).to_dict("records")
-    return row
+    """What is said of the one modulus of these runs: counts, by id the verdict, and its runs."""
+    rows = accounts.moduli(measures(*cases), LEVELS.fewest).to_dict("records")
+    of = {x["id"]: (x["verdict"], x["counts"]) for x in rows}
+    return {key: rows[0][key] for key in ("runs", "generalising")} | of
 
 
 @pytest.fixture(scope="module")
@@ -50,18 +51,18 @@ def ten():
 
 def test_a_modulus_is_called_from_its_runs_that_generalise(ten):
     row = modulus(*ten)
-    assert (row["runs"], row["generalising"], row["L"]) == (10, 10, "primes")
-    assert row["E"] == row["both"] == "primes" and row["L_runs"] == "10 primes"
+    assert (row["runs"], row["generalising"]) == (10, 10)
+    assert row["logits"] == row["embedding"] == row["both"] == ("primes", "10 primes")
     row = modulus(*ten, case(10, cross=0.0, generalised=False))
-    assert (row["runs"], row["generalising"], row["L"]) == (11, 10, "primes")
+    assert (row["runs"], row["generalising"], row["logits"][0]) == (11, 10, "primes")
     row = modulus(*ten, case(11, cross=0.0))
-    assert (row["L"], row["L_runs"]) == ("not decided", "10 primes, 1 strata")
-    assert modulus(*ten[:4])["L"] == "too few runs"
+    assert row["logits"] == (results.UNDECIDED, "10 primes, 1 strata")
+    assert modulus(*ten[:4])["logits"][0] == results.UNTESTED
 
 
 def test_verdicts_that_differ_are_written_out():
     row = modulus(case(1, E="strata, own coordinates"))
-    assert row["both_runs"] == "1 primes in the logits, strata in the embedding"
+    assert row["both"][1] == "1 primes in the logits, strata in the embedding"
 
 
 def test_intervals_are_students_and_wider_where_they_hold_together(ten):
@@ -79,9 +80,9 @@ def test_what_others_read_of_a_run_is_its_verdicts_and_its_numbers(ten):
     strata = case(1, E="strata, own coordinates")
     both = accounts.measures({"mine": ten[3], "x": strata}, LEVELS)
     rows = pd.DataFrame([*accounts.results(both)])
-    assert results.verdicts(rows, "verdict on the logits") == {"mine": "primes", "x": "primes"}
-    assert results.verdicts(rows, "verdict on the embedding") == {"mine": "primes", "x": "strata"}
-    assert results.numbers(rows, "gating γ")["mine"] == votes(ten[3].logits, LEVELS).gating
+    assert results.verdicts(rows, "logits") == {"mine": "primes", "x": "primes"}
+    assert results.verdicts(rows, "embedding") == {"mine": "primes", "x": "strata"}
+    assert results.numbers(rows, "gating")["mine"] == votes(ten[3].logits, LEVELS).gating
     assert results.truths(rows, "mixing") == {"mine": False, "x": False}
 
 

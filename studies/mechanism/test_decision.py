@@ -2,6 +2,7 @@
 
 import pytest
 
+from strata.results import UNDECIDED
 from studies.mechanism.code import decision
 from studies.mechanism.code.decision import Votes
 from studies.params import load
@@ -52,5 +53,5 @@ def test_what_speaks_against_a_verdict_stands_beside_it():
 def test_a_modulus_is_called_from_so_many_runs(held, runs):
     mostly = ["strata"] * held + ["between"] * (runs - held)
     assert decision.called(mostly, 5) == "strata"
-    assert decision.called(["between", *mostly[1:]], 5) == "not decided"
-    assert decision.called(["primes", *mostly[1:]], 5) == "not decided"
+    assert decision.called(["between", *mostly[1:]], 5) == UNDECIDED
+    assert decision.called(["primes", *mostly[1:]], 5) == UNDECIDED

@@ -4,6 +4,7 @@ import hashlib
 import json
 import runpy
 import shutil
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from planted_runs import found, studied
 from ops import files
 from strata import params, store
 from strata.measure.metrics import Metrics
-from strata.results import Row, verdict
+from strata.results import FAILS, HOLDS, Row
 from strata.run import InputError, read_yaml
 from strata.statistics import t_interval
 from strata.tables import claims, headline
@@ -41,20 +42,20 @@ def frame():
     own = beside.seeds(theirs.metrics, [x.metrics for x in every])
     rows = [x._replace(run="published") for x in theirs.rows]
     mechanism = found([*every, theirs._replace(rows=rows)])
-    routes = [Row(x, "head 0", "skill lost", "share", 0.5) for x in GATING]
+    routes = [Row(x, "lost-head-0", "head 0: skill lost", "", "share", 0.5) for x in GATING]
     for name in GATING:
-        routes += verdict(name, "head 0: routes by classes", "no", ("yes", "no"))
-        routes += [Row(name, "a: b", "cases", "count", 2), Row(name, "a: b", "held", "count", 1)]
-        routes += [Row(name, "a: b", "passed", "truth", name != "n35-s3")]
-        routes += [Row(name, "a: b", "value", "share", 0.5)]
+        routes.append(Row(name, "routes-head-0", "head 0: routes by classes", verdict="no"))
+        criterion, verdict = (name, "a-b", "a: b"), FAILS if name == "n35-s3" else HOLDS
+        routes.append(Row(*criterion, "", "share", 0.5, verdict))
+        numbers = (("against", nan), ("cases", 2), ("held", 1))
+        routes += [Row(*criterion, measure, "count", x) for measure, x in numbers]
     changed = found([theirs._replace(rows=routes)])
     made = beside.tables(theirs.metrics, own, mechanism, changed, PARAMS.grid)
     return {table.name: table.frame for table in made}
 
 
 def test_beside_stand_the_runs_of_that_modulus_and_kind_that_generalise(frame):
-    accounts = frame["published-accounts"].set_index("measure")
-    row: Any = accounts.loc["verdict on the logits"]
+    row: Any = frame["published-accounts"].set_index("id").loc["logits"]
     assert (row["word"], row["words"], row["runs"]) == ("primes", "3 primes", 3)
 
 
@@ -73,7 +74,8 @@ def test_attention_and_criteria_are_those_that_the_interventions_measured(frame)
     assert heads.loc["head 0: skill lost", "mean"] == 0.5
     assert "head 0: class blocks" in heads.index
     [row] = frame["published-criteria"].to_dict("records")
-    assert [row[x] for x in ("held", "cases", "passed", "runs", "passes")] == [1, 2, True, 3, 2]
+    assert [row[x] for x in ("id", "held", "cases", "verdict")] == ["a-b", 1, 2, HOLDS]
+    assert (row["runs"], row["passes"]) == (3, 2)
 
 
 def test_the_figure_is_drawn_of_both_tables(frame, tmp_path, monkeypatch):

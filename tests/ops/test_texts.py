@@ -95,11 +95,10 @@ def test_every_numeral_of_a_page_comes_from_a_file_that_a_stage_wrote(page):
     assert typed(page.read_text("utf-8")) == []
 
 
-def test_a_page_is_read_in_one_sitting_and_all_of_them_in_two_hours():
+def test_a_page_is_read_in_one_sitting():
     counts = {page.as_posix(): readme.words(page.read_text("utf-8")) for page in FILLED}
     limits = dict.fromkeys(counts, 1200) | {"README.md": 700, "docs/operating.md": 2500}
     assert {page: count for page, count in counts.items() if count > limits[page]} == {}
-    assert sum(counts.values()) <= 12000
 
 
 def test_contributing_maps_the_library_in_both_directions():

@@ -4,7 +4,9 @@ import pytest
 
 from report.code import numbers, verdicts
 from report.code.numbers import WITHIN, Results
-from report.code.verdicts import DIFFERS, HOLDS, REJECTED, UNSHOWN, UNTESTED
+from report.code.verdicts import DIFFERS, REJECTED, UNSHOWN
+from strata.results import FAILS, HOLDS, UNDECIDED, UNTESTED
+from strata.run import InputError
 
 
 def metrics(seed: int, **changed: object) -> dict:
@@ -61,10 +63,22 @@ def test_only_runs_trained_as_the_papers_count_as_seeds():
 
 @pytest.mark.parametrize(("passes", "verdict"), [(8, HOLDS), (5, REJECTED), (0, REJECTED)])
 def test_a_criterion_holds_where_most_of_the_runs_that_it_applies_to_pass(passes, verdict):
-    test = {"section": "routing", "test": "writes into the classes"}
-    row = test | {"passes": passes, "runs": 10, "of": 40}
-    found = verdicts.judged(results([], evidence_runs=[row]))["writes"]
+    found = verdicts.judged(results([], evidence_runs=evidence(passes)))["writes"]
     assert found == {"verdict": verdict, "runs": 10, "met": passes}
+
+
+def evidence(passes: int = 8, sentence: str = "", without: str = "") -> list[dict]:
+    ids = {"writes", "all-heads-share", "class-outside", "keep-embedding-all"} - {without}
+    ids |= {"axis-own", "axis-spared"}
+    return [{"id": x, "sentence": sentence, "passes": passes, "runs": 10, "of": 40} for x in ids]
+
+
+def test_a_sentence_may_be_worded_otherwise_and_an_id_may_not_be_missing():
+    one, other = (results([], evidence_runs=evidence(sentence=x)) for x in ("this", "that"))
+    assert verdicts.judged(one) == verdicts.judged(other)
+    assert numbers.found(one) == numbers.found(other) != numbers.found(results([]))
+    with pytest.raises(InputError, match="evidence-runs: no id 'writes': there are all-heads"):
+        verdicts.judged(results([], evidence_runs=evidence(without="writes")))
 
 
 @pytest.mark.parametrize(("inside", "verdict"), [(3, HOLDS), (2, DIFFERS)])
@@ -80,7 +94,7 @@ def test_a_table_of_the_paper_holds_where_most_of_its_numbers_are_within_the_see
 def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdict):
     row = {"architecture": "transformer", "generalised": True, "L": logits, "E": "primes"}
     row |= {"gating": 0.9, "r2_S": 0.4, "r2_C": 0.6, "ceiling": 0.9}
-    row |= {"tau": 0.85, "described": "C; C+"}
+    row |= {"tau": 0.85, "described_S": False}
     rows = [row | {"run": f"n{n}-s1", "n": n} for n in (15, 35, 12, 113)]
     rows += [rows[0] | {"architecture": "mlp"}, rows[0] | {"generalised": False}]
     found = results([], accounts_runs=rows)
@@ -92,17 +106,17 @@ def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdi
 
 
 def test_what_speaks_for_the_mechanism_is_that_of_fresh_runs_as_soon_as_there_are_any():
-    def row(group: str, statement: str, holds: int, runs: int) -> dict:
-        own = {"group": group, "statement": statement, "holds": holds, "generalising": runs}
-        return own | {"verdict": "holds" if group == "all fresh runs" and runs else None}
+    def row(kind: str | None, id: str, holds: int, runs: int) -> dict:
+        own = {"kind": kind, "id": id, "holds": holds, "generalising": runs}
+        return own | {"verdict": HOLDS if kind == "fresh" and runs else None}
 
     for fresh in (0, 10):
-        rows = [row(group, name, holds, runs) for name in ("code", "decoding")
-                for group, holds, runs in (("all fresh runs", min(8, fresh), fresh),
-                                           ("n = 15, earlier", 2, 3), ("n = 35, earlier", 4, 5),
-                                           ("one prime", 1, 1))]  # fmt: skip
+        rows = [row(kind, name, holds, runs) for name in (*numbers.STATEMENTS, "proof")
+                for kind, holds, runs in (("fresh", min(8, fresh), fresh),
+                                          ("earlier", 2, 3), ("earlier", 4, 5),
+                                          (None, 1, 1))]  # fmt: skip
         found = numbers.mechanism(results([], mechanism_moduli=rows))
-        assert set(found) == {"code", "decoding"}
+        assert set(found) == {*numbers.STATEMENTS}
         for x in found.values():
             assert x["fresh"] == (min(8, fresh), fresh) and x["earlier"] == (6, 8)
             assert bool(x["verdict"]) == bool(fresh)
@@ -111,19 +125,18 @@ def test_what_speaks_for_the_mechanism_is_that_of_fresh_runs_as_soon_as_there_ar
 @pytest.mark.parametrize(
     ("faster", "equal", "verdict"),
     [
-        ("holds", "holds", HOLDS),
-        ("not shown", "holds", UNSHOWN),
-        ("the opposite", "holds", DIFFERS),
-        ("holds", "worse", DIFFERS),
-        ("not shown", "better", DIFFERS),
-        ("holds", "not decided", UNSHOWN),
-        ("not called: too few seeds", "holds", UNTESTED),
+        (HOLDS, HOLDS, HOLDS),
+        (UNDECIDED, HOLDS, UNSHOWN),
+        (FAILS, HOLDS, DIFFERS),
+        (HOLDS, FAILS, DIFFERS),
+        (UNDECIDED, FAILS, DIFFERS),
+        (HOLDS, UNDECIDED, UNSHOWN),
+        (UNTESTED, HOLDS, UNTESTED),
     ],
 )
 def test_the_claim_on_the_architecture_needs_both_its_halves(faster, equal, verdict):
-    first = {"statement": "generalise faster, by first epoch", "n": None}
-    rows = [first | {"held": 8, "later": 2, "said": faster}]
-    for n, said in ((15, equal), (35, "not called: too few seeds")):
-        rows.append({"statement": "perform equally well", "n": n, "seeds": 5, "said": said})
+    rows = [{"id": "first", "n": None, "held": 8, "later": 2, "verdict": faster}]
+    for n, said in ((15, equal), (35, UNTESTED)):
+        rows.append({"id": "equal", "n": n, "seeds": 5, "verdict": said})
     found = verdicts.judged(results([], mlp_seeds=rows))["architecture"]
     assert found["verdict"] == verdict and found["runs"] == (5 if verdict != UNTESTED else 0)

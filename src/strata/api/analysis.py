@@ -110,7 +110,7 @@ class Analysis:
     @property
     def classes(self) -> pd.DataFrame:
         """Algebra, spectrum and dimension of each class; missing for a class of one element."""
-        names = ["d", "m", "size", "regular", "key", "total", "fve", "fve_uniform", "enrichment"]
+        names = ["d", "m", "size", "regular", "key", "total", *metrics.SPECTRUM]
         rows = []
         for c in self.metrics.classes:
             pca = {"components": c.pca.components, "random": c.pca.random_mean} if c.pca else {}

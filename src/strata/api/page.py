@@ -13,6 +13,7 @@ from strata.api.analysis import Analysis
 from strata.inputs import InputError
 from strata.measure import stored
 from strata.tables import format
+from strata.tables.headline import FVE
 from strata.tables.table import CLASS, HEAD, Column, Table
 
 DRAW = "stages/figure.py"
@@ -29,7 +30,6 @@ FIGURES = {
     "fig10-embed-pca": "first three principal components of the embedding",
     "fig11-neurons": "neurons over all pairs",
 }
-WORDS = ("does not hold", "undecided", "holds")  # of a verdict of 0, 0.5 or 1
 SHARE = ("right", "all", "fve", "fve_uniform", "r2", "r2_ceiling", "r2_product", "r2_all")
 SHARE += ("self_attention", "block_score", "shuffled", "explained", "share")
 HEADINGS = {
@@ -54,8 +54,8 @@ LEFT = {"of", "stated", "pairs", "change", "group", "key_frequencies", "statemen
 
 def column(name: str) -> Column:
     """How a column of a frame is read."""
-    known = CLASS | HEAD
-    if name in known:
+    known = CLASS | HEAD | FVE
+    if name in known and name not in HEADINGS:
         return known[name]
     style = "share" if name in SHARE or name.startswith("modulo") else "text"
     style = {"regular": "truth", "group": "symbols", "pairs": "symbols"}.get(name, style)
@@ -81,8 +81,7 @@ def tables(found: Analysis) -> Iterator[Table]:
 def verdicts(found: Analysis) -> Table:
     """What the mechanism's study says of each of its statements."""
     rows = found.mechanism.query("measure == 'statement' and unit == 'verdict'")
-    words = [WORDS[round(2 * x)] for x in rows["value"]]
-    frame = pd.DataFrame({"statement": rows["of"], "verdict": words})
+    frame = pd.DataFrame({"statement": rows["of"], "verdict": rows["value"].map(results.WORDS)})
     caption = "Statements of studies/mechanism/criteria.md, by their levels."
     return table("verdicts", frame, caption, found.name)
 

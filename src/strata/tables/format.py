@@ -5,13 +5,14 @@
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from strata import store
-from strata.tables.table import Column, Record, Table
+from strata.tables.table import ID, Column, Record, Table
 
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -128,7 +129,8 @@ def alignment(table: Table) -> list[str]:
 
 
 def markdown(table: Table) -> str:
-    """The rounded frame as a GitHub table under its caption."""
+    """The rounded frame as a GitHub table under its caption, with ids, by which pages name rows."""
+    table = replace(table, columns={**ID, **table.columns})
     sides = ["right" if a == "r" else "left" for a in alignment(table)]
     body = shown(table).to_markdown(index=False, colalign=sides, disable_numparse=True)
     return f"{caption(table)}\n\n{body}\n"

@@ -13,22 +13,24 @@ from strata.tables.table import RUN, SEED, Column
 EPOCH = Column(
     "to stay, validation", "count", "r", "never", lambda row: pd.isna(row["generalises"])
 )
-PLANNED = RUN | SEED | {
+KNOWN = {  # of every run that is trained
     "generalises": Column("generalises", "truth", "l", missing="not trained"),
     "first_validation": EPOCH._replace(heading="first, validation"),
     "epoch_validation": EPOCH,
     "accuracy_validation": Column("validation", "share"),
     "accuracy_mirror_free": Column("mirror-free", "share"),
     "accuracy_all": Column("all pairs", "share"),
+}
+PLANNED = RUN | SEED | KNOWN | {
     "mixes": Column("mixes", "truth", "l"),
     "L": Column("logits", align="l"),
     "E": Column("embedding", align="l"),
 }  # fmt: skip
 
 
-def planned(asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame) -> pd.DataFrame:
-    """A row for each run that is asked for, in that order; ``found`` is what studies measured of
-    all runs. A verdict that no study has given is no column."""
+def planned(asked: Sequence[Run], runs: Sequence[Metrics], accounts: pd.DataFrame) -> pd.DataFrame:
+    """A row for each run that is asked for, in that order; ``accounts`` has what the study of
+    strata and primes found. A verdict that it has not given is no column."""
     known = {x.run: x for x in runs}
     rows = []
     for run in asked:
@@ -39,13 +41,13 @@ def planned(asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame) 
             names = ("validation", "mirror_free", "all")
             row |= {f"accuracy_{name}": getattr(x.accuracy, name) for name in names}
         rows.append(row)
-    frame = pd.DataFrame(rows, columns=["run", "seed", *list(PLANNED)[2:8]])
+    frame = pd.DataFrame(rows, columns=["run", "seed", *KNOWN])
     whole = dict.fromkeys(["first_validation", "epoch_validation"], "Int64")
     frame = frame.astype({"generalises": "boolean"} | whole)
     verdicts = {
-        "mixes": results.truths(found, "mixing"),
-        "L": results.verdicts(found, "verdict on the logits"),
-        "E": results.verdicts(found, "verdict on the embedding"),
+        "mixes": results.truths(accounts, "mixing"),
+        "L": results.verdicts(accounts, "logits"),
+        "E": results.verdicts(accounts, "embedding"),
     }
     for name, given in verdicts.items():
         if given:

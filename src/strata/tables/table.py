@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from strata.results import HOLDS
+
 Record = Mapping[Any, Any]  # a row, by the names of its columns
+Cells = dict[str, Any]  # one that is being made
 
 
 class Column(NamedTuple):
@@ -41,6 +44,8 @@ class Table:
     across: tuple[str, str] | None = None
 
 
+ID = {"id": Column("id", align="l")}
+SENTENCE = {"sentence": Column("criterion", "symbols", "l")}
 RUN = {"run": Column("run", align="l")}
 N = {"n": Column("n", missing="all")}
 SEED = {"seed": Column("seed")}
@@ -58,7 +63,7 @@ SPREAD = {
     "min": Column("least", "unit"),
     "max": Column("largest", "unit"),
 }
-SAID = {"said": Column("what is said", align="l", missing="")}
+SAID = Column("what is said", align="l", missing="")
 P_HOLM = {"p_holm": Column("p, Holm", "p")}
 DIFFERS = {True: "differs", False: "no difference was shown"}  # a test that shows nothing says so
 
@@ -70,3 +75,8 @@ def of(held: str, cases: str) -> Callable[[Record], str]:
     '7 of 10'
     """
     return lambda row: f"{row[held]} of {row[cases]}"
+
+
+def holds(name: str) -> Callable[[Record], str]:
+    """The style of a verdict as yes or no."""
+    return lambda row: "yes" if row[name] == HOLDS else "no"

@@ -3,7 +3,6 @@ criteria.md."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +12,8 @@ from strata import results
 from strata.measure.metrics import Metrics
 from strata.statistics import holm, t_interval
 from strata.tables.spread import Value, listed
-from strata.tables.table import DIFFERS, MEASURE, P_HOLM, SEED, SPREAD, Column, N
+from strata.tables.table import DIFFERS, MEASURE, P_HOLM, SEED, SPREAD, Cells, Column, N
 
-Row = dict[str, Any]
 Key = tuple[str, str, str]  # of what, measure, unit
 KINDS = ("mlp", "transformer")
 BOTH = {
@@ -34,7 +32,11 @@ for name, (words, style, missing) in BOTH.items():
 
 
 def pairs(
-    runs: Sequence[Metrics], found: pd.DataFrame, moduli: Sequence[int], seeds: Sequence[int]
+    runs: Sequence[Metrics],
+    accounts: pd.DataFrame,
+    interventions: pd.DataFrame,
+    moduli: Sequence[int],
+    seeds: Sequence[int],
 ) -> pd.DataFrame:
     """A row for each of these moduli and seeds of which both kinds of model are there: the epochs
     at which validation accuracy first is at its level and from which it stays, the accuracy on all
@@ -42,13 +44,13 @@ def pairs(
     something of two primes is missing where n is a prime power, and where no study has measured it.
     """
     by = {(x.n, x.seed, x.architecture): x for x in runs}
-    mixes = results.truths(found, "mixing")
-    directions = results.truths(found, "directions go with primes")
+    mixes = results.truths(accounts, "mixing")
+    directions = results.truths(interventions, "directions")
     rows = []
     for n, seed in product(moduli, seeds):
         if not all((n, seed, kind) in by for kind in KINDS):
             continue
-        row: Row = {"n": n, "seed": seed}
+        row: Cells = {"n": n, "seed": seed}
         for kind in KINDS:
             x = by[n, seed, kind]
             two = x.neurons and len(x.neurons.modulo) > 1
@@ -84,7 +86,7 @@ def differences(
     model less transformer, over the pairs of which both generalise; its mean, Student's interval
     and test, corrected within the modulus. With fewer seeds than the study has there is no test."""
     by = {(x.n, x.seed, x.architecture): x for x in runs}
-    rows: list[Row] = []
+    rows: list[Cells] = []
     for n, of in of_moduli(own):
         known: dict[Key, list[float]] = {}
         for seed in of.loc[of["generalises_mlp"] & of["generalises_transformer"], "seed"]:
@@ -112,10 +114,10 @@ def compared(run: Metrics) -> Iterator[tuple[Key, Value]]:
     yield ("all residues", "components", "index"), run.pca.components if run.pca else None
 
 
-def _difference(key: Key, values: Sequence[float], confidence: float) -> Row:
+def _difference(key: Key, values: Sequence[float], confidence: float) -> Cells:
     """The row of one measure. Differences that are all the same have no test."""
     low, high = t_interval(values, confidence) or (None, None)
     _, p = ttest_1samp(values, 0) if np.ptp(values) > 1e-9 else (None, None)
-    row: Row = dict(zip(("scope", "measure", "unit"), key, strict=True))
+    row: Cells = dict(zip(("scope", "measure", "unit"), key, strict=True))
     row |= {"pairs": len(values), "mean": float(np.mean(values)), "low": low, "high": high}
     return row | {"p_t": p, "values": listed(values)}

@@ -22,7 +22,7 @@ def main(folder: str, listed: str, splits: str, metrics: str, *found: str) -> No
     }
     own |= {Run(n, seed): usual for n, seed in {(run.n, run.seed) for run in own}}
     asked = {run: x.train_fraction for run, x in own.items()}
-    measured, more = read_collected(metrics, Metrics), results.read(*found)
+    measured, more = read_collected(metrics, Metrics), results.read_rows(*found)
     format.write(fractions.tables(asked, measured, more), folder)
 
 

@@ -6,7 +6,9 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from strata.patch.ablations import SITES
 from strata.patch.scores import Range, ScoreRanges, Scores, always_zero, class_known
+from strata.results import FAILS, HOLDS
 from strata.statistics import above_chance
 from studies.interventions.code.records import (
     Draw,
@@ -21,13 +23,60 @@ from studies.interventions.code.records import (
 )
 from studies.params import CriteriaLevels as Levels
 
-EQUAL = "equal energy"
-SHARE = "share of lost skill"
 NO_DRAW = Range(mean=None, low=None, high=None)
 Heads = tuple[int, ...]
 Skills = dict[int, float]  # by the prime power of n
 # What skill 0 modulo a prime power is: a random element of the right class, or always 0.
-SCALES: dict[str, Callable[[int], float]] = {"right class": class_known, "always 0": always_zero}
+SCALES: dict[str, Callable[[int], float]] = {"class": class_known, "zero": always_zero}
+ZERO = {"class": "right class", "zero": "always 0"}  # in words
+
+
+def swap(kind: str) -> str:
+    """The id of a kind of interchange.
+
+    >>> swap("class only, shared coordinates")
+    'swap-class-only-shared-coordinates'
+    """
+    return f"swap-{kind.replace(',', '').replace(' ', '-')}"
+
+
+# By id the intervention, and what is asked of it.
+SENTENCES = {
+    **{
+        f"{action}-{site}-{case}": (f"{action}, {site}", sentence)
+        for site in SITES
+        for action in ("keep", "remove")
+        for case, sentence in {
+            "all": "all classes at once",
+            "each": "each class",
+            "all-equal": "all classes at once, equal energy",
+            "each-equal": "each class, equal energy",
+        }.items()
+    },
+    "class-outside": ("specificity, class", "own subspaces: the other pairs are intact"),
+    "class-inside": ("specificity, class", "own subspaces: its pairs break"),
+    "axis-spared": ("specificity, axis", "spared: pairs without the axis are intact"),
+    "axis-own": ("specificity, axis", "own: pairs with it, an operand in the class"),
+    "axis-shared": ("specificity, axis", "shared: pairs with it, no operand in the class"),
+    **{swap(kind): ("interchange", kind) for kind in get_args(Kind)},
+    "head-0-blocks": ("routing", "head 0 routes by class"),
+    "all-heads-blocks": ("routing", "all heads route by class"),
+    "head-0-share": ("routing", "head 0 routes by class, share of lost skill"),
+    "all-heads-share": ("routing", "all heads route by class, share of lost skill"),
+    "rank": ("routing", "{levels.rank} directions of head 0 are enough"),
+    "reads": ("routing", "reads the classes"),
+    "reads-alone": ("routing", "reads the classes, not the embedding at large"),
+    "writes": ("routing", "writes into the classes"),
+    "carries": ("routing", "head 0 carries the class"),
+    **{
+        f"heads-{case}-{scale}": (f"heads and primes, 0 = {zero}", sentence)
+        for scale, zero in ZERO.items()
+        for case, sentence in {
+            "alone": "alone: each head for one prime",
+            "group": "as a group: the heads of each prime",
+        }.items()
+    },
+}
 
 
 class Case(NamedTuple):
@@ -46,27 +95,21 @@ class Case(NamedTuple):
 class Judged(NamedTuple):
     """A criterion over its cases: its number in the worst case, and that of the control.
 
-    It passes where every case holds, and is None where the run has no case.
+    It holds where every case does; there is no verdict where the run has no case.
     """
 
-    section: str
-    test: str
+    id: str
     value: float | None
     against: float | None
     held: int
     cases: int
 
     @property
-    def name(self) -> str:
-        """Both in a line."""
-        return f"{self.section}: {self.test}"
-
-    @property
-    def passed(self) -> bool | None:
-        return self.held == self.cases if self.cases else None
+    def verdict(self) -> str:
+        return "" if not self.cases else HOLDS if self.held == self.cases else FAILS
 
 
-def judged(section: str, test: str, cases: Iterable[Case], high: bool = True) -> Judged:
+def judged(id: str, cases: Iterable[Case], high: bool = True) -> Judged:
     """A criterion over some cases; ``high`` says whether they hold where the number is high."""
 
     def room(case: Case) -> tuple[bool, float]:
@@ -75,7 +118,7 @@ def judged(section: str, test: str, cases: Iterable[Case], high: bool = True) ->
     known = sorted((x for x in cases if x.known), key=room)
     worst = known[0] if known else None
     value, against = (worst.value, worst.against) if worst else (None, None)
-    return Judged(section, test, value, against, sum(x.holds for x in known), len(known))
+    return Judged(id, value, against, sum(x.holds for x in known), len(known))
 
 
 def judge(run: Interventions, levels: Levels) -> list[Judged]:
@@ -98,7 +141,7 @@ def tested_alone(record: KeepRemove, key: Iterable[KeyFrequencies]) -> bool:
 
 
 def _keep_remove(run: Interventions, levels: Levels) -> Iterator[Judged]:
-    for site in dict.fromkeys(r.site for r in run.keep_remove):
+    for site in SITES:
         equal = [r for r in run.equal_energy if r.site == site]
         for action, case, content, high in (
             ("keep", _kept, _keep_content, True), ("remove", _removed, _remove_content, False),
@@ -106,16 +149,14 @@ def _keep_remove(run: Interventions, levels: Levels) -> Iterator[Judged]:
             records = [r for r in run.keep_remove if (r.site, r.action) == (site, action)]
             whole = [r for r in records if r.d is None and r.controls]
             alone = [r for r in records if r.d and tested_alone(r, run.key)]
-            section = f"{action}, {site}"
-
             tests = {
-                "all classes at once": (case, whole),
-                "each class": (case, alone),
-                f"all classes at once, {EQUAL}": (content, [r for r in equal if not r.d]),
-                f"each class, {EQUAL}": (content, [r for r in equal if r.d]),
+                "all": (case, whole),
+                "each": (case, alone),
+                "all-equal": (content, [r for r in equal if not r.d]),
+                "each-equal": (content, [r for r in equal if r.d]),
             }
             for test, (of, some) in tests.items():
-                yield judged(section, test, (of(r, levels) for r in some), high)
+                yield judged(f"{action}-{site}-{test}", (of(r, levels) for r in some), high)
 
 
 def _kept(record: KeepRemove, levels: Levels) -> Case:
@@ -152,27 +193,27 @@ def _broken(after: Scores, before: Scores, control: ScoreRanges, levels: Levels)
     return Case(broken and least - skill >= levels.differ, skill, least)
 
 
-# Intervention, criterion, region of pairs, and whether these should be intact, or broken
-SPECIFICITY: tuple[tuple[str, str, Region, bool], ...] = (
-    ("specificity, class", "own subspaces: the other pairs are intact", "outside", True),
-    ("specificity, class", "own subspaces: its pairs break", "inside", False),
-    ("specificity, axis", "spared: pairs without the axis are intact", "spared", True),
-    ("specificity, axis", "own: pairs with it, an operand in the class", "own", False),
-    ("specificity, axis", "shared: pairs with it, no operand in the class", "shared", False),
+# Criterion, region of pairs, and whether these should be intact, or broken
+SPECIFICITY: tuple[tuple[str, Region, bool], ...] = (
+    ("class-outside", "outside", True),
+    ("class-inside", "inside", False),
+    ("axis-spared", "spared", True),
+    ("axis-own", "own", False),
+    ("axis-shared", "shared", False),
 )
 
 
 def _specificity(run: Interventions, levels: Levels) -> Iterator[Judged]:
     """A model that is not intact cannot be broken. Regions without pairs are no case."""
     base = number(run.base.skill if run.base else None)
-    for section, test, region, intact in SPECIFICITY:
+    for id, region, intact in SPECIFICITY:
         scores = [x for r in run.specificity if (x := r.regions.get(region))]
         skills = [number(x.skill) for x in scores]
         if intact:
             cases = [Case(x >= levels.intact, x) for x in skills]
         else:
             cases = [Case(base >= levels.intact and x <= levels.broken, x) for x in skills]
-        yield judged(section, test, cases, intact)
+        yield judged(id, cases, intact)
 
 
 def _interchange(run: Interventions, levels: Levels) -> Iterator[Judged]:
@@ -182,7 +223,7 @@ def _interchange(run: Interventions, levels: Levels) -> Iterator[Judged]:
             floor = max(r.chance, r.random)
             holds = r.success >= levels.swapped and r.success - floor >= levels.differ
             cases.append(Case(holds, r.success, floor))
-        yield judged("interchange", kind, cases)
+        yield judged(swap(kind), cases)
 
 
 # ---- attention heads: section 4
@@ -190,9 +231,9 @@ def _interchange(run: Interventions, levels: Levels) -> Iterator[Judged]:
 
 # Criterion, what is projected, and onto which subspaces beside S
 SUBSPACES: tuple[tuple[str, Side, Draw], ...] = (
-    ("reads the classes", "read", "random"),
-    ("reads the classes, not the embedding at large", "read", "spread"),
-    ("writes into the classes", "write", "random"),
+    ("reads", "read", "random"),
+    ("reads-alone", "read", "spread"),
+    ("writes", "write", "random"),
 )
 
 
@@ -203,19 +244,19 @@ def every_head(run: Interventions) -> Heads:
 
 def _routing(run: Interventions, levels: Levels) -> Iterator[Judged]:
     """No case without heads; with one head there is no other to compare it with."""
-    every, section = every_head(run), "routing"
-    yield judged(section, "head 0 routes by class", [_by_class(run, levels, (0,))])
-    yield judged(section, "all heads route by class", [_by_class(run, levels, every)])
-    for name, heads in (("head 0 routes", (0,)), ("all heads route", every)):
+    every = every_head(run)
+    for name, heads in (("head-0", (0,)), ("all-heads", every)):
+        yield judged(f"{name}-blocks", [_by_class(run, levels, heads)])
+    for name, heads in (("head-0", (0,)), ("all-heads", every)):
         of = [x for x in routes(run, heads, levels) if x.modulus is None]
-        cases = (Case(x.answer == "yes", x.share, x.high) for x in of if x.used)
-        yield judged(section, f"{name} by class, {SHARE}", cases)
+        yield judged(
+            f"{name}-share", (Case(x.answer == "yes", x.share, x.high) for x in of if x.used)
+        )
     ranked = _skill(run.head_change("rank", (0,), rank=levels.rank))
-    test = f"{levels.rank} directions of head 0 are enough"
-    yield judged(section, test, [Case(ranked >= levels.intact, ranked)])
-    for test, side, control in SUBSPACES:
-        yield judged(section, test, [_subspace(run, levels, every, side, control)])
-    yield judged(section, "head 0 carries the class", _carries(run, levels, every))
+    yield judged("rank", [Case(ranked >= levels.intact, ranked)])
+    for id, side, control in SUBSPACES:
+        yield judged(id, [_subspace(run, levels, every, side, control)])
+    yield judged("carries", _carries(run, levels, every))
 
 
 def _skill(record: HeadChange | None) -> float:
@@ -340,15 +381,14 @@ def _primes(run: Interventions, levels: Levels) -> Iterator[Judged]:
     """A head alone, and all heads of a prime power together: broken modulo it, intact modulo the
     others; two prime powers at least must have heads."""
     for name, scale in SCALES.items():
-        of, section = needed(run, scale, levels), f"heads and primes, 0 = {name}"
-        alone, groups = [], []
+        of, alone, groups = needed(run, scale, levels), [], []
         if of:
             alone = [_specific(x, of.put[h], True, levels) for h, x in of.left.items()]
             several = len(of.groups) > 1
             groups = [_specific(x, q, several, levels) for q, x in of.groups.items()]
             groups = groups or [_specific(x, None, False, levels) for x in of.left.values()][:1]
-        yield judged(section, "alone: each head for one prime", alone, False)
-        yield judged(section, "as a group: the heads of each prime", groups, False)
+        yield judged(f"heads-alone-{name}", alone, False)
+        yield judged(f"heads-group-{name}", groups, False)
 
 
 def _specific(skills: Skills, q: int | None, may: bool, levels: Levels) -> Case:

@@ -10,29 +10,35 @@ from typing import Any
 import pandas as pd
 
 from strata.patch.scores import Range
-from strata.results import Row, verdict
+from strata.results import FAILS, HOLDS, Row
 from strata.tables.headline import about
-from strata.tables.table import CLASS, KIND, RUNS, SPREAD, Column, N, Table, of
+from strata.tables.table import CLASS, KIND, RUNS, SENTENCE, SPREAD, Column, N, Table, holds, of
 from studies.interventions.code import criteria, heads
-from studies.interventions.code.criteria import Judged
+from studies.interventions.code.criteria import Judged, Route
 from studies.interventions.code.records import EqualEnergy, Interventions
 from studies.params import CriteriaLevels
 
 # Two criteria ask that a mean pattern breaks the model.
-BREAKS = ("head 0 routes by class", "all heads route by class")
+BREAKS = ("head-0-blocks", "all-heads-blocks")
 CANNOT = "cannot pass: no mean pattern breaks a run"
-ABOUT = {
-    "section": Column("intervention", align="l"),
-    "test": Column("criterion", "symbols", "l"),
-}
+ABOUT = {"section": Column("intervention", align="l")} | SENTENCE
+KEYS = ["id", *ABOUT]
+
+
+def about_criterion(id: str, levels: CriteriaLevels) -> tuple[str, str, str]:
+    """A criterion: its id, its intervention, its sentence."""
+    section, sentence = criteria.SENTENCES[id]
+    return id, section, sentence.format(levels=levels)
 
 
 def judged(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFrame:
-    """Every criterion of every run, a row each; ``passed`` is missing where the run has no case."""
+    """Every criterion of every run, a row each; without verdict where the run has no case."""
     rows = [
-        (run.architecture, run.n, *x, x.passed) for run in runs for x in criteria.judge(run, levels)
+        (run.architecture, run.n, *about_criterion(x.id, levels), *x[1:], x.verdict)
+        for run in runs
+        for x in criteria.judge(run, levels)
     ]
-    frame = pd.DataFrame(rows, columns=["architecture", "n", *Judged._fields, "passed"])
+    frame = pd.DataFrame(rows, columns=["architecture", "n", *KEYS, *Judged._fields[1:], "verdict"])
     return frame.astype({"value": float, "against": float})
 
 
@@ -53,7 +59,7 @@ EVIDENCE = ABOUT | {
     "value": Column("worst case", "share"),
     "against": Column("against", "share"),
     "held": Column("cases", of("held", "cases")),
-    "passed": Column("passes", "truth", "l"),
+    "verdict": Column("passes", holds("verdict"), "l"),
 }
 
 
@@ -114,13 +120,13 @@ MODELS = ("trained", "memorised", "untrained")
 CONTROLS = ABOUT.copy()
 for name in MODELS:
     CONTROLS |= {f"value_{name}": Column(name, "share")}
-    CONTROLS |= {f"passed_{name}": Column(f"{name} passes", "truth", "l")}
+    CONTROLS |= {f"verdict_{name}": Column(f"{name} passes", holds(f"verdict_{name}"), "l")}
 
 
 def beside_controls(runs: Sequence[Interventions], levels: CriteriaLevels) -> Table:
     """Each criterion on a run, on its weights before it generalised, and before it was trained."""
     first, *others = (
-        judged([run], levels).set_index([*ABOUT])[["value", "passed"]].add_suffix(f"_{name}")
+        judged([run], levels).set_index(KEYS)[["value", "verdict"]].add_suffix(f"_{name}")
         for name, run in zip(MODELS, runs, strict=True)
     )
     about = f"The criteria on {runs[0].run}, and on two models that should fail them."
@@ -154,14 +160,13 @@ OVER_RUNS = ABOUT | RUNS | SPREAD | {
 def spread(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFrame:
     """How many runs have a case of each criterion, how many pass it, and its number in them."""
     rows = []
-    for _, every in judged(runs, levels).groupby([*ABOUT], sort=False):
-        section, test = every[[*ABOUT]].to_numpy()[0]
+    for keys, every in judged(runs, levels).groupby(KEYS, sort=False):
         known, value = every[every["cases"] > 0], every["value"].dropna()
         breaks = any(known["against"] <= levels.broken)
-        note = CANNOT if test in BREAKS and len(known) and not breaks else ""
-        row = (section, test, "share", len(known), len(runs), sum(known["passed"]))
+        note = CANNOT if keys[0] in BREAKS and len(known) and not breaks else ""
+        row = (*keys, "share", len(known), len(runs), (known["verdict"] == HOLDS).sum())
         rows.append((*row, value.mean(), value.std(), value.min(), value.max(), note))
-    names = ["section", "test", "unit", "runs", "of", "passes", "mean", "std", "min", "max", "note"]
+    names = [*KEYS, "unit", "runs", "of", "passes", "mean", "std", "min", "max", "note"]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -181,14 +186,14 @@ def passes(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFram
     case; a row for each."""
     every, rows = judged(runs, levels), []
     kinds = dict.fromkeys((run.architecture, run.n) for run in runs)
-    for _, own in every.groupby([*ABOUT], sort=False):
-        section, test = own[[*ABOUT]].to_numpy()[0]
-        passed = {kind: x["passed"].dropna() for kind, x in own.groupby(["architecture", "n"])}
+    for keys, own in every.groupby(KEYS, sort=False):
+        of_kinds = own[own["cases"] > 0].groupby(["architecture", "n"])
+        passed = {kind: x["verdict"] == HOLDS for kind, x in of_kinds}
         for architecture, n in kinds:
             known = passed.get((architecture, n), ())
             count = sum(known) if len(known) else None
-            rows.append((section, test, architecture, n, n, count, len(known)))
-    frame = pd.DataFrame(rows, columns=[*ABOUT, "architecture", "n", "kind", "passes", "runs"])
+            rows.append((*keys, architecture, n, n, count, len(known)))
+    frame = pd.DataFrame(rows, columns=[*KEYS, "architecture", "n", "kind", "passes", "runs"])
     return frame.astype({"passes": "Int64"})
 
 
@@ -237,30 +242,38 @@ def skill_of(record: EqualEnergy, name: str) -> float | None:
     return skill.mean if isinstance(skill, Range) else skill
 
 
-ANSWERS = ("yes", "in part", "no", "not used")
-
-
 def results(name: str, run: Interventions, levels: CriteriaLevels) -> Iterator[Row]:
     """What other studies read of a run, under a name: every criterion, what attention patterns are
-    needed for, what heads are put to, and whether directions go with primes."""
-    judged = criteria.judge(run, levels)
+    needed for, what heads are put to, and whether directions go with primes. Of a run that diverged
+    nothing."""
+    if not (judged := criteria.judge(run, levels)):
+        return
     for x in judged:
-        numbers = {"passed": x.passed, "value": x.value, "against": x.against}
-        for measure, value in numbers.items():
-            if value is not None:
-                yield Row(name, x.name, measure, "truth" if measure == "passed" else "share", value)
-        yield Row(name, x.name, "cases", "count", x.cases)
-        yield Row(name, x.name, "held", "count", x.held)
-    own = [x.passed for x in judged if x.section == "specificity, axis"]
-    if own:
-        yield Row(name, "", "directions go with primes", "truth", all(own))
+        id, *words = about_criterion(x.id, levels)
+        about = name, id, ": ".join(words)
+        yield Row(*about, "", "share", x.value, x.verdict)
+        yield Row(*about, "against", "share", x.against)
+        yield Row(*about, "cases", "count", x.cases)
+        yield Row(*about, "held", "count", x.held)
+    own = {x.verdict for x in judged if x.id.startswith("axis-")}
+    verdict = HOLDS if own == {HOLDS} else FAILS
+    yield Row(name, "directions", "directions go with primes", verdict=verdict)
     for of_heads, which in (("head 0", (0,)), ("all heads", criteria.every_head(run))):
-        for route in criteria.routes(run, which, levels):
-            blocks = f"residues modulo {route.modulus}" if route.modulus else "classes"
-            if not route.modulus:
-                yield Row(name, of_heads, "skill lost with the mean pattern", "share", route.lost)
-            yield from verdict(name, f"{of_heads}: routes by {blocks}", route.answer, ANSWERS)
-            if route.used:
-                yield Row(name, of_heads, f"share brought back by {blocks}", "share", route.share)
-                yield Row(name, of_heads, f"highest of shuffled {blocks}", "share", route.high)
+        yield from routes(name, of_heads, criteria.routes(run, which, levels))
     yield from heads.results(name, run, levels)
+
+
+def routes(name: str, of_heads: str, found: Sequence[Route]) -> Iterator[Row]:
+    """What the patterns of some heads of a run are needed for, and what brings it back."""
+    for route in found:
+        blocks = f"residues modulo {route.modulus}" if route.modulus else "classes"
+        of = f"{of_heads.replace(' ', '-')}-{route.modulus or 'classes'}"
+        lost = f"{of_heads}: skill lost with the mean pattern"
+        if not route.modulus:
+            yield Row(name, f"lost-{of}", lost, "", "share", route.lost)
+        yield Row(name, f"routes-{of}", f"{of_heads}: routes by {blocks}", verdict=route.answer)
+        if route.used:
+            brought = f"{of_heads}: share brought back by {blocks}"
+            yield Row(name, f"share-{of}", brought, "", "share", route.share)
+            highest = f"{of_heads}: highest of shuffled {blocks}"
+            yield Row(name, f"shuffled-{of}", highest, "", "share", route.high)

@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 from scipy.stats import binom
 
-from strata.results import Row as Result
+from strata.results import FAILS, HOLDS, Row
 from strata.statistics import t_interval
 from strata.tables.table import RUNS, Column, N, Table
 from studies.interventions.code import criteria
-from studies.interventions.code.criteria import SCALES, Route
+from studies.interventions.code.criteria import SCALES, ZERO, Route
 from studies.interventions.code.records import Interventions
 from studies.params import CriteriaLevels
 
@@ -46,7 +46,7 @@ def chance(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFram
     """
     rows = []
     for n in sorted({run.n for run in runs}, reverse=True):
-        needed = [criteria.needed(x, SCALES["right class"], levels) for x in runs if x.n == n]
+        needed = [criteria.needed(x, SCALES["class"], levels) for x in runs if x.n == n]
         known = [x for x in needed if x and len(x.left) == 4]
         if not known:
             continue
@@ -70,20 +70,22 @@ def _two_two(put: dict[int, int | None], two: Sequence[int]) -> bool:
     return sorted(map(str, put.values())) == sorted(str(q) for q in [*two, *two])
 
 
-def results(name: str, run: Interventions, levels: CriteriaLevels) -> Iterator[Result]:
+def results(name: str, run: Interventions, levels: CriteriaLevels) -> Iterator[Row]:
     """What other studies read: the prime power that each head is put to with a margin, 0 for none,
     by what skill 0 is; and, of four heads, whether they are divided two and two, and how likely
     that is."""
     for scale, of_scale in SCALES.items():
         found = criteria.needed(run, of_scale, levels)
-        if not found:
-            continue
-        for head, q in found.put.items():
-            yield Result(name, f"head {head}", f"put to, 0 = {scale}", "count", q or 0)
+        about = name, f"put-{scale}", f"put to, 0 = {ZERO[scale]}"
+        yield Row(*about)
+        for head, q in found.put.items() if found else ():
+            yield Row(*about, f"head {head}", "count", q or 0)
+    found, verdict, share = criteria.needed(run, SCALES["class"], levels), "", None
+    if found and len(found.left) == 4:
         powers = sorted(next(iter(found.left.values())))
-        if scale == "right class" and len(found.left) == 4:
-            yield Result(name, "", "divided", "truth", _two_two(found.put, powers[-2:]))
-            yield Result(name, "", "divided by chance", "share", split_chance(len(powers)))
+        verdict = HOLDS if _two_two(found.put, powers[-2:]) else FAILS
+        share = split_chance(len(powers))
+    yield Row(name, "divided", "divided", "", "share", share, verdict)  # beside its chance
 
 
 GAINS = {

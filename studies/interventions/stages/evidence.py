@@ -30,7 +30,7 @@ def main(folder: str, kind: str, *paths: str) -> None:
         if len(paths) > 2:
             named["published"] = store.read_model(paths[2], Interventions)
         rows = (x for name, run in named.items() for x in evidence.results(name, run, levels))
-        results.write(Path(folder, "results.parquet"), rows)
+        results.write_rows(Path(folder, "results.parquet"), rows)
         return
     read = [store.read_model(path, Interventions) for path in paths]
     if kind == "run":

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import isnan, nan
 from typing import NamedTuple
 
-from scipy.stats import binomtest
-
+from strata.statistics import share_interval
 from studies.params import MechanismLevels as Levels
 
 HOLDS, FAILS, UNDECIDED = 1.0, 0.0, 0.5  # NaN: nothing was measured
@@ -139,11 +138,5 @@ def tally(found: Sequence[float]) -> Tally:
     """
     known = [x for x in found if not isnan(x)]
     holds, fails = known.count(HOLDS), known.count(FAILS)
-
-    def interval(count: int) -> Pair:
-        if not known:
-            return 0.0, 1.0
-        ends = binomtest(count, len(known)).proportion_ci(0.95, method="exact")
-        return float(ends.low), float(ends.high)
-
-    return Tally(holds, fails, len(known) - holds - fails, interval(holds), interval(fails))
+    intervals = (share_interval(count, len(known)) for count in (holds, fails))
+    return Tally(holds, fails, len(known) - holds - fails, *intervals)

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sympy.ntheory import primefactors
 
-from strata.statistics import lower_limit
+from strata.results import CONFIRMED, UNDECIDED, UNTESTED, over_runs
 from studies.mechanism.code import gating
 from studies.mechanism.code.records import Logits, LogitsAtKey, SharedCharacter
 from studies.params import LevelsParams
@@ -109,17 +109,17 @@ def against(found: Votes, levels: LevelsParams) -> tuple[str, ...]:
 
 def called(verdicts: Sequence[str], fewest: int) -> str:
     """What a modulus is called from the verdicts of its generalising runs, of which there must be
-    enough.
+    enough. The limit of the share is one-sided, of 95 %.
 
     >>> called(["primes"] * 9 + ["between"], 5), called(["primes"] * 9 + ["strata"], 5)
-    ('primes', 'not decided')
+    ('primes', 'undecided')
     >>> called(["strata"] * 4, 5)
-    'too few runs'
+    'not tested'
     """
     if len(verdicts) < fewest:
-        return "too few runs"
+        return UNTESTED
     for name in ("primes", "strata", "neither"):
         clear = OPPOSITE.get(name) not in verdicts
-        if clear and lower_limit(verdicts.count(name), len(verdicts)) > 0.5:
+        if clear and over_runs(verdicts.count(name), len(verdicts), 0.9) == CONFIRMED:
             return name
-    return "not decided"
+    return UNDECIDED

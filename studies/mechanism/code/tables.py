@@ -7,14 +7,14 @@ from typing import Any
 import pandas as pd
 from sympy import factorint
 
+from strata.results import WORDS
 from strata.tables.format import STYLES
 from strata.tables.table import Column, Record, Table
 from studies.mechanism.code import anova, decide
-from studies.mechanism.code.decide import FAILS, HOLDS, UNDECIDED
+from studies.mechanism.code.decide import HOLDS
 from studies.mechanism.code.models import BESIDE, FRESH, GROUPS, STATEMENTS, Models, curves, models
 from studies.params import MechanismLevels, MechanismParams
 
-WORDS = {HOLDS: "holds", FAILS: "does not hold", UNDECIDED: "undecided"}
 FAILING = 4  # with more fresh runs that do not generalise there is no verdict
 # What is measured beside the levels: the statement it is about; of, unit and the measures.
 REPORTED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
@@ -80,7 +80,7 @@ def tables(found: pd.DataFrame, params: MechanismParams) -> tuple[Table, ...]:
     gated = "Characters that a zero switches off."
     of_n = "n", "numbers"
     return (
-        Table("mechanism-moduli", holds, moduli(every, levels), MODULI, ("statement", "holds")),
+        Table("mechanism-moduli", holds, moduli(every, levels), MODULI, ("id", "holds")),
         Table("mechanism-tests", compares, tests(compared), TEST),
         Table("mechanism-measures", asks, measures(compared, levels), MEASURES),
         Table("mechanism-parts", "Parts of the logits: medians.", parts(done), PARTS),
@@ -114,6 +114,8 @@ def moduli(every: Models, levels: MechanismLevels) -> pd.DataFrame:
         groups[f"primes apart ({of})"] = (kind == of) & apart
         groups[f"primes interact ({of})"] = (kind == of) & ~apart
     deciding = {"all fresh runs", *group[kind == FRESH]}
+    kinds = {"all fresh runs": "fresh", f"primes apart ({FRESH})": "apart"}
+    kinds |= dict.fromkeys(group[kind == GROUPS[1]], "earlier")
     rows = []
     for name, own in groups.items():
         done = own & right
@@ -121,9 +123,9 @@ def moduli(every: Models, levels: MechanismLevels) -> pd.DataFrame:
         able = name in deciding and decide.tally([HOLDS] * done.sum()).verdict == HOLDS
         for statement in STATEMENTS:
             tally = decide.tally(every.verdict(statement)[done].tolist())
-            row = {"group": name, "runs": own.sum(), "generalising": done.sum()}
-            row |= {"statement": statement, "holds": tally.holds, "fails": tally.fails}
-            row |= {"undecided": tally.undecided}
+            row = {"kind": kinds.get(name), "group": name, "runs": own.sum()}
+            row |= {"generalising": done.sum(), "id": statement, "sentence": statement}
+            row |= dict(zip(("holds", "fails", "undecided"), tally[:3], strict=True))
             row |= dict(zip(("low", "high"), tally.interval, strict=True))
             verdict = WORDS[tally.verdict] if able else ""
             if name == "all fresh runs" and (own & ~right).sum() > FAILING:
@@ -289,7 +291,7 @@ RUNS = {
 MODULI = {
     **GROUP,
     "generalising": Column("generalise", "count"),
-    "statement": Column("statement", align="l"),
+    "id": Column("statement", align="l"),
     "holds": Column("holds for", counted, "l"),
 }
 TEST = {

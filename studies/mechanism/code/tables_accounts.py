@@ -5,19 +5,19 @@ runs that generalise.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import inf
-from typing import Any, NamedTuple, get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf, nan
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from strata.results import Row, verdict
+from strata.results import FAILS, HOLDS, UNDECIDED, UNTESTED, Row
 from strata.statistics import t_interval
 from strata.tables.spread import listed
 from strata.tables.table import GENERALISED, KIND, MEASURE, RUN, RUNS, Column, N, Record, Table
 from studies.mechanism.code import decision
-from studies.mechanism.code.decision import Verdict, votes
+from studies.mechanism.code.decision import votes
 from studies.mechanism.code.records import STRATA, Embedding, Logits
 from studies.params import LevelsParams
 
@@ -40,7 +40,7 @@ def tables(runs: pd.DataFrame, levels: LevelsParams, confidence: float) -> tuple
     by_modulus = moduli(runs, levels.fewest)
     return (
         Table("accounts-runs", "Strata or primes, run by run.", runs, RUNS_COLUMNS),
-        Table("accounts-moduli", "Strata or primes, by modulus.", by_modulus, BY_MODULUS),
+        Table("accounts-moduli", "Strata or primes, by modulus.", by_modulus, BY_MODULUS, ACROSS),
         Table("accounts-intervals", means, intervals(runs, confidence), INTERVALS),
     )
 
@@ -73,6 +73,7 @@ def of_model(name: str, case: Case, levels: LevelsParams) -> Json:
         "tau": found.tau,
         "cost": found.cost,
         "described": "; ".join(found.described),
+        "described_S": "S" in found.described,
         "speaks_against": "; ".join(found.against),
         "ceiling": logits.ceiling,
         "r2_S": logits.found.r2["S"],
@@ -132,7 +133,6 @@ NAMES = {
     "within": ("within", "share"),
     "kept": ("kept", "share"),
     "eta": ("η", "index"),
-    "mixing": ("mixing", "truth"),
     "effects_share": ("share of W_E in main effects", "share"),
     "keep_skill": ("skill with main effects alone", "share"),
     "keep_components": ("skill with as many principal components", "share"),
@@ -145,12 +145,14 @@ def results(runs: pd.DataFrame) -> Iterator[Row]:
     """The numbers of each run: the verdicts, what decides them, what is measured of the
     embedding."""
     for row in runs.to_dict("records"):
-        run, words = row["run"], get_args(Verdict)
-        yield from verdict(run, "verdict on the logits", row["L"] or None, words)
-        yield from verdict(run, "verdict on the embedding", row["E"] or None, words)
-        for key, (label, unit) in NAMES.items():
-            if pd.notna(row[key]) and (row["differ"] or key not in {"mixing", "gating"}):
-                yield Row(run, "", label, unit, float(row[key]))
+        run, differ = row["run"], row["differ"]
+        yield Row(run, "logits", "verdict on the logits", verdict=row["L"])
+        yield Row(run, "embedding", "verdict on the embedding", verdict=row["E"])
+        mixing = HOLDS if row["mixing"] else FAILS
+        yield Row(run, "mixing", "mixing", verdict=mixing if differ else "")
+        for id, (sentence, unit) in NAMES.items():
+            known = differ or id != "gating"
+            yield Row(run, id, sentence, "", unit, row[id] if known else nan)
 
 
 def by_kind(runs: pd.DataFrame) -> Iterable[tuple[Json, pd.DataFrame]]:
@@ -169,32 +171,35 @@ def kind(row: Record) -> str:
     return f"n = {row['n']}" + f", {row['architecture']}" * (row["architecture"] != "transformer")
 
 
-def with_counts(name: str) -> Callable[[Record], str]:
+def with_counts(row: Record) -> str:
     """What a modulus is called, and how many of its runs were given which verdict."""
-    return lambda row: f"{row[name]} ({row[f'{name}_runs']})"
+    called = {UNDECIDED: "not decided", UNTESTED: "too few runs"}
+    return f"{called.get(row['verdict'], row['verdict'])} ({row['counts']})"
 
 
 BY_KIND = {"n": Column("runs of", kind, "l")}
 BY_MODULUS = BY_KIND | RUNS | {
     "generalising": Column("generalise", "count"),
-    "L": Column("logits", with_counts("L"), "l"),
-    "E": Column("embedding", with_counts("E"), "l"),
-    "both": Column("both", with_counts("both"), "l"),
+    "id": Column("id", align="l"),
+    "verdict": Column("verdict", with_counts, "l"),
 }  # fmt: skip
+ACROSS = ("id", "verdict")
+ASKED = ("logits", "embedding", "both")
 
 
 def moduli(runs: pd.DataFrame, fewest: int) -> pd.DataFrame:
-    """What each modulus is called, from its runs that generalise."""
+    """What each modulus is called in its logits, its embedding and both, from its runs that
+    generalise."""
     rows = []
-    for row, own in by_kind(runs):
+    for of, own in by_kind(runs):
         done = own.loc[own["generalised"]]
-        row |= {"runs": len(own), "generalising": len(done)}
+        of |= {"runs": len(own), "generalising": len(done)}
         L, E = done["L"].tolist(), done["E"].tolist()
-        for name, given in {"L": L, "E": E, "both": [*map(both, L, E)]}.items():
-            row |= {name: decision.called(given, fewest), f"{name}_runs": counted(given)}
-        rows.append(row)
-    names = ["architecture", "n", "runs", "generalising"]
-    names += [f"{x}{end}" for x in ("L", "E", "both") for end in ("", "_runs")]
+        for id, given in zip(ASKED, (L, E, [*map(both, L, E)]), strict=True):
+            row = {"id": id, "sentence": f"strata or primes, {id}"}
+            row |= {"verdict": decision.called(given, fewest), "counts": counted(given)}
+            rows.append(of | row)
+    names = ["architecture", "n", "runs", "generalising", "id", "sentence", "verdict", "counts"]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -240,9 +245,9 @@ def intervals(runs: pd.DataFrame, confidence: float) -> pd.DataFrame:
         for name in SUMMARISED:
             values = own.loc[own["generalised"], name].dropna().tolist()
             if len(values) > 1:
-                row = of | {"measure": WORDS[name], "runs": len(values)}
+                row = of | {"id": name, "measure": WORDS[name], "runs": len(values)}
                 rows.append(row | spread(values, name, confidence) | {"values": listed(values)})
-    names = ["architecture", "n", "measure", "runs", *SPREAD, "values"]
+    names = ["architecture", "n", "id", "measure", "runs", *SPREAD, "values"]
     return pd.DataFrame(rows, columns=names)
 
 

@@ -48,7 +48,7 @@ def of_runs(
         right = store.read_model(Path(theirs, "metrics.json"), Metrics).generalised
         cases["published"] = case(*of, right)
     every = accounts.measures(cases, params.accounts.levels)
-    results.write(Path(folder, "results.parquet"), accounts.results(every))
+    results.write_rows(Path(folder, "results.parquet"), accounts.results(every))
 
 
 def of_controls(folder: str, *paths: str) -> None:

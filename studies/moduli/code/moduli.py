@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from strata.measure.metrics import ClassMetrics, Metrics
+from strata.measure.metrics import SPECTRUM, ClassMetrics, Metrics
 from strata.run import InputError
 from strata.statistics import above_chance
 from strata.tables.headline import FVE, R2, REGULAR
@@ -17,7 +17,8 @@ from strata.tables.table import CLASS, GENERALISED, Column, N, Table
 Row = dict[str, float | int | None]
 # The one frequency and the one dimension of two elements hold all, whatever the model does.
 SMALLEST = 3
-SPECTRUM = ("d", "regular", "size", "key", "fve", "fve_uniform", "atomic_share", "atomic_uniform")
+MEANS = [name for name, shown in SPECTRUM.items() if shown.row]  # that are taken over many
+OF_CLASS = ["d", "regular", "size", "key", *MEANS]
 FIT = ("r2", "r2_uniform", "r2_ceiling", "r2_all")
 COLUMNS = N | GENERALISED | CLASS | REGULAR | FVE | R2 | {
     "size": Column("elements"),
@@ -63,7 +64,7 @@ def classes(runs: Sequence[Metrics]) -> pd.DataFrame:
     rows = [_row(run, c) for run in runs for c in run.classes if c.size >= SMALLEST]
     found = [row for row in rows if row]
     found.sort(key=lambda row: (row["n"], not row["regular"], row["d"]))
-    names = ["n", "generalised", *SPECTRUM, *FIT]
+    names = ["n", "generalised", *OF_CLASS, *FIT]
     names += ["components", "components_random", "pca_ratio", "accuracy_target"]
     frame = pd.DataFrame(found, columns=[*names, "fve_above", "r2_above"])
     return frame.astype({"fve_above": float, "r2_above": float})
@@ -79,7 +80,7 @@ def _row(run: Metrics, c: ClassMetrics) -> Row | None:
     return {
         "n": run.n,
         "generalised": run.generalised,
-        **{name: getattr(c, name) for name in SPECTRUM},
+        **{name: getattr(c, name) for name in OF_CLASS},
         **({name: getattr(fit, name) for name in FIT} if fit else {}),
         "components": c.pca.components,
         "components_random": c.pca.random_mean,
@@ -97,7 +98,7 @@ def kinds(runs: Sequence[Metrics], per_class: pd.DataFrame) -> pd.DataFrame:
     Block scores are means over the heads: the rows of that kind of class against shuffled labels.
     A class counts once, whatever its size.
     """
-    means = [*SPECTRUM[4:], *FIT, "pca_ratio", "accuracy_target", "fve_above", "r2_above"]
+    means = [*MEANS, *FIT, "pca_ratio", "accuracy_target", "fve_above", "r2_above"]
     rows = []
     done = [run for run in runs if run.generalised]
     for some in [*([run] for run in runs), done]:

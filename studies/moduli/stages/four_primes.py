@@ -16,10 +16,10 @@ from studies.moduli.code import four_primes
 from studies.params import runs
 
 
-def main(folder: str, listed: str, metrics: str, *found: str) -> None:
+def main(folder: str, listed: str, metrics: str, accounts: str, interventions: str) -> None:
     asked = [run for run in runs("moduli", listed) if len(primefactors(run.n)) == 4]
-    measured, more = read_collected(metrics, Metrics), results.read(*found)
-    format.write(four_primes.tables(asked, measured, more), folder)
+    found = map(results.read_rows, (accounts, interventions))
+    format.write(four_primes.tables(asked, read_collected(metrics, Metrics), *found), folder)
 
 
 if __name__ == "__main__":

@@ -19,33 +19,29 @@ from strata.tables import claims, headline
 from strata.tables.format import STYLES
 from strata.tables.printed import Printed
 from strata.tables.spread import PLACES, place, spread
-from strata.tables.table import MEASURE, RUNS, SPREAD, Column, Record, Table
+from strata.tables.table import MEASURE, RUNS, SENTENCE, SPREAD, Column, Record, Table, holds
 
 PUBLISHED = "published"  # the name of the weights in the results of studies
-VERDICT = "truth"
-HEADS = ("head 0", "all heads")
+ATTENTION = ("lost-", "routes-", "share-", "shuffled-")  # how ids begin
 
 
 def tables(
     theirs: Metrics,
     own: Sequence[Metrics],
-    mechanism: pd.DataFrame,
+    accounts: pd.DataFrame,
     changed: pd.DataFrame,
     grid: GridParams,
 ) -> tuple[Table, ...]:
-    """The tables that need nothing but results: ``mechanism`` and ``changed`` are those of the two
-    studies, ``own`` the runs that stand beside."""
+    """The tables that need nothing but results: ``accounts`` and ``changed`` are those of strata or
+    primes and of the interventions, ``own`` the runs that stand beside."""
     about = f"The paper’s own weights beside {len(own)} runs of ours (n = {theirs.n})"
     names = [PUBLISHED, *(x.run for x in own)]
     heads = [*blocks(PUBLISHED, theirs), *(x for run in own for x in blocks(run.run, run))]
-    of_heads = changed.query(
-        "(of in @HEADS or measure.str.startswith(@HEADS)) and not measure.str.startswith('put to')"
-    )
+    of_heads = changed.query("id.str.startswith(@ATTENTION)")
     attention = pd.concat([pd.DataFrame(heads, columns=Row._fields), of_heads])
-    accounts = mechanism.query("measure != 'mixing'")
     return (
         Table("published-accounts", f"{about}: strata or primes.",
-              beside(accounts, names, grid), BESIDE),
+              beside(accounts.query("id != 'mixing'"), names, grid), BESIDE),
         Table("published-heads", f"{about}: attention.", beside(attention, names, grid), BESIDE),
         Table("published-criteria", f"{about}: interventions.", criteria(changed, names), CRITERIA),
     )  # fmt: skip
@@ -62,9 +58,10 @@ def seeds(theirs: Metrics, runs: Sequence[Metrics]) -> list[Metrics]:
 def blocks(name: str, metrics: Metrics) -> Iterator[Row]:
     """The block score of each head."""
     for head in metrics.heads:
-        of, shuffled = f"head {head.head}", head.block_score_shuffled.mean
-        yield Row(name, of, "class blocks", "share", head.block_score)
-        yield Row(name, of, "class blocks of shuffled classes", "share", shuffled)
+        id, of = f"head-{head.head}-blocks", f"head {head.head}: class blocks"
+        yield Row(name, id, of, "", "share", head.block_score)
+        shuffled = head.block_score_shuffled.mean
+        yield Row(name, f"{id}-shuffled", f"{of} of shuffled classes", "", "share", shuffled)
 
 
 def published(row: Record) -> str:
@@ -85,38 +82,36 @@ BESIDE = MEASURE | RUNS | SPREAD | {
 
 def beside(found: pd.DataFrame, names: Sequence[str], grid: GridParams) -> pd.DataFrame:
     """A row for each measure of the first of some runs, with that of all others."""
-    of_runs = found.query("run in @names")
-    keys = of_runs.loc[of_runs["run"] == names[0], ["of", "measure", "unit"]]
-    verdicts = keys["unit"] == VERDICT
-    rows = []
-    for of, measure, unit in keys.assign(of=keys["of"].mask(verdicts, "")).drop_duplicates().values:
-        row = {"measure": f"{of}: {measure}" if of else measure, "unit": unit, "given": True}
-        if unit == VERDICT:
-            words = results.verdicts(of_runs, measure)
+    of_runs, rows = found.query("run in @names and measure == ''"), []
+    theirs = of_runs.query("run == @names[0] and (verdict != '' or value == value)")
+    for mine in theirs.to_dict("records"):
+        id, unit = mine["id"], mine["unit"]
+        row = {"id": id, "measure": mine["sentence"], "unit": unit, "given": True}
+        if mine["verdict"]:
+            words = results.verdicts(of_runs, id)
             others = [words[x] for x in names[1:] if x in words]
             said = sorted(Counter(others).items(), key=lambda x: (-x[1], x[0]))
-            row |= {"word": words.get(names[0], ""), "runs": len(others)}
+            row |= {"word": mine["verdict"], "runs": len(others)}
             row |= {"words": "; ".join(f"{count} {word}" for word, count in said)}
             row |= {"among": bool(said) or None}
         else:
-            values = results.numbers(of_runs, measure, of)
+            values = results.numbers(of_runs, id)
             others = [values[x] for x in names[1:] if x in values]
-            where = place("=", values[names[0]], np.array(others), unit)["verdict"]
-            row |= {"word": "", "words": "", "published": values[names[0]], "place": where}
+            where = place("=", mine["value"], np.array(others), unit)["verdict"]
+            row |= {"word": "", "words": "", "published": mine["value"], "place": where}
             row |= spread(others, grid, unit)
             row |= {"among": where and True, "values": " ".join(map(str, others))}
         rows.append(row)
-    columns = ["measure", "unit", "given", "published", "word", "runs", "mean", "low", "high"]
+    columns = ["id", "measure", "unit", "given", "published", "word", "runs", "mean", "low", "high"]
     columns += ["min", "max", "among", "place", "words", "values"]
     return pd.DataFrame(rows, columns=columns)
 
 
-CRITERIA = RUNS | {
-    "criterion": Column("criterion", "symbols", "l"),
+CRITERIA = RUNS | SENTENCE | {
     "value": Column("worst case", "share"),
     "against": Column("against", "share"),
     "held": Column("cases", lambda row: f"{row['held']:.0f} of {row['cases']:.0f}"),
-    "passed": Column("passes", "truth", "l"),
+    "verdict": Column("passes", holds("verdict"), "l"),
     "passes": Column("pass", "count"),
     "mean": Column("mean", "share"),
     "min": Column("least", "share"),
@@ -127,18 +122,16 @@ CRITERIA = RUNS | {
 def criteria(found: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Every criterion of the interventions, and in how many of the runs it is passed."""
     rows = []
-    mine = found.query("run == @names[0] and measure == 'cases'")
-    for criterion in mine["of"]:
-        passed = results.truths(found, "passed", criterion)
-        value, *of = (
-            results.numbers(found, x, criterion) for x in ("value", "against", "held", "cases")
-        )
+    for mine in found.query("run == @names[0] and measure == 'cases'").to_dict("records"):
+        id, passed = mine["id"], results.truths(found, mine["id"])
+        value, *of = (results.numbers(found, id, x) for x in ("", "against", "held", "cases"))
         others = [x for x in names[1:] if x in passed]
         values = pd.Series([value[x] for x in others], dtype=float)
-        row = (criterion, *(x.get(names[0]) for x in (value, *of, passed)))
+        row = (id, mine["sentence"], *(x.get(names[0]) for x in (value, *of)))
+        row += (results.verdicts(found, id).get(names[0]),)
         row += (len(others), sum(passed[x] for x in others))
         rows.append((*row, values.mean(), values.min(), values.max()))
-    columns = ["criterion", "value", "against", "held", "cases", "passed", "runs", "passes"]
+    columns = ["id", "sentence", "value", "against", "held", "cases", "verdict", "runs", "passes"]
     frame = pd.DataFrame(rows, columns=[*columns, "mean", "min", "max"])
     frame["held"] = frame["held"].where(frame["cases"] > 0)
     return frame

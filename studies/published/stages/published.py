@@ -42,7 +42,7 @@ def main(
     theirs = store.read_model(Path(shipped, "metrics.json"), Metrics)
     usual = [x for x in read_collected(metrics, Metrics) if params.grid.usual(x.run)]
     own = beside.seeds(theirs, usual)
-    found = results.read(mechanism), results.read(interventions)
+    found = results.read_rows(mechanism), results.read_rows(interventions)
     made = [*beside.tables(theirs, own, *found, params.grid)]
     paths = [Path(seeds, f"{name}.csv") for name in ("verdict", "classes-verdict")]
     if all(path.is_file() for path in paths):

@@ -69,7 +69,7 @@ def tables(
 def cells(asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame) -> pd.DataFrame:
     """The runs of the study that there are, with their measures. Those of a class are means over
     the classes of two or more."""
-    by, gating = {x.run: x for x in runs}, numbers(found, "gating γ")
+    by, gating = {x.run: x for x in runs}, numbers(found, "gating")
     rows: list[Row] = []
     for run in (x for x in asked if str(x) in by):
         x = by[str(run)]
@@ -119,7 +119,7 @@ COMPONENTS = MEASURE | RUNS | {
     "share_rounding": Column("other rounding", "share"),
     "p_holm_split": Column("p, split, Holm", "p"),
     "p_holm_weights": Column("p, initial weights, Holm", "p"),
-    "verdict": SAID["said"]._replace(style=said),
+    "verdict": SAID._replace(style=said),
 }  # fmt: skip
 
 

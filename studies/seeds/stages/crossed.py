@@ -15,7 +15,7 @@ from studies.seeds.code import crossed
 
 def main(folder: str, listed: str, metrics: str, *found: str) -> None:
     params = load()
-    measured, more = read_collected(metrics, Metrics), results.read(*found)
+    measured, more = read_collected(metrics, Metrics), results.read_rows(*found)
     made = crossed.tables(runs("seeds", listed), measured, more, params.grid.confidence)
     format.write(made, folder)
 

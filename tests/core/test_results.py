@@ -1,0 +1,56 @@
+"""What studies hand to others is read by id."""
+
+from math import nan
+
+import pytest
+
+from strata import results
+from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED, UNDECIDED, Row
+from strata.run import InputError
+
+ROWS = [
+    Row("a", "code", "it is a code", "", "share", 0.9, HOLDS),
+    Row("a", "code", "it is a code", "cases", "count", 3),
+    Row("b", "code", "it is a code", "", "share", None),
+    Row("c", "code", "it is a code", "", "share", 0.1, FAILS),
+    Row("a", "ratio", "their ratio", "", "index", 2.0),
+]
+
+
+@pytest.fixture(params=["it is a code", "another sentence"])
+def found(request, tmp_path):
+    rows = [x._replace(sentence=request.param) for x in ROWS]
+    results.write_rows(tmp_path / "rows", rows)
+    return results.read_rows(tmp_path / "rows", tmp_path / "of a study that is not here")
+
+
+def test_rows_are_read_by_id_whatever_their_sentences(found):
+    assert results.verdicts(found, "code") == {"a": HOLDS, "c": FAILS}
+    assert results.truths(found, "code") == {"a": True, "c": False}
+    assert results.numbers(found, "code") == {"a": 0.9, "c": 0.1}
+    assert results.numbers(found, "code", "cases") == {"a": 3}
+    assert results.verdicts(found, "ratio") == {}
+
+
+def test_an_id_that_a_table_lacks_is_named_and_a_table_that_is_not_there_has_nothing(found):
+    for read in (results.verdicts, results.truths, results.numbers):
+        with pytest.raises(InputError, match="results: no id 'cod': there are code, ratio"):
+            read(found, "cod")
+        assert read(results.read_rows(), "code") == {}
+
+
+def test_a_verdict_by_levels_is_that_of_the_side_on_which_a_number_lies():
+    high = [results.by_levels(x, 0.8, 0.5) for x in (1.0, 0.8, 0.79, 0.5, 0.49)]
+    assert high == [HOLDS, HOLDS, UNDECIDED, UNDECIDED, FAILS]
+    low = [results.by_levels(x, 0.2, 0.5) for x in (0.0, 0.2, 0.21, 0.49, 0.5)]
+    assert low == [HOLDS, HOLDS, UNDECIDED, UNDECIDED, FAILS]
+    assert results.by_levels(nan, 0.8, 0.5) == ""
+
+
+def test_over_runs_the_opposite_of_what_is_confirmed_is_refuted():
+    other = {CONFIRMED: REFUTED, REFUTED: CONFIRMED, UNDECIDED: UNDECIDED}
+    for runs in range(14):
+        found = [results.over_runs(held, runs) for held in range(runs + 1)]
+        assert found == [other[x] for x in reversed(found)]
+        # The tail of so many of a fair coin: a fortieth for 6 of 6, not for 5 of 5.
+        assert (found[-1] == CONFIRMED) == (0.5**runs < 0.025)
