@@ -154,14 +154,13 @@ def mechanism(r: Results) -> Json:
     moduli that are products of different primes, and the fresh ones in which primes hardly
     interact; each as (holds, generalising). And the verdict on the fresh runs, if there are any."""
     found: Json = {}
-    for statement in STATEMENTS:
-        rows = r.rows("mechanism-moduli", id=statement)
-        own = {kind: [x for x in rows if x["kind"] == kind] for kind in GROUPS}
-        counts = {
-            kind: (sum(x["holds"] for x in of), sum(x["generalising"] for x in of))
-            for kind, of in own.items()
-        }
-        found[statement] = counts | {"verdict": own["fresh"][0]["verdict"] or ""}
+    for id in STATEMENTS:
+        found[id] = own = {"verdict": ""} | dict.fromkeys(GROUPS, (0, 0))
+        for x in r.rows("mechanism-moduli", id=id):
+            own["verdict"] = own["verdict"] or x["verdict"] or ""
+            if x["kind"] in GROUPS:
+                holds, runs = own[x["kind"]]
+                own[x["kind"]] = (holds + x["holds"], runs + x["generalising"])
     return found
 
 

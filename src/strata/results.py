@@ -103,7 +103,7 @@ def check(id: str, ids: Collection[str], table: str = "results") -> None:
         raise InputError(f"{table}: no id {id!r}: there are {known}; make the table again")
 
 
-def rows(found: pd.DataFrame, id: str, measure: str = "") -> pd.DataFrame:
+def with_id(found: pd.DataFrame, id: str, measure: str = "") -> pd.DataFrame:
     """The rows of an id, one for each run. Raises InputError for one that no run has."""
     check(id, found["id"].unique())
     return found.loc[(found["id"] == id) & (found["measure"] == measure)]
@@ -111,13 +111,13 @@ def rows(found: pd.DataFrame, id: str, measure: str = "") -> pd.DataFrame:
 
 def numbers(found: pd.DataFrame, id: str, measure: str = "") -> dict[str, float]:
     """The number of each run that has it."""
-    own = rows(found, id, measure).dropna(subset="value")
+    own = with_id(found, id, measure).dropna(subset="value")
     return dict(zip(own["run"].tolist(), map(float, own["value"]), strict=True))
 
 
 def verdicts(found: pd.DataFrame, id: str) -> dict[str, str]:
     """The verdict on each run that has one."""
-    own = rows(found, id)
+    own = with_id(found, id)
     return {run: x for run, x in zip(own["run"], own["verdict"], strict=True) if x}
 
 

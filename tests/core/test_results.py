@@ -29,7 +29,6 @@ def test_rows_are_read_by_id_whatever_their_sentences(found):
     assert results.truths(found, "code") == {"a": True, "c": False}
     assert results.numbers(found, "code") == {"a": 0.9, "c": 0.1}
     assert results.numbers(found, "code", "cases") == {"a": 3}
-    assert results.verdicts(found, "ratio") == {}
 
 
 def test_an_id_that_a_table_lacks_is_named_and_a_table_that_is_not_there_has_nothing(found):

@@ -137,10 +137,7 @@ def statements(
     rows: list[Cells] = [
         *faster(pairs, seeds, "epoch"),
         *faster(pairs, seeds, "first"),
-        *(
-            [equally(n, own, seeds, equal, confidence) for n, own in of_moduli(pairs)]
-            or [{"id": "equal", "verdict": UNTESTED}]
-        ),
+        *(equally(n, own, seeds, equal, confidence) for n, own in of_moduli(pairs)),
         *mix(pairs, seeds, confidence),
         *(strata(n, own, seeds, gaps) for n, own in of_moduli(pairs)),
         *accounts_of(pairs["n"].tolist(), called),
@@ -154,6 +151,8 @@ def statements(
             row["verdict"] = UNDECIDED
     estimate = ["estimate_unit", "estimate", "estimate_low", "estimate_high"]
     counts = ["held", "cases", "later", "held_transformer", "cases_transformer"]
+    if not len(pairs):
+        rows.append({"id": "equal", "verdict": UNTESTED})
     names = ["id", "sentence", "n", "seeds", "moduli", *counts, *estimate, "p_test", "p_holm"]
     frame = pd.DataFrame(rows, columns=[*names, "verdict", "counts"])
     frame["sentence"] = frame["id"].map(SENTENCES)

@@ -1,12 +1,13 @@
 """Whether a run passes each test of criteria.md, from the numbers of its interventions."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import product
 from math import isnan, nan
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from strata.patch.ablations import SITES
+from strata.patch.ablations import ACTIONS, SITES
 from strata.patch.scores import Range, ScoreRanges, Scores, always_zero, class_known
 from strata.results import FAILS, HOLDS
 from strata.statistics import above_chance
@@ -29,36 +30,29 @@ Skills = dict[int, float]  # by the prime power of n
 # What skill 0 modulo a prime power is: a random element of the right class, or always 0.
 SCALES: dict[str, Callable[[int], float]] = {"class": class_known, "zero": always_zero}
 ZERO = {"class": "right class", "zero": "always 0"}  # in words
-
-
-def swap(kind: str) -> str:
-    """The id of a kind of interchange.
-
-    >>> swap("class only, shared coordinates")
-    'swap-class-only-shared-coordinates'
-    """
-    return f"swap-{kind.replace(',', '').replace(' ', '-')}"
-
-
+SWAPS = {kind: f"swap-{kind.replace(',', '').replace(' ', '-')}" for kind in get_args(Kind)}
+CASES = {
+    "all": "all classes at once",
+    "each": "each class",
+    "all-equal": "all classes at once, equal energy",
+    "each-equal": "each class, equal energy",
+}
+HEADS = {
+    "alone": "alone: each head for one prime",
+    "group": "as a group: the heads of each prime",
+}
 # By id the intervention, and what is asked of it.
 SENTENCES = {
     **{
         f"{action}-{site}-{case}": (f"{action}, {site}", sentence)
-        for site in SITES
-        for action in ("keep", "remove")
-        for case, sentence in {
-            "all": "all classes at once",
-            "each": "each class",
-            "all-equal": "all classes at once, equal energy",
-            "each-equal": "each class, equal energy",
-        }.items()
+        for site, action, (case, sentence) in product(SITES, ACTIONS, CASES.items())
     },
     "class-outside": ("specificity, class", "own subspaces: the other pairs are intact"),
     "class-inside": ("specificity, class", "own subspaces: its pairs break"),
     "axis-spared": ("specificity, axis", "spared: pairs without the axis are intact"),
     "axis-own": ("specificity, axis", "own: pairs with it, an operand in the class"),
     "axis-shared": ("specificity, axis", "shared: pairs with it, no operand in the class"),
-    **{swap(kind): ("interchange", kind) for kind in get_args(Kind)},
+    **{id: ("interchange", kind) for kind, id in SWAPS.items()},
     "head-0-blocks": ("routing", "head 0 routes by class"),
     "all-heads-blocks": ("routing", "all heads route by class"),
     "head-0-share": ("routing", "head 0 routes by class, share of lost skill"),
@@ -70,11 +64,7 @@ SENTENCES = {
     "carries": ("routing", "head 0 carries the class"),
     **{
         f"heads-{case}-{scale}": (f"heads and primes, 0 = {zero}", sentence)
-        for scale, zero in ZERO.items()
-        for case, sentence in {
-            "alone": "alone: each head for one prime",
-            "group": "as a group: the heads of each prime",
-        }.items()
+        for (scale, zero), (case, sentence) in product(ZERO.items(), HEADS.items())
     },
 }
 
@@ -217,13 +207,13 @@ def _specificity(run: Interventions, levels: Levels) -> Iterator[Judged]:
 
 
 def _interchange(run: Interventions, levels: Levels) -> Iterator[Judged]:
-    for kind in get_args(Kind):
+    for kind, id in SWAPS.items():
         cases = []
         for r in (r for r in run.interchange if r.kind == kind):
             floor = max(r.chance, r.random)
             holds = r.success >= levels.swapped and r.success - floor >= levels.differ
             cases.append(Case(holds, r.success, floor))
-        yield judged(swap(kind), cases)
+        yield judged(id, cases)
 
 
 # ---- attention heads: section 4
