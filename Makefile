@@ -65,7 +65,7 @@ lint: $(READY) ## style, types, notebooks without outputs
 	@nbstripout --verify $(wildcard notebooks/*.ipynb report/notebooks/*.ipynb studies/*/notebooks/*.ipynb)
 
 bench: $(READY) ## time the training; writes benchmarks/training.md, and gpu.md where there is a GPU
-	@PYTHONPATH=$(PYTHONPATH):tests python benchmarks/training.py
+	@python benchmarks/training.py
 
 ifneq ($(TORCH),)
 ifneq ($(TORCH),$(shell cat $(READY) 2>/dev/null))

@@ -40,6 +40,16 @@ def subnormal_numbers():
         sys.modules["torch"].set_flush_denormal(False)
 
 
+@pytest.fixture
+def double():
+    """Weights are float64: two programs that do the same differ by less than 1e-9."""
+    import torch
+
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
 @pytest.fixture(scope="session")
 def together(tmp_path_factory):
     """The folder that all of pytest's processes share."""

@@ -1,5 +1,5 @@
-"""How fast training is: against the plain step, against matrix products, and as n grows; and where
-torch sees a GPU whole runs there.
+"""How fast training is: against autograd, against matrix products, and as n grows; and where torch
+sees a GPU whole runs there.
 
 Writes training.md beside this file, on a machine with a GPU gpu.md. `make bench` runs it; an
 argument is the count of rounds.
@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import plain
 import torch
 from autograd import Autograd
 from tabulate import tabulate
@@ -71,20 +70,18 @@ def alternating(steps: dict[str, tuple[Callable[[], Any], int]], rounds: int) ->
 
 
 def epochs(n: int, rounds: int) -> dict[str, float]:
-    """ms an epoch: the plain step, autograd over our chunks, ours; and ms of one validation."""
+    """ms an epoch: autograd over our chunks, ours; and ms of one validation."""
     ours, by_autograd = trainer_of(n), Autograd(trainer_of(n))
-    oracle = plain.Plain(ours.run, PARAMS.train, PARAMS.split.train_fraction)
 
     def step() -> float:
         ours.advance(ours.epoch + 1)
         return ours.loss
 
-    for _ in range(3):  # the first ones warm up; all three do the same mathematics
-        losses = oracle.step(), by_autograd.step(), step()
+    for _ in range(3):  # the first ones warm up; both do the same mathematics
+        losses = by_autograd.step(), step()
         assert max(losses) - min(losses) < 1e-4, losses
     return alternating(
         {
-            "plain step": (oracle.step, 1),
             "ours, gradient by autograd": (by_autograd.step, 4),
             "ours": (step, 4),
             "one validation (every 100 epochs)": (ours.accuracy, 1),
