@@ -69,8 +69,9 @@ def test_checkpoints_are_dense_where_the_run_learns_and_where_it_generalises():
         return ((found > low) & (found < high)).sum() / (high - low)
 
     plain = density(12_000, 20_000)
-    assert density(1000 / 1.2, 1000 * 1.2) > 20 * plain
-    assert density(8000 / 1.2, 8000 * 1.2) > 3 * plain
+    for step, times in ((1000, 20), (8000, 3)):  # elsewhere it may come as much earlier or later
+        assert density(step / 1.2, step) > times * plain
+        assert density(step, step * 1.2) > times * plain
     assert plain >= 0.9 * 119 / 4 / 20_000  # a quarter of the clock is the share of epochs gone
 
 

@@ -65,6 +65,9 @@ def test_one_wrong_checkpoint_moves_a_step_by_no_more_than_one(step, height, wro
 def test_what_falls_below_half_for_good_counts_from_its_return():
     values = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1.0])
     assert order.settled(EPOCHS, values) == 80
+    for almost, epoch in ((0.49, 70), (0.51, 40)):
+        values = np.repeat([0.1, almost, 1.0], (4, 3, 4))
+        assert order.settled(EPOCHS, values) == epoch
 
 
 def test_what_ends_at_nothing_has_no_epoch():

@@ -16,7 +16,7 @@ from strata.api.circuits import subject
 from strata.api.model import model_of
 from strata.measure import fourier
 from strata.monoid import JClass, axis_primes, axis_size, classes, position
-from strata.patch import ablations, hybrids, patching, projections, scores
+from strata.patch import ablations, hybrids, patching, projections, scores, specificity
 from strata.patch.scores import Measures, OperandScores, Range
 from strata.results import FAILS, HOLDS
 from strata.run import Run, TrainParams
@@ -193,6 +193,17 @@ def test_spans_are_projections_of_the_dimension_asked_for_and_leave_means_alone(
         assert np.allclose(keep[J.elements].mean(axis=0), mean)
         assert np.allclose((keep + remove)[J.elements], table[J.elements] + mean)
         assert (np.delete(keep, J.elements, 0) == np.delete(table, J.elements, 0)).all()
+    every = projections.additive(JClass(7, 1), 5, rng)  # all modes span all that is centred
+    assert projections.dimension(every) == 5
+
+
+def test_directions_that_are_removed_are_gone_from_residues_and_not_from_class_means():
+    it = subject(initial(Run(15, 1)), 15)
+    basis = specificity.directions(it, 1)
+    left = specificity.removed(it, basis)
+    assert np.allclose(specificity.deviations(left, 15) @ basis.T, 0, atol=1e-5)
+    means = [[x[J.elements].mean(axis=0) for J in classes(15)] for x in (left, it.rows_of_W_E)]
+    assert np.allclose(*means, atol=1e-5) and np.abs(means @ basis.T).max() > 0.1
 
 
 @pytest.mark.parametrize("n", [24, 35, 165])

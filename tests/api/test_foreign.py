@@ -203,7 +203,7 @@ BAD = {
         plain(lambda x: x.update({"mlp.0.bias": torch.full((6,), math.nan)})), n_heads=2
     ),
     "positions of a and b differ": lambda: strata.from_weights(
-        lensed(lambda x: x.update({"pos_embed.W_pos": torch.eye(3, 12)}))
+        lensed(lambda x: x.update({"pos_embed.W_pos": 1e-4 * torch.eye(3, 12)}))
     ),
     "gate: not a weight of this network": lambda: strata.from_weights(
         plain(lambda x: x.update({"gate": torch.ones(8)})), n_heads=2

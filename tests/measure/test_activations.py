@@ -96,3 +96,5 @@ def test_equal_logits_count_as_equal_and_the_least_residue_is_the_answer():
     logits[:, 5] = largest * (1 + 3 * activations.TIE)
     assert (activations.answers(logits.astype(np.float32)) == 5).all()
     assert (activations.answers(np.full((2, 4), -np.inf, np.float32)) == 0).all()
+    beside = np.array([[0, 1e6, 0], [1.0, 1.1, 0]], np.float32)  # the largest of its own row counts
+    assert (activations.answers(beside) == 1).all()

@@ -27,6 +27,22 @@ def test_a_head_that_follows_classes_in_regular_rows_alone_is_seen_to():
     assert heads.by_kind(x[:30, :30], rng, 2) is None
 
 
+def test_each_head_is_measured_by_its_own_attention_to_a_and_to_equals():
+    """In head 0 blocks say what is left for a, in head 1 what is left for b."""
+    n, rng = 15, np.random.default_rng(3)
+    labels = np.gcd(np.arange(n), n)
+    blocks = rng.uniform(0.1, 0.4, size=(n + 1, n + 1))[np.ix_(labels, labels)].ravel()
+    to_equals = rng.uniform(0.1, 0.5, size=(n * n, 2))
+    first = np.stack([blocks, 1 - blocks - to_equals[:, 0], to_equals[:, 0]], axis=1)
+    second = np.stack([1 - blocks - to_equals[:, 1], blocks, to_equals[:, 1]], axis=1)
+    pattern = np.stack([first, second, first], axis=1).astype(np.float32)
+    found = heads.head_metrics(weights_of(Run(n, 1)), pattern, n, PARAMS)
+    for h in range(2):
+        own = found[h].self_attention
+        assert (own.mean, own.max) == pytest.approx((to_equals[:, h].mean(), to_equals[:, h].max()))
+    assert found[0].block_score == pytest.approx(1) and found[1].block_score < 0.9
+
+
 def test_random_directions_are_the_mean_count_over_random_sets():
     weights, rng = weights_of(Run(15, 1)), np.random.default_rng(7)
     random = heads.random_spans(weights["W_E"][:15], 15, MANY)

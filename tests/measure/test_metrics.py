@@ -19,7 +19,7 @@ from small import (
 )
 
 from strata import monoid, store
-from strata.measure import activations, all_pairs, character_fit, metrics, token_fourier
+from strata.measure import activations, all_pairs, character_fit, fourier, metrics, token_fourier
 from strata.measure.accuracy import ACCURACIES
 from strata.run import Run
 
@@ -126,6 +126,12 @@ def test_what_is_summed_in_blocks_is_what_all_logits_at_once_give(run, monkeypat
         told = np.stack([y[places == place].mean(axis=0) for place in places])
         assert r.r2_product == pytest.approx((told**2).sum() / (y**2).sum(), abs=1e-9)
         assert r.r2 <= r.r2_ceiling + 1e-12 <= r.r2_product + 1e-9
+        over, minus = character_fit.sums(own, places, J.orders), fourier.conjugate(J.orders)
+        ones = [
+            np.isin(np.arange(len(J)), [k, minus[k]]) for k in range(1, len(J)) if k <= minus[k]
+        ]
+        alone = [character_fit.fit(over, J.orders, x).r2 for x in ones]
+        assert r.r2_uniform == pytest.approx(len(r.frequencies) * np.mean(alone))
 
 
 def broken(run: Run, how: str) -> tuple[dict[str, np.ndarray], pd.DataFrame]:
@@ -167,6 +173,12 @@ def test_the_first_three_components_of_a_function_of_a_residue_are_explained_by_
     assert shown.modulo[q] > 0.99
     assert all(x < 0.6 for k, x in shown.modulo.items() if k != q)
     assert shown.classes < 0.99
+
+
+def test_two_classes_of_one_size_are_held_against_different_random_residues():
+    W_E = np.random.default_rng(0).normal(size=(26, 8)) * np.arange(1, 9) ** 2
+    one, two = (metrics.class_pca(monoid.jclass(d, 26), W_E, PARAMS) for d in (1, 2))
+    assert (one.random_mean, one.random_std) != (two.random_mean, two.random_std)
 
 
 @pytest.mark.parametrize("variant", ["", "mlp"])

@@ -57,6 +57,16 @@ def test_any_model_is_measured(run):
         assert found.modulo == {n: pytest.approx(1)}
 
 
+def test_each_neuron_that_varies_has_the_prime_power_that_explains_most_of_it():
+    variance = np.array([2, 4, 2, 1e-12])  # the last varies by rounding alone
+    between = {"classes": [1, 1, 0, 0], "2": [2, 1, 2, 0], "3": [1, 3, 0, 1e-12]}
+    between = {name: np.array(x, dtype=float) for name, x in between.items()}
+    found = neurons.neuron_metrics(neurons.Explained(np.full(4, 9.0), variance, between))
+    assert (found.varying, found.neurons) == (3, {2: 2, 3: 1})
+    assert (found.classes, found.one_power) == pytest.approx((2 / 8, 7 / 8))
+    assert found.modulo == pytest.approx({2: 5 / 8, 3: 4 / 8})
+
+
 def test_neurons_that_never_vary_follow_nothing():
     weights = {name: x.numpy() for name, x in network.initial(Run(6, 1), TRAIN).items()}
     weights |= {"W_in": np.zeros_like(weights["W_in"])}

@@ -57,6 +57,8 @@ def test_where_too_few_neurons_are_active_all_may_be_drawn():
     maps[1] = 1
     assert len(stability.drawn(maps, 3, [0])) == 3
     assert stability.drawn(maps, 9, [0]).tolist() == [0, 1, 2, 3]
+    maps[3, 0, 1] = 1  # above 0 for one pair
+    assert stability.drawn(maps, 2, [0]).tolist() == [1, 3]
 
 
 @pytest.mark.parametrize("n", [12, 15])

@@ -42,6 +42,7 @@ def test_the_variances_of_a_hand_made_spectrum_come_back(rows, d):
 )
 def test_the_count_is_the_smallest_that_reaches_the_share(variance, count):
     assert subspaces.components_for(rows_with([60, 30, 6, 4]), variance) == count
+    assert subspaces.count_for(np.array([0.5, 0.75, 1.0]), 0.75) == 2  # at least the share
 
 
 def test_equal_rows_need_no_component():
@@ -73,7 +74,10 @@ def test_projection_gives_uncorrelated_scores_with_the_leading_variances():
     x = rows_with([60, 30, 6, 4])
     scores = subspaces.project(x)
     assert np.allclose(scores.T @ scores, np.diag([60, 30, 6]))
-    assert np.allclose(scores, (x - x.mean(axis=0)) @ np.linalg.pinv(x - x.mean(axis=0)) @ scores)
+    centred = x - x.mean(axis=0)
+    assert np.allclose(scores, centred @ np.linalg.pinv(centred) @ scores)
+    loadings = centred.T @ scores
+    assert (loadings[np.abs(loadings).argmax(axis=0), range(3)] > 0).all()
 
 
 def test_projection_of_few_rows_or_columns_is_filled_with_zeros():

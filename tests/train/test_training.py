@@ -142,7 +142,13 @@ def test_going_on_from_a_stored_state_changes_no_bit(run, epoch, tmp_path):
 
 
 def test_history_holds_every_epoch_and_validates_now_and_then_and_at_the_end():
-    history = trained(RUNS[0]).history()
+    trainer = trainer_of(RUNS[0])
+    trainer.advance(20)
+    before, latest = trainer.history(), trainer.latest()
+    assert latest["train"] == pytest.approx(before["train_accuracy"][-1])
+    assert latest["validation"] == before["validation_accuracy"][13]  # of epoch 14
+    trainer.advance(40)
+    history = trainer.history()
     assert history["epoch"].tolist() == list(range(1, 41))
     assert np.isfinite(history["loss"]).all()
     for name in ("validation_accuracy", "mirror_free_accuracy"):
