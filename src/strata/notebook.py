@@ -13,12 +13,10 @@ import os
 import re
 import sys
 import threading
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from html import escape
-from io import TextIOBase
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -125,63 +123,15 @@ def executed(template: Path, values: Mapping[str, Any]) -> Node:
     import papermill
     from papermill.engines import papermill_engines
 
-    papermill_engines.register("here", _engine())
+    from strata.cells import Here  # IPython takes a second to import, for figures alone
+
+    papermill_engines.register("here", Here)
     done = papermill.execute_notebook(
         str(template), None, dict(values),
         kernel_name="python3", progress_bar=False, engine_name="here",
     )  # fmt: skip
     done.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
     return done
-
-
-def _engine() -> type:
-    """What papermill has cells run by: IPython, without a kernel beside this process."""
-    from IPython.core.displayhook import DisplayHook
-    from IPython.core.displaypub import DisplayPublisher
-    from IPython.core.interactiveshell import InteractiveShell
-    from nbformat import v4
-    from papermill.engines import Engine
-
-    outputs: list[Node] = []
-
-    def keep(kind: str, data: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> None:
-        texts = {k: b64encode(v).decode() if isinstance(v, bytes) else v for k, v in data.items()}
-        outputs.append(v4.new_output(kind, texts, metadata=metadata or {}))
-
-    class Stream(TextIOBase):
-        def __init__(self, name: str):
-            self.name = name
-
-        def write(self, text: str) -> int:
-            outputs.append(v4.new_output("stream", name=self.name, text=text))
-            return len(text)
-
-    class Hook(DisplayHook):
-        def __call__(self, result: Any = None) -> None:
-            if result is not None:
-                keep("execute_result", *self.compute_format_data(result))
-
-    class Publisher(DisplayPublisher):
-        def publish(self, data: Any, metadata: Any = None, **_: Any) -> None:
-            keep("display_data", data, metadata)
-
-    class Shell(InteractiveShell):
-        displayhook_class, display_pub_class = Hook, Publisher
-
-    class Here(Engine):
-        @classmethod
-        def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **_: Any) -> None:
-            shell = Shell.instance()
-            for cell in (x for x in nb_man.nb.cells if x.cell_type == "code"):
-                with redirect_stdout(Stream("stdout")), redirect_stderr(Stream("stderr")):
-                    done = shell.run_cell(cell.source)
-                if fault := done.error_before_exec or done.error_in_exec:
-                    said = (str(fault) or "no reason given").strip().splitlines()[0]
-                    raise InputError(f"{type(fault).__name__}: {said}")
-                cell.outputs = outputs[:]
-                outputs.clear()
-
-    return Here
 
 
 def clean(notebook: Node) -> Node:

@@ -3,9 +3,8 @@
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML
@@ -28,8 +27,14 @@ Decay = Annotated[float, Field(ge=0)]
 Beta = Annotated[float, Field(ge=0, lt=1)]
 
 
-@dataclass(frozen=True, order=True)
-class Run:
+class _Run(NamedTuple):
+    n: int
+    seed: int  # of the split
+    variant: str  # empty for none
+    weights_seed: int  # of the initial weights
+
+
+class Run(_Run):
     """One model: modulus, seed, variant and seed of the initial weights.
 
     Written ``n165-s1``; ``mlp-n165-s1`` where the variant mlp of params.yaml says how it differs;
@@ -42,14 +47,11 @@ class Run:
     ('n113-s2', 'n113-s2-w3')
     """
 
-    n: int
-    seed: int
-    variant: str = ""  # empty for none
-    weights_seed: int = -1  # -1 for that of the split
-
-    def __post_init__(self) -> None:
-        if self.weights_seed == -1:
-            object.__setattr__(self, "weights_seed", self.seed)
+    def __new__(
+        cls, n: int, seed: int, variant: str = "", weights_seed: int | None = None
+    ) -> "Run":
+        own = seed if weights_seed is None else weights_seed
+        return super().__new__(cls, n, seed, variant, own)
 
     @classmethod
     def parse(cls, name: str) -> "Run":

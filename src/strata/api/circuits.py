@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from strata.api.model import THRESHOLD
 from strata.inputs import InputError
 from strata.measure import fourier
 from strata.measure.activations import n_heads
+from strata.measure.fourier import THRESHOLD
 from strata.monoid import JClass, axis_primes, frequencies, jclass, position
 from strata.patch import ablations, hybrids, projections, routing, specificity
 from strata.patch.ablations import Subject

@@ -16,11 +16,11 @@ from strata.api.layers import PATHS, HookPoint
 from strata.architecture import architecture_of
 from strata.inputs import InputError
 from strata.measure import activations
+from strata.measure.fourier import THRESHOLD
 from strata.run import Run
 from strata.store import Arrays
 from strata.task import operation
 
-THRESHOLD = 0.5  # key: at least this times the uniform share
 Hook = Callable[[Tensor, HookPoint], Tensor | None]
 
 

@@ -11,6 +11,8 @@ from jaxtyping import Bool, Complex, Float, Int
 
 from strata.monoid import classes, frequencies
 
+THRESHOLD = 0.5  # key: at least this times the uniform share
+
 
 def spectrum(
     x: Float[np.ndarray, "size d_model"], orders: tuple[int, ...]
@@ -55,7 +57,7 @@ def energy_share(
 
 
 def key_frequencies(
-    share: Float[np.ndarray, " size"], threshold: float = 0.5
+    share: Float[np.ndarray, " size"], threshold: float = THRESHOLD
 ) -> Bool[np.ndarray, " size"]:
     """The frequencies with at least `threshold` times the uniform share 1/(size − 1), never 0."""
     key = share >= threshold / max(len(share) - 1, 1)

@@ -167,18 +167,17 @@ def read_all_pairs(path: Path | str, n: int, weights: Arrays) -> AllPairs:
 
 
 def _readouts(row: Arrays, n: int) -> dict[int, Prompts]:
-    """The sums of each class from the lists that hold them one class after the other."""
-    sizes = np.array([len(J) for J in large(n)])
-    found: dict[str, dict[str, list]] = {}
-    for prompts in Prompts._fields if large(n) else ():
-        for name, (_, axes) in SUMS.items():
-            parts = np.split(row[f"{prompts}_{name}"], np.cumsum(sizes**axes)[:-1])
-            shaped = [
-                x.reshape((size,) * axes) if axes else float(x[0])
-                for x, size in zip(parts, sizes, strict=True)
-            ]
-            found.setdefault(prompts, {})[name] = shaped
-    return {
-        J.d: Prompts(*(Sums(**{name: x[i] for name, x in of.items()}) for of in found.values()))
-        for i, J in enumerate(large(n))
-    }
+    """The sums of each class, from lists that hold them one class after the other."""
+    found: dict[int, Prompts] = {}
+    before = np.zeros(3, int)  # numbers of the classes before, in lists with 0, 1 and 2 axes
+    for J in large(n):
+        size, sums = len(J), {}
+        for prompts in Prompts._fields:
+            parts = {}
+            for name, (_, axes) in SUMS.items():
+                part = row[f"{prompts}_{name}"][before[axes] :][: size**axes]
+                parts[name] = part.reshape((size,) * axes) if axes else float(part[0])
+            sums[prompts] = Sums(**parts)
+        found[J.d] = Prompts(**sums)
+        before += size ** np.arange(3)
+    return found

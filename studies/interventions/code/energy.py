@@ -5,7 +5,7 @@ scaled to the energy of the other, class by class and draw by draw; beside them 
 most energy, whatever their characters. Definitions and criteria: criteria.md, section 1.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from strata.patch.ablations import (
     with_table,
 )
 from strata.patch.projections import Controls, Spans, dimension
-from strata.patch.scores import Scores, draw_range, ranges, scores, short
+from strata.patch.scores import ScoreRanges, Scores, draw_range, ranges, scores, short
 from studies.interventions.code.keep_remove import concerned, scopes
 from studies.interventions.code.records import EqualEnergy
 
@@ -87,42 +87,37 @@ def _record(
     """What is left after each change of the chosen classes, and what it is compared with."""
     rig, table, own = subject.rig, table_at(site, subject), concerned(site, subject.rig, chosen)
     size = sum(dimension(x.key[d]) for d in chosen)
+    changes = reached(site, rig, chosen, own)
 
-    def after(action: Action, spans: Spans, factors: Iterable[float]) -> Scores:
-        of = dict(zip(chosen, factors, strict=True))
-        outcome = with_table(
-            site,
-            subject,
-            action,
-            changed(table, action, spans, of, rig.n),
-            reached(site, rig, of, own),
-        )
-        return scores(rig, outcome, own)
+    def after(action: Action, spans: Spans, factor: Callable[[int], float]) -> Scores:
+        """With the part of each class in its span times its factor."""
+        made = changed(table, action, spans, {d: factor(d) for d in chosen}, rig.n)
+        return scores(rig, with_table(site, subject, action, made, changes), own)
 
-    one, minus = [1.0] * len(chosen), [-1.0] * len(chosen)
-    s = [[ratio[d] for d in chosen] for ratio in x.ratio]
-    inverse = [[1 / r for r in draw] for draw in s]
+    def key_weak(action: Action, sign: int) -> ScoreRanges:
+        return ranges([after(action, x.key, lambda d, s=s: sign * s[d]) for s in x.ratio])
+
+    def other_strong(action: Action) -> ScoreRanges:
+        draws = zip(x.other, x.ratio, strict=True)
+        return ranges([after(action, other, lambda d, s=s: 1 / s[d]) for other, s in draws])
+
     return EqualEnergy(
         site=site,
         d=scope,
         classes=tuple(chosen),
         dimension=size,
-        ratio=draw_range(short(r) for draw in s for r in draw),
+        ratio=draw_range(short(s[d]) for s in x.ratio for d in chosen),
         overlap=short(sum(np.vdot(x.key[d], x.top[d]) for d in chosen) / size),
         base=scores(rig, rig.base, own),
-        keep_key=after("keep", x.key, one),
-        keep_key_weak=ranges([after("keep", x.key, draw) for draw in s]),
-        keep_other=ranges([after("keep", other, one) for other in x.other]),
-        keep_other_strong=ranges(
-            [after("keep", o, r) for o, r in zip(x.other, inverse, strict=True)]
-        ),
-        keep_top=after("keep", x.top, one),
-        remove_key=after("remove", x.key, minus),
-        remove_key_weak=ranges([after("remove", x.key, [-r for r in draw]) for draw in s]),
-        add_other_strong=ranges(
-            [after("remove", o, r) for o, r in zip(x.other, inverse, strict=True)]
-        ),
-        remove_top=after("remove", x.top, minus),
+        keep_key=after("keep", x.key, lambda d: 1.0),
+        keep_key_weak=key_weak("keep", 1),
+        keep_other=ranges([after("keep", other, lambda d: 1.0) for other in x.other]),
+        keep_other_strong=other_strong("keep"),
+        keep_top=after("keep", x.top, lambda d: 1.0),
+        remove_key=after("remove", x.key, lambda d: -1.0),
+        remove_key_weak=key_weak("remove", -1),
+        add_other_strong=other_strong("remove"),
+        remove_top=after("remove", x.top, lambda d: -1.0),
     )
 
 

@@ -1,0 +1,71 @@
+"""What papermill has cells run by: IPython, without a kernel beside this process."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from io import TextIOBase
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from nbformat import v4
+from papermill.engines import Engine
+
+from strata.run import InputError
+
+OUTPUTS: list[Any] = []  # of the cell that runs
+
+
+def keep(kind: str, data: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> None:
+    """Something shown, as an output of the cell that runs."""
+    texts = {k: b64encode(v).decode() if isinstance(v, bytes) else v for k, v in data.items()}
+    OUTPUTS.append(v4.new_output(kind, texts, metadata=metadata or {}))
+
+
+class Stream(TextIOBase):
+    """What is printed."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def write(self, text: str) -> int:
+        OUTPUTS.append(v4.new_output("stream", name=self.name, text=text))
+        return len(text)
+
+
+class Hook(DisplayHook):
+    """The value of a cell's last line."""
+
+    def __call__(self, result: Any = None) -> None:
+        if result is not None:
+            keep("execute_result", *self.compute_format_data(result))
+
+
+class Publisher(DisplayPublisher):
+    """What a cell displays."""
+
+    def publish(self, data: Any, metadata: Any = None, **_: Any) -> None:
+        keep("display_data", data, metadata)
+
+
+class Shell(InteractiveShell):
+    """IPython with these two."""
+
+    displayhook_class, display_pub_class = Hook, Publisher
+
+
+class Here(Engine):
+    """Cell after cell, in this process. Raises InputError where one fails."""
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **_: Any) -> None:
+        shell = Shell.instance()
+        for cell in (x for x in nb_man.nb.cells if x.cell_type == "code"):
+            with redirect_stdout(Stream("stdout")), redirect_stderr(Stream("stderr")):
+                done = shell.run_cell(cell.source)
+            if fault := done.error_before_exec or done.error_in_exec:
+                said = (str(fault) or "no reason given").strip().splitlines()[0]
+                raise InputError(f"{type(fault).__name__}: {said}")
+            cell.outputs = OUTPUTS[:]
+            OUTPUTS.clear()
