@@ -18,7 +18,8 @@ from tempfile import TemporaryDirectory
 
 from tabulate import tabulate
 
-from strata.run import InputError, command
+from strata.inputs import InputError
+from strata.run import command
 
 SUBREAPER = 36  # of prctl: orphans below this process are waited for by it
 STAR = re.compile(r"(?m)^    star: .*")

@@ -15,8 +15,8 @@ from ops import files, recover
 from ops.calls import checked_out
 from ops.calls import command as called
 from ops.git import ANYBODY, git
-from strata.inputs import few
-from strata.run import InputError, command
+from strata.inputs import InputError, few
+from strata.run import command
 
 PARAMS = ("params.yaml", "studies/params.yaml")
 DERIVED = ("data/code", "data/config")  # made from the code and parameters alone

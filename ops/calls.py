@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from strata.run import InputError
+from strata.inputs import InputError
 
 # Lines of DVC's that say nothing of why a stage failed.
 REMARKS = re.compile(r"WARNING|Updating lock|Use `dvc push`|Running stage|> |To |\s|$|== |<http")

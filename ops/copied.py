@@ -15,7 +15,7 @@ from dvc.stage import PipelineStage
 from ops import files, shipped
 from ops.git import git, laid_out
 from ops.shipped import Out, Outs
-from strata.run import InputError
+from strata.inputs import InputError
 
 PROJECTS = ("", "studies")  # of the report nothing is kept: it is made anew where it is wanted
 

@@ -16,7 +16,8 @@ from ops import copied, crate, files, shipped
 from ops.git import git
 from ops.shipped import Out, Outs
 from strata import store
-from strata.run import InputError, command, read_yaml
+from strata.inputs import InputError
+from strata.run import command, read_yaml
 from strata.train import environment
 
 FOLDER, PARTIAL = Path("deposit"), Path("deposit.part")

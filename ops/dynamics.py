@@ -14,7 +14,8 @@ from dvc.repo import Repo
 
 from ops import files
 from ops.calls import command as called
-from strata.run import InputError, Run, command
+from strata.inputs import InputError
+from strata.run import Run, command
 
 PROJECT = "studies"
 

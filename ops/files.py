@@ -11,7 +11,8 @@ from os.path import normpath
 from pathlib import Path
 from typing import Any
 
-from strata.run import InputError, Run, command, read_yaml
+from strata.inputs import InputError
+from strata.run import Run, command, read_yaml
 
 PROJECTS = ("studies", "report")  # beside the paper's, in the order in which they build on it
 PATHS = ("deps", "outs", "metrics")

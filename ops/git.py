@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ops.files import PROJECTS
 from ops.shipped import REMOTE
-from strata.run import InputError
+from strata.inputs import InputError
 
 # What somebody has set for git, and would get in the way here: hooks, signatures, colours.
 SET = ("core.hooksPath=/dev/null", "commit.gpgSign=false", "color.ui=false")

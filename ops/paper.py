@@ -15,8 +15,9 @@ from ops import dynamics, files, plan, recover, shipped
 from ops.calls import checked_out, pulled
 from ops.calls import command as called
 from ops.times import Times, counted, words
+from strata.inputs import InputError
 from strata.params import load
-from strata.run import InputError, command
+from strata.run import command
 
 LONG = 600  # seconds that nobody is surprised with
 KEPT = Path(".dvc", "tmp", "replaced")

@@ -28,8 +28,9 @@ from ops import files
 from ops.calls import dvc
 from ops.git import here, laid_out
 from ops.times import Times, counted, threads, words
+from strata.inputs import InputError
 from strata.params import load
-from strata.run import InputError, command
+from strata.run import command
 
 logging.getLogger("dvc").setLevel(logging.ERROR)  # what is taken from the run cache is no news
 QUICK = {"code", "params", "check"}  # are run to plan what follows

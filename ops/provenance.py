@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from strata.run import InputError
+from strata.inputs import InputError
 
 
 def filled(text: str, params: Mapping[str, Any]) -> str:

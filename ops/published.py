@@ -14,8 +14,8 @@ from pathlib import Path
 
 from ops import calls, files, paper
 from strata import store
-from strata.inputs import regular
-from strata.run import InputError, command, read_yaml
+from strata.inputs import InputError, regular
+from strata.run import command, read_yaml
 
 LARGEST = 2**28  # bytes; the paper's has 1.4 million
 WEIGHTS, KEPT = Path("studies/published/weights"), Path("paper/published")

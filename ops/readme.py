@@ -23,7 +23,8 @@ from pathlib import Path
 
 from ops import files, provenance, shipped
 from strata import store
-from strata.run import InputError, command, read_yaml
+from strata.inputs import InputError
+from strata.run import command, read_yaml
 
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "data/README.md", "figures/README.md")
 PAGES += ("paper/README.md", "studies/*/README.md", "studies/*/*/README.md")

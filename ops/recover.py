@@ -17,7 +17,7 @@ from dvc.repo import Repo
 
 from ops import files, provenance
 from ops.git import PLAIN
-from strata.run import InputError
+from strata.inputs import InputError
 
 MD5 = re.compile(r"[0-9a-f]{32}(\.dir)?")
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ops.provenance import md5
-from strata.inputs import regular
-from strata.run import InputError
+from strata.inputs import InputError, regular
 
 REMOTE = Path("remote")
 DIR = ".dir"  # ends the md5 of a folder

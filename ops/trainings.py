@@ -17,9 +17,10 @@ import torch
 from jaxtyping import Float
 
 from strata import store, task
+from strata.inputs import InputError
 from strata.measure.activations import answers, blocks
 from strata.params import load
-from strata.run import InputError, Run, SplitParams, TrainParams
+from strata.run import Run, SplitParams, TrainParams
 from strata.task import operation
 from strata.train import environment, machine
 from strata.train.environment import Environment

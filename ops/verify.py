@@ -34,8 +34,8 @@ from ops.copied import Copy
 from ops.git import git
 from ops.shipped import Out
 from strata import store
-from strata.inputs import few, printable
-from strata.run import InputError, Run, command
+from strata.inputs import InputError, few, printable
+from strata.run import Run, command
 from strata.train import machine
 
 MADE, PART, UNSEEN, FAILED = "made again", "tried in part", "not checked", "FAIL"

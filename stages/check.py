@@ -11,8 +11,9 @@ from collections.abc import Iterable
 
 from ops import files, provenance
 from strata import store
+from strata.inputs import InputError
 from strata.params import Params
-from strata.run import InputError, Run, command
+from strata.run import Run, command
 
 
 def others(folder: str, names: Iterable[str]) -> list[str]:

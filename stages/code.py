@@ -14,7 +14,8 @@ from pathlib import Path
 from ops import provenance
 from ops.code import Code
 from strata import store
-from strata.run import InputError, command
+from strata.inputs import InputError
+from strata.run import command
 
 FIGURE = Path("stages/figure.py")
 APART = {"code", "figure", "tutorial"}

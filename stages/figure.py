@@ -13,8 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from strata import notebook, store
+from strata.inputs import InputError
 from strata.params import Params, load
-from strata.run import InputError, Run, command
+from strata.run import Run, command
 
 
 def options() -> argparse.Namespace:

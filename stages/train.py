@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from strata import store
-from strata.run import InputError, Run, Settings, command
+from strata.inputs import InputError
+from strata.run import Run, Settings, command
 from strata.train import loop, machine, snapshots, trainer
 
 LINK = 1000  # epochs from one hash of the state to the next

@@ -116,6 +116,11 @@ def test_modules_are_imported_by_their_whole_names():
         assert not any(n.level for n in nodes), path
 
 
+def test_what_refuses_input_is_imported_from_where_it_is_defined():
+    names = {x for part in PARTS for path in files(part) for x in imported(tree(path))}
+    assert {x for x in names if x.endswith(".InputError")} == {"strata.inputs.InputError"}
+
+
 def test_only_plots_knows_matplotlib():
     drawing = re.compile(r"src/strata/plots/|studies/\w+/code/plots$")
     assert not [x for x in using("matplotlib") if not drawing.match(x)]

@@ -25,9 +25,9 @@ from ops.grid.logs import Logs
 from ops.recover import taken
 from ops.times import Times, cores, counted, words
 from strata import store
-from strata.inputs import few
+from strata.inputs import InputError, few
 from strata.params import load
-from strata.run import InputError, Run, command
+from strata.run import Run, command
 
 KEPT = "refs/strata/grid"  # keeps what workers copy while they need it
 BATCH = 8  # runs that do not train for one task of a cluster: it takes ten seconds to begin

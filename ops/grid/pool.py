@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from strata.run import InputError
+from strata.inputs import InputError
 
 SCRIPT = Path("ops", "grid", "worker.sh")
 GOING_ON = {"PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "REQUEUED", "SUSPENDED", "SIGNALING"}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ops.grid.logs import Logs
 from ops.grid.pool import Job, Seen, alive, impossible
-from strata.run import InputError
+from strata.inputs import InputError
 
 EVERY = 60  # seconds between two looks at all
 OVER = ("done", "failed")

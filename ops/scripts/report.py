@@ -11,7 +11,8 @@ from pathlib import Path
 
 from ops.files import lock, pipelines
 from ops.git import git
-from strata.run import InputError, command
+from strata.inputs import InputError
+from strata.run import command
 
 HTML = Path("report", "html")
 

@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbformat import v4
 from papermill.engines import Engine
 
-from strata.run import InputError
+from strata.inputs import InputError
 
 OUTPUTS: list[Any] = []  # of the cell that runs
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from strata.run import InputError
+from strata.inputs import InputError
 
 Node = Any  # of nbformat
 # What the processes share; where forking is not safe, each imports it.

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from strata.inputs import InputError
 from strata.run import (
     Above0,
     Fraction,
-    InputError,
     Modulus,
     Positive,
     Run,

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from strata.inputs import InputError as InputError  # as everybody knows it
-from strata.inputs import arguments, fault, printable, regular
+from strata.inputs import InputError, arguments, fault, printable, regular
 
 LARGEST_YAML = 2**24  # bytes
 M = TypeVar("M", bound=BaseModel)

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from strata import store, task
-from strata.run import InputError, Run, Settings, SplitParams, TrainParams
+from strata.inputs import InputError
+from strata.run import Run, Settings, SplitParams, TrainParams
 from strata.train import loop
 from strata.train.environment import Environment
 from strata.train.trainer import Trainer

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy.ntheory import factorint
 
+from strata.inputs import InputError
 from strata.monoid import JClass, axis_primes, classes
-from strata.run import InputError, Run
+from strata.run import Run
 from strata.tables import format
 from strata.train.environment import Environment
 from studies.dynamics.code import order

@@ -145,6 +145,8 @@ def test_the_network_run_again_is_the_network(run):
     rest[np.arange(n * n), label] = -np.inf
     margin = logits[np.arange(n * n), label] - rest.max(dim=1).values
     assert np.allclose(rig.base.margin[rig.row_of], margin, atol=1e-5)
+    mean = ablations.means_by_product(rig, np.arange(len(rig.a), dtype=float)[:, None])
+    assert mean[:, 0] == pytest.approx([rig.row_of[a * b % n == c].mean() for c in range(n)])
     state = rig.state()
     again = rig.with_stream(state.residual + state.written, rig.every)
     assert np.allclose(again.loss, rig.base.loss, atol=1e-5)

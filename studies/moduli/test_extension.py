@@ -12,8 +12,9 @@ from small import TRAIN, history_of, measured, split_of, weights_of
 
 from strata import store
 from strata.collected import write_collected
+from strata.inputs import InputError
 from strata.measure.metrics import Metrics
-from strata.run import InputError, Run
+from strata.run import Run
 from strata.tables import format
 from studies.moduli.code import moduli
 

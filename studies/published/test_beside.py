@@ -16,9 +16,10 @@ from planted_runs import found, studied
 
 from ops import files
 from strata import params, store
+from strata.inputs import InputError
 from strata.measure.metrics import Metrics
 from strata.results import FAILS, HOLDS, Row
-from strata.run import InputError, read_yaml
+from strata.run import read_yaml
 from strata.statistics import t_interval
 from strata.tables import claims, headline
 from strata.tables.printed import Printed

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 from strata import store
 from strata.api.foreign import from_weights, loaded
 from strata.api.published import export
+from strata.inputs import InputError
 from strata.measure.activations import forward
 from strata.params import load
-from strata.run import InputError, Settings
+from strata.run import Settings
 from strata.tables.printed import Printed
 from studies.published.stages import convert
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from ops import files
 from strata import store
-from strata.run import InputError, Run, command, read_yaml
+from strata.inputs import InputError
+from strata.run import Run, command, read_yaml
 from studies.params import StudyParams, load
 
 TOGETHER = {"more", "all", "measured", "import"}  # what runs.yaml says again, for pipelines

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from strata import store
-from strata.run import InputError, command, read_yaml
+from strata.inputs import InputError
+from strata.run import command, read_yaml
 
 READERS = {
     "bytes": store.read_bytes,

@@ -10,15 +10,8 @@ from pydantic import ValidationError
 
 from strata import params
 from strata.architecture import architecture
-from strata.run import (
-    InputError,
-    Run,
-    SplitParams,
-    TrainParams,
-    command,
-    read_yaml,
-    section,
-)
+from strata.inputs import InputError
+from strata.run import Run, SplitParams, TrainParams, command, read_yaml, section
 
 ROOT = Path(__file__).parents[2]
 VALID = (ROOT / "params.yaml").read_text(encoding="utf-8")

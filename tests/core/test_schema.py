@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from strata import store
 from strata.collected import read_collected, write_collected
+from strata.inputs import InputError
 from strata.measure.accuracy import Accuracy, Epochs
-from strata.run import InputError
 
 ACCURACY = Accuracy(
     all=0.5, train=1.0, validation=0.25, mirror_free=None,

@@ -11,8 +11,8 @@ import pytest
 from written import CONFIG, HISTORY, PARAMS, RUN, WEIGHTS, write_history, write_split, write_weights
 
 from strata import store, task
+from strata.inputs import InputError
 from strata.measure import all_pairs, stored
-from strata.run import InputError
 
 KINDS = ["a", "b", "product", "prediction", "attention", "neuron", "logit"]
 

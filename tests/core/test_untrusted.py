@@ -14,8 +14,9 @@ from safetensors.numpy import save
 from written import CONFIG, WEIGHTS, write_history, write_split, write_weights
 
 from strata import store
+from strata.inputs import InputError
 from strata.measure import stored
-from strata.run import InputError, Run
+from strata.run import Run
 
 SCRATCH = {"suppress_health_check": [HealthCheck.function_scoped_fixture], "database": None}
 READERS = {

@@ -12,8 +12,9 @@ import pytest
 from small import weights_of
 
 from strata import store
+from strata.inputs import InputError
 from strata.measure import activations, all_pairs, stored
-from strata.run import InputError, Run
+from strata.run import Run
 
 RUNS = [Run(2, 1), Run(12, 1), Run(13, 2), Run(15, 1), Run(15, 1, "mlp")]
 

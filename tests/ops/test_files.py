@@ -10,8 +10,9 @@ from tiny import dvc
 
 from ops import files
 from ops.times import RATE, SECONDS, Times, gflop
+from strata.inputs import InputError
 from strata.params import load
-from strata.run import InputError, Run
+from strata.run import Run
 
 ROOT = Path(__file__).parents[2]
 

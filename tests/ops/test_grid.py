@@ -13,7 +13,7 @@ import slurm
 from tiny import MORE, RUN, Project, add, copied, pipeline, prepared, studies
 
 from ops.grid.pool import submit
-from strata.run import InputError
+from strata.inputs import InputError
 from strata.store import read_tensors
 
 SLOW = "slow-n6-s1"

@@ -31,8 +31,9 @@ from nbformat import v4
 
 from ops import files
 from strata import notebook, store
+from strata.inputs import InputError
 from strata.plots import base
-from strata.run import InputError, Run
+from strata.run import Run
 
 PAPER = sorted(ROOT.glob("notebooks/*.ipynb"))
 TEMPLATES = PAPER + sorted(ROOT.glob("studies/*/notebooks/*.ipynb"))

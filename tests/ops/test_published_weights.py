@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from ops import published
 from ops.published import KEPT, TAKEN, WEIGHTS
-from strata.run import InputError
+from strata.inputs import InputError
 
 ROOT = Path(__file__).parents[2]
 

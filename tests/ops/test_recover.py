@@ -11,7 +11,7 @@ import pytest
 from dvc.repo import Repo
 
 from ops import recover
-from strata.run import InputError
+from strata.inputs import InputError
 
 STAGES = "stages:\n  a:\n    cmd: x\n  b:\n    cmd: x\n  c:\n    cmd: x\n"
 LOCK = "schema: '2.0'\n" + STAGES

@@ -14,7 +14,8 @@ import pytest
 from ops import files
 from ops.readme import cell, chosen
 from strata import params, store, task
-from strata.run import InputError, Run
+from strata.inputs import InputError
+from strata.run import Run
 from strata.train import snapshots
 
 ROOT = Path(__file__).parents[2]

@@ -23,8 +23,9 @@ from safetensors.numpy import save
 from ops import compare, shipped, trainings
 from ops.shipped import Out, Outs
 from strata import store
+from strata.inputs import InputError
 from strata.params import load
-from strata.run import InputError, Run
+from strata.run import Run
 from strata.train import machine
 from strata.train.trainer import Trainer
 

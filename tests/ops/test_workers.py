@@ -16,7 +16,7 @@ from ops.grid.grid import asked, chosen, dealt, trains
 from ops.grid.logs import Logs
 from ops.grid.pool import Seen
 from ops.grid.worker import Failed, Worker
-from strata.run import InputError
+from strata.inputs import InputError
 
 
 @drawn(st.dictionaries(st.integers(1, 99).map("n6-s{}".format), st.booleans()), st.integers(1, 8))

@@ -9,8 +9,9 @@ from over_seeds import GRID, PRINTED, planted, untrained
 from scipy import stats
 
 from strata import params
+from strata.inputs import InputError
 from strata.measure.metrics import Metrics
-from strata.run import InputError, validated
+from strata.run import validated
 from strata.statistics import holm, t_interval, welch
 from strata.tables import spread
 from strata.tables.printed import PrintedSeeds

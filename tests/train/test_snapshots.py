@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from strata.run import InputError
+from strata.inputs import InputError
 from strata.train import snapshots
 
 STATE = {"row": np.array([3]), "parameter": np.arange(6, dtype=np.float32)}

@@ -7,7 +7,8 @@ import torch
 from small import kind_of
 
 from strata import store, task
-from strata.run import InputError, Run, TrainParams
+from strata.inputs import InputError
+from strata.run import Run, TrainParams
 from strata.train import gradients, machine
 from strata.train.trainer import Trainer, batch
 

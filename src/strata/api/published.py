@@ -10,7 +10,8 @@ import pandas as pd
 import torch
 
 from strata.architecture import architecture_of
-from strata.run import InputError, Run
+from strata.inputs import InputError
+from strata.run import Run
 from strata.store import Arrays
 
 MASK = torch.ones(3, 3, dtype=torch.bool).triu(1)  # true where a position may not look

@@ -122,10 +122,13 @@ def fetched(paths: Sequence[str], repository: str | Path | None, rev: str | None
 
 def copy(where: str, rev: str | None, paths: Sequence[str], target: Path) -> None:
     """Write what DVC has under the first of these paths, in its cache or in its remote."""
-    from dvc.api import DVCFileSystem  # its import takes a second
-    from dvc.exceptions import DvcException
-    from dvc.scm import SCMError
-
+    try:
+        from dvc.api import DVCFileSystem  # its import takes a second
+        from dvc.exceptions import DvcException
+        from dvc.scm import SCMError
+    except ModuleNotFoundError:
+        must = "is no file there, and to fetch it takes DVC: install strata with its extra pipeline"
+        raise InputError(f"{paths[0]}: {where}: {must}") from None
     try:
         files = DVCFileSystem(where, rev=rev, subrepos=True)
         for path in paths:

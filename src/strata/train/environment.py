@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from strata.run import InputError, validated
+from strata.inputs import InputError
+from strata.run import validated
 from strata.store import read_json
 
 ASIDE = {"cores", "seconds", "note", "chain"}  # decide no bit

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import torch
 
-from strata.run import InputError
+from strata.inputs import InputError
 from strata.train.environment import Environment
 
 

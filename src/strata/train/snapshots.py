@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from strata.run import InputError
+from strata.inputs import InputError
 from strata.store import Arrays, read_tensors, tensors_bytes, write_bytes
 
 LOCKS = Path("dvc.lock"), Path("studies", "dvc.lock")  # where DVC records what was trained

@@ -12,7 +12,8 @@ from jaxtyping import Int
 from torch import Tensor
 
 from strata.architecture import architecture
-from strata.run import ArchitectureName, InputError, Run, TrainParams
+from strata.inputs import InputError
+from strata.run import ArchitectureName, Run, TrainParams
 from strata.task import TRAIN, VALIDATION, mirrored, operation
 from strata.train import gradients
 from strata.train.gradients import Batch, Network

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from strata import store
+from strata.inputs import InputError
 from strata.result import Result
-from strata.run import InputError, Run, Settings
+from strata.run import Run, Settings
 from strata.train import loop, machine
 from strata.train.environment import Environment, read
 from strata.train.snapshots import Snapshot

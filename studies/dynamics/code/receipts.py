@@ -9,8 +9,9 @@ from hashlib import md5
 from pathlib import Path
 
 from strata import store
+from strata.inputs import InputError
 from strata.result import Result
-from strata.run import InputError, Run
+from strata.run import Run
 from strata.store import Arrays
 from strata.train.environment import Environment
 

@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 from scipy.stats import binomtest
 
+from strata.inputs import InputError
 from strata.monoid import classes
 from strata.params import GridParams
-from strata.run import InputError, Run
+from strata.run import Run
 from strata.statistics import above_chance
 from strata.tables.table import CLASS, MEASURE, RUN, RUNS, Column, N, Table
 from strata.train.environment import Environment

@@ -9,8 +9,9 @@ refused.
 from pathlib import Path
 
 from strata import store
+from strata.inputs import InputError
 from strata.params import GridParams
-from strata.run import InputError, Run, command, section
+from strata.run import Run, command, section
 from strata.tables import format
 from strata.train import environment, network
 from studies.dynamics.code import held, table

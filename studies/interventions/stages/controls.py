@@ -8,8 +8,9 @@ far as metrics.accuracy asks, and the mirror-free pairs are not: refused if they
 from pathlib import Path
 
 from strata import store, task
+from strata.inputs import InputError
 from strata.params import MetricsParams
-from strata.run import InputError, Run, Settings, command, section
+from strata.run import Run, Settings, command, section
 from strata.train import loop
 from strata.train.trainer import Trainer
 

@@ -11,8 +11,8 @@ from math import isnan, nan
 import numpy as np
 
 from strata import store
+from strata.inputs import InputError
 from strata.patch.projections import Masks, keys
-from strata.run import InputError
 from strata.statistics import folds
 from studies.mechanism.code import anova, codewords, decide, gating, neurons, proof, residual
 from studies.mechanism.code import dictionary as functions

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from strata.inputs import InputError
 from strata.measure.metrics import SPECTRUM, ClassMetrics, Metrics
-from strata.run import InputError
 from strata.statistics import above_chance
 from strata.tables.headline import FVE, R2, REGULAR
 from strata.tables.table import CLASS, GENERALISED, Column, N, Table

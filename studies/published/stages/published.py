@@ -15,8 +15,9 @@ import pandas as pd
 
 from strata import results, store
 from strata.collected import read_collected
+from strata.inputs import InputError
 from strata.measure.metrics import Metrics
-from strata.run import InputError, command
+from strata.run import command
 from strata.tables import format
 from strata.tables.printed import Printed
 from studies.params import load
