@@ -17,6 +17,7 @@ from strata.api.model import model_of
 from strata.measure import fourier
 from strata.monoid import JClass, axis_primes, axis_size, classes, position
 from strata.patch import ablations, hybrids, patching, projections, scores, specificity
+from strata.patch.routing import mean_mix
 from strata.patch.scores import Measures, OperandScores, Range
 from strata.results import FAILS, HOLDS
 from strata.run import Run, TrainParams
@@ -147,6 +148,8 @@ def test_the_network_run_again_is_the_network(run):
     assert np.allclose(rig.base.margin[rig.row_of], margin, atol=1e-5)
     mean = ablations.means_by_product(rig, np.arange(len(rig.a), dtype=float)[:, None])
     assert mean[:, 0] == pytest.approx([rig.row_of[a * b % n == c].mean() for c in range(n)])
+    mix = np.random.default_rng(n).normal(size=(len(rig.a), 2, 3))
+    assert mean_mix(rig, mix, 1) == pytest.approx(mix[rig.row_of, 1].mean(axis=0))
     state = rig.state()
     again = rig.with_stream(state.residual + state.written, rig.every)
     assert np.allclose(again.loss, rig.base.loss, atol=1e-5)
@@ -231,6 +234,18 @@ def test_the_residue_an_interchange_predicts_has_one_coordinate_of_the_other():
     assert ((found - chosen) % 11 == 0).all() and ((found - J.elements) % 15 == 0).all()
     assert (np.gcd(found, n) == 1).all()
     assert (J.elements[position(n)[found]] == found).all()
+
+
+def test_a_range_is_over_the_draws_that_have_the_number():
+    assert scores.draw_range([1.0, None, 2.0, 6.0]) == Range(mean=3.0, low=1.0, high=6.0)
+
+
+def test_random_changes_are_row_by_row_as_long_as_those_they_stand_beside():
+    rng, instead = np.random.default_rng(0), np.array([4, 0])
+    rows, change = rng.normal(size=(6, 8)), np.diag([3.0, 0.5]) @ np.eye(2, 8)
+    made = hybrids.Hybrids(rows[instead] + change, instead, instead, instead)
+    drawn = hybrids.norm_matched(made, rows, rng).table - rows[instead]
+    assert np.linalg.norm(drawn, axis=1) == pytest.approx([3, 0.5])
 
 
 @pytest.mark.parametrize("run", [Run(2, 1), Run(4, 1), Run(12, 1), Run(13, 1), Run(15, 1, "mlp")],
