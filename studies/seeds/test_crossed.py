@@ -157,7 +157,7 @@ def test_components_are_the_planted_variances_on_average_and_a_factor_that_is_al
     found = []
     for _ in range(400):
         s, w, e = (
-            rng.normal(size=x) * v**0.5 for x, v in zip((3, 3, (3, 3)), planted, strict=True)
+            rng.normal(size=x) * v**0.5 for x, v in zip((3, 5, (3, 5)), planted, strict=True)
         )
         one = crossed.crossed(s[:, None] + w + e)
         assert one and min(one.shares) >= 0 and sum(one.shares) == pytest.approx(1)
