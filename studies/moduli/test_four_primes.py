@@ -7,8 +7,9 @@ import pytest
 from planted_runs import Studied, found, studied
 from scipy.stats import binom
 
+from strata.inputs import InputError
 from strata.results import FAILS, HOLDS, UNDECIDED, UNTESTED, Row
-from strata.run import InputError, Run
+from strata.run import Run
 from strata.tables import format
 from strata.tables.table import Table
 from studies.moduli.code import four_primes

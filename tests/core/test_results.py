@@ -5,8 +5,8 @@ from math import nan
 import pytest
 
 from strata import results
+from strata.inputs import InputError
 from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED, UNDECIDED, Row
-from strata.run import InputError
 
 ROWS = [
     Row("a", "code", "it is a code", "", "share", 0.9, HOLDS),

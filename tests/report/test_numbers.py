@@ -5,8 +5,8 @@ import pytest
 from report.code import numbers, verdicts
 from report.code.numbers import WITHIN, Results
 from report.code.verdicts import DIFFERS, REJECTED, UNSHOWN
+from strata.inputs import InputError
 from strata.results import FAILS, HOLDS, UNDECIDED, UNTESTED
-from strata.run import InputError
 
 
 def metrics(seed: int, **changed: object) -> dict:
