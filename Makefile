@@ -8,7 +8,6 @@ OPEN ?= browser
 TORCH ?=
 READY := .venv/.ready
 REMOTES := .venv/.remotes
-VALIDATOR := .venv/validator/.ready
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # ops, report and studies are imported from the top, and nothing from where the user has Python look.
 export PYTHONPATH := $(CURDIR):$(CURDIR)/src
@@ -55,7 +54,7 @@ verify: $(READY) ## make again what the locks name, and compare; SAMPLE=83: of w
 deposit: $(READY) ## a folder for an archive that gives DOIs, from which all of it can be made again
 	@python -m ops.deposit
 
-test: $(if $(ALL),$(REMOTES) $(VALIDATOR),$(READY)) ## run the tests; ALL=1: those too that take long, or need SLURM, a browser, qemu
+test: $(if $(ALL),$(REMOTES),$(READY)) ## run the tests; ALL=1: those too that take long, or need SLURM, a browser, qemu
 	@OMP_NUM_THREADS=1 pytest -n $(JOBS) --dist loadfile $(if $(ALL),,-m 'not slow')
 
 lint: $(READY) ## style, types, notebooks without outputs
@@ -89,10 +88,4 @@ $(READY): requirements.lock requirements-cpu.lock requirements-torch.lock requir
 $(REMOTES): requirements-remotes.lock $(READY)
 	@echo 'client and server of a remote …'
 	@.venv/bin/python ops/scripts/install.py --no-deps --no-build-isolation --require-hashes --requirement $<
-	@touch $@
-
-$(VALIDATOR): requirements-validator.lock $(READY)
-	@echo 'validator of RO-Crates …'
-	@.venv/bin/python -m venv --clear .venv/validator
-	@.venv/validator/bin/python ops/scripts/install.py --no-deps --require-hashes --requirement $<
 	@touch $@

@@ -10,20 +10,17 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
-from ops import copied, crate, files, shipped
+from ops import copied, files, shipped
 from ops.git import git
 from ops.shipped import Out, Outs
 from strata import store
 from strata.inputs import InputError
 from strata.run import command, read_yaml
-from strata.train import environment
 
 FOLDER, PARTIAL = Path("deposit"), Path("deposit.part")
 SUMS = "SHA256SUMS"
 COPIED = ("CITATION.cff", "LICENSE")
-CRATE = "ro-crate-metadata.json"
 README = """\
 # {title} {version}
 
@@ -48,7 +45,13 @@ make verify
 `make paper` brings the paper's tables and figures. `make verify` makes again what the locks name,
 and compares the bytes. `docs/operating.md` has more.
 
-`{crate}` in `{title}/` describes how each file was made, as a Process Run Crate.
+How each file was made stands in the locks, `dvc.lock` at the top and in folders of `studies/`: of
+every stage the command, the parameters, and each file that it read or wrote by its md5. Without any
+program of ours, the file with the md5 `0123…` is `remote/files/md5/01/23…`; one whose name ends in
+`.dir` lists the files of a folder. `environment.json` beside the weights of a run says on what
+machine, and with which versions, it was trained. `requirements*.lock` name every package with its
+hashes. `README.md` in `{title}/` says what came out.
+
 `CITATION.cff` says who made what, and which paper is reproduced.
 Licence: {license}; `NOTICE` in `{title}/` names what is of others.
 """
@@ -81,20 +84,15 @@ def whole(outs: Iterable[Out]) -> None:
             raise InputError(f"{out.path}: {fault}; {must}") from None
 
 
-def write(folder: Path, last: Commit, cff: Mapping[str, Any], crate: str) -> None:
+def write(folder: Path, last: Commit, cff: Mapping[str, Any]) -> None:
     """Write the deposit of the project in the current folder to a new folder. ``last`` is the
-    commit checked out, ``cff`` what CITATION.cff holds, ``crate`` the text of the RO-Crate."""
-    title, added = cff["title"], folder / CRATE
+    commit checked out, ``cff`` what CITATION.cff holds."""
+    title = cff["title"]
     folder.mkdir()
-    store.write_text(added, crate)
-    git(
-        "archive", f"--output={folder / f'{title}.zip'}", f"--prefix={title}/",
-        f"--add-file={added}", "HEAD", ".", f":(exclude){CRATE}",
-    )  # fmt: skip
-    added.unlink()
+    git("archive", f"--output={folder / f'{title}.zip'}", f"--prefix={title}/", "HEAD")
     for name in COPIED:
         store.write_text(folder / name, Path(name).read_text(encoding="utf-8"))
-    said = README.format(commit=last.sha, date=last.made.date(), sums=SUMS, crate=CRATE, **cff)
+    said = README.format(commit=last.sha, date=last.made.date(), sums=SUMS, **cff)
     store.write_text(folder / "README.md", said)
     sums = (f"{_sha256(x)}  {x.name}\n" for x in sorted(folder.iterdir()))
     store.write_text(folder / SUMS, "".join(sums))
@@ -104,52 +102,13 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def described(cff: Mapping[str, Any], last: Commit) -> dict[str, Any]:
-    """What is said of the whole deposit, as linked data."""
-    licence = f"https://spdx.org/licenses/{cff['license']}"
-    return {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": cff["title"],
-        "description": cff["abstract"],
-        "license": {"@id": licence, "@type": "CreativeWork", "name": cff["license"]},
-        "datePublished": last.made.date().isoformat(),
-        "version": cff["version"],
-        "author": person(cff["authors"][0]),
-        "citation": paper(cff["references"][0]),
-    }
-
-
-def person(author: Mapping[str, str]) -> dict[str, Any]:
-    """An author of CITATION.cff as linked data: an object with an @id and an @type."""
-    kind = "Organization" if "name" in author else "Person"
-    name = author.get("name") or f"{author['given-names']} {author['family-names']}"
-    return {"@id": f"#{quote(name)}", "@type": kind, "name": name}
-
-
-def paper(reference: Mapping[str, Any]) -> dict[str, Any]:
-    """A paper of CITATION.cff as linked data. It has no DOI: the address of its code stands for
-    it."""
-    return {
-        "@id": reference["repository-code"],
-        "@type": "ScholarlyArticle",
-        "name": reference["title"],
-        "datePublished": str(reference["year"]),
-        "author": [person(x) for x in reference["authors"]],
-    }
-
-
 def main() -> None:
     files.at_top()
-    cff, last, stages = read_yaml("CITATION.cff"), commit(), files.locked()
+    cff, last = read_yaml("CITATION.cff"), commit()
     kept = {path for x in copied.resolved(Path().resolve()).values() for path in x.kept}
-    outs = [out for out in Outs(stages) if out.path in kept]
-    whole(outs)
-    records = [x for x in outs if x.path.endswith("/environment.json")]
-    machines = {x.stage: environment.read(shipped.at(x.md5)).words() for x in records}
-    text = crate.written(stages, described(cff, last), machines)
+    whole(out for out in Outs(files.locked()) if out.path in kept)
     shutil.rmtree(PARTIAL, ignore_errors=True)
-    write(PARTIAL, last, cff, text)
+    write(PARTIAL, last, cff)
     shutil.rmtree(FOLDER, ignore_errors=True)
     PARTIAL.rename(FOLDER)
     sizes = [path.stat().st_size for path in FOLDER.iterdir()]

@@ -1,6 +1,5 @@
 """From the folder that `make deposit` writes, and nothing else, everything is verified again."""
 
-import json
 import re
 import shutil
 import sys
@@ -57,9 +56,6 @@ def test_from_the_deposit_alone_all_is_verified(honest, tmp_path):
     restored = Project(tmp_path / "deposit" / CFF["title"])
     report = restored.run("env", "SAMPLE=0", sys.executable, "-m", "ops.verify").stdout
     assert report.endswith(" none failed\n"), report
-    graph = json.loads((restored.folder / deposit.CRATE).read_text())["@graph"]
-    inside = [x["@id"] for x in graph if "File" in x["@type"]]
-    assert len(inside) > 20 and all((restored.folder / name).is_file() for name in inside)
 
 
 def test_what_is_not_committed_or_lacks_in_the_remote_is_told(honest, tmp_path):
@@ -85,10 +81,3 @@ def test_the_software_is_cited_as_the_package_names_itself():
     assert {"cff-version", "message", "title", "authors"} <= set(CFF)  # what CFF 1.2.0 requires
     assert (CFF["title"], CFF["version"]) == (project["name"], project["version"])
     assert (CFF["license"], CFF["authors"]) == (project["license"], project["authors"])
-
-
-def test_authors_of_the_paper_are_authors_of_the_reference_alone():
-    found = deposit.paper(CFF["references"][0])
-    names = [f"{x['given-names']} {x['family-names']}" for x in CFF["references"][0]["authors"]]
-    assert [x["name"] for x in found["author"]] == names
-    assert deposit.person(CFF["authors"][0])["@type"] == "Organization"

@@ -37,7 +37,7 @@ def pins(name: str) -> dict[str, str]:
 
 
 def test_every_line_of_a_lock_is_a_version_with_hashes():
-    assert set(LOCKS) == {"", "-cpu", "-remotes", "-torch", "-uv", "-validator"}
+    assert set(LOCKS) == {"", "-cpu", "-remotes", "-torch", "-uv"}
     for path in LOCKS.values():
         text = path.read_text()
         assert PIN.search(text)
@@ -47,7 +47,7 @@ def test_every_line_of_a_lock_is_a_version_with_hashes():
 
 
 def test_a_package_is_in_one_lock_of_an_environment():
-    names = [name for lock in LOCKS if lock != "-validator" for name in pins(lock)]
+    names = [name for lock in LOCKS for name in pins(lock)]
     assert sorted(names) == sorted([*{*names}, "torch"])  # torch for the CPU, and for CUDA
 
 
@@ -56,8 +56,6 @@ def test_the_locks_have_what_pyproject_asks_for():
     extras = dict(project["optional-dependencies"])
     for name in ("lens", "ssh", "webdav"):  # who uses these has them in a version of their own
         assert extras.pop(name)
-    (validator,) = map(Requirement, extras.pop("validator"))  # in an environment of its own
-    assert validator.specifier.contains(pins("-validator")[validator.name])
     locked = pins("-uv") | pins("-torch") | pins("") | pins("-remotes")
     for text in chain(project["dependencies"], *extras.values()):
         wanted = Requirement(text)

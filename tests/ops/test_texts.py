@@ -26,7 +26,7 @@ ROW = r"\d+(?:(?:,| and| to| or) \d+)*"
 NAMES = re.compile(
     rf"(?:Tables?|Figures?|[Ss]ections?|[Ss]eeds?|[Hh]eads?|[Mm]odulo|mod)\s?{ROW}|§[\d.]+"
     r"|n = \d+(?: = \d+(?: · \d+)*)?|arXiv:[\d.]+"
-    r"|(?:Python|pyarrow|TransformerLens|OpenBLAS|RO-Crate|Run\sCrate)[\s≥]+\d[\d.]*"
+    r"|(?:Python|pyarrow|TransformerLens|OpenBLAS)[\s≥]+\d[\d.]*"
     r"(?: (?:and|to) [\d.]+)?"
     r"|[\w./·+-]*[^\W\d][\w./·+-]*|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|95 % (?=intervals?)"
     r"|^\s*\d+\. ",
