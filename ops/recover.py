@@ -4,21 +4,29 @@ power cut, is put right."""
 import fcntl
 import json
 import re
-import shutil
+import shlex
 import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TextIO
 
 import psutil
 from dvc.config import Config
-from dvc.repo import Repo
 
 from ops import files, provenance
-from ops.git import PLAIN
-from strata.inputs import InputError
+from ops.git import PLAIN, git
+from ops.times import words
+from strata.inputs import InputError, few
 
+# What DVC is called with where it writes nothing that others read.
+READS = re.compile(
+    "dvc (--cd [^ ]+ )?(-[vq]+ )?(status|diff|dag|list|ls|get|version|doctor|root|daemon"
+    "|check-ignore|(exp|metrics|params|plots|data|stage|queue) (show|diff|list|ls|status|logs))\\b"
+)
+ASIDE = {"maintenance.lock"}  # git has it where it tidies up in the background
+YOUNG = 10.0  # seconds in which git writes and ends, unseen where it runs on another host
 MD5 = re.compile(r"[0-9a-f]{32}(\.dir)?")
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
 
@@ -37,34 +45,72 @@ def taken(path: Path) -> TextIO | None:
 
 
 def busy(project: str = "") -> str:
-    """Which DVC or git is at work in the repository, or DVC in this project, where another host is;
-    empty where none is. What killed ones left is deleted: DVC refuses a list that was cut off,
-    waits where another process has the number of one that ended, and git's locks stop every later
-    experiment."""
+    """Which DVC or git writes in the repository, or DVC in this project, where another host is;
+    empty where none does. What only reads does not count, nor do our own ancestors. DVC's list of
+    a killed one is deleted: DVC refuses one that was cut off, and waits where another process has
+    the number of one that ended. Raises InputError where one that is gone has left git locked."""
+    for number, called in _at_work("dvc"):
+        if not READS.match(" ".join(called)):
+            return f"process {number} ({' '.join(called[:3])}) is at work here"
     tmp = Path(project, ".dvc", "tmp")
     lock = taken(tmp / "lock")
     if lock is None:
         return "DVC is at work here"
     with lock:
-        for process in psutil.process_iter():
-            if _works(process):
-                return f"process {process.pid} of DVC or git is at work here"
         (tmp / "rwlock").unlink(missing_ok=True)
-        for path in Path(".git").rglob("*.lock"):  # git itself allows no branch of such a name
-            path.unlink(missing_ok=True)
-    return ""
+    return _git()
 
 
-def _works(process: psutil.Process) -> bool:
-    """Whether a process is a DVC, or git, that was called in this repository. DVC has its lock, or
-    names itself in its list, at times alone: not between two stages."""
+def _git() -> str:
+    """Which git is at work: it locks what it writes, and every later one stops at such a lock."""
+    tops = {git("rev-parse", f"--git-{x}") for x in ("dir", "common-dir")}
+    found = {path: _age(path) for top in tops for path in Path(top).rglob("*.lock")}
+    ages = {k: v for k, v in found.items() if v is not None and k.name not in ASIDE}
+    if not ages or any(_called(x, "git") for x in psutil.Process().parents()):
+        return ""
+    said = few([f"{path}, {words(ages[path])} old, of {_owner(path)}" for path in sorted(ages)])
+    for number, called in _at_work("git"):
+        return f"process {number} ({' '.join(called[:3])}) may be at work here: {said}"
+    if min(ages.values()) < YOUNG:
+        return f"git is at work here: {said}"
+    must = f"rm {shlex.join(map(str, sorted(ages)))}, then repeat"
+    raise InputError(f"{said}: no git is at work here, one that was killed left it: {must}")
+
+
+def _age(path: Path) -> float | None:
+    """The seconds since a file was written; None where it is gone."""
+    with suppress(OSError):
+        return time.time() - path.stat().st_mtime
+
+
+def _owner(path: Path) -> str:
+    """Whose a file is; nobody's that is known where it is gone, or its user."""
+    with suppress(OSError, KeyError):
+        return path.owner()
+    return "nobody known here"
+
+
+def _at_work(program: str) -> Iterator[tuple[int, list[str]]]:
+    """The numbers and words of the processes of a program that were called in this repository, but
+    our own ancestors. DVC has its lock, or names itself in its list, at times alone: not between
+    two stages."""
+    ancestors = psutil.Process().parents()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):  # it has ended, or is another user's
+            called = _called(process, program)
+            inside = called and Path(process.cwd()).is_relative_to(Path.cwd())
+            if inside and process not in ancestors:
+                yield process.pid, called
+
+
+def _called(process: psutil.Process, program: str) -> list[str]:
+    """The name of a program with what it was called with; none where the process is another's."""
     try:
-        words = process.cmdline()
-        named = {Path(x).name for x in words[:2]} & {"dvc", "git"}
-        called = named or words[1:3] == ["-m", "dvc"]
-        return bool(called) and Path(process.cwd()).is_relative_to(Path.cwd())
-    except psutil.Error:  # it has ended, or is another user's
-        return False
+        given = process.cmdline()
+    except psutil.Error:
+        return []
+    at = [i for i, x in enumerate(given[:3]) if Path(x).name == program and "-c" not in given[:i]]
+    return [program, *given[at[0] + 1 :]] if at else []
 
 
 def lock_files(project: str = "") -> Iterator[str]:
@@ -104,13 +150,10 @@ def objects(project: str = "") -> Iterator[str]:
 
 
 def forget(project: str = "") -> None:
-    """Drop the checksums that DVC has taken and its index of what a pull has to fetch, which is
-    partial where a pull was killed. Found without opening it: a damaged one ends DVC."""
-    made = Path(project, ".dvc", "tmp", "btime")
-    if made.exists():
-        config, root = _config(project), str(Path(project).resolve())
-        here = SimpleNamespace(config=config, fs=None, root_dir=root, _btime=made.stat().st_mtime)
-        shutil.rmtree(vars(Repo)["site_cache_dir"].__get__(here), ignore_errors=True)
+    """Have DVC begin anew with the checksums that it has taken and its index of what a pull has to
+    fetch, which is partial where a pull was killed; a damaged one ends DVC. The time of this file
+    tells it whether they are of this project, or of one before at the same place."""
+    Path(project, ".dvc", "tmp", "btime").unlink(missing_ok=True)
 
 
 def _config(project: str) -> Config:

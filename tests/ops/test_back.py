@@ -71,8 +71,11 @@ def test_an_experiment_killed_in_its_training_is_taken_back(project):
     config.unlink()  # the cache has it; a link there must not be written to
     config.write_text("{}")  # as where DVC had not recorded it yet
     assert not as_published(project)
+    os.utime(stale, (0, 0))
+    assert f"rm .git/objects/ab/{stale.name}, then repeat" in refused(project)
+    stale.unlink()
     project.do(*BACK)
-    assert not rwlock.exists() and not stale.exists()
+    assert not rwlock.exists()
     assert as_published(project)
     assert project.outputs() == before
     assert "n: 7" in project.do("git", "stash", "show", "--patch")
@@ -106,3 +109,17 @@ def test_outputs_that_are_recorded_nowhere_are_named_and_none_is_replaced(projec
     project.do(*BACK)
     assert as_published(project)
     assert all(path.read_bytes() != b"mine" for path in paths)
+
+
+def test_git_bisect_tells_commits_apart_by_it(project):
+    """Although a git that is at work has called it."""
+    whole, path = project.do("git", "rev-parse", "HEAD").strip(), project.folder / "dvc.yaml"
+    text = path.read_text()
+    for more in ("\n", "\nstages: [\n", "\nstages: [\n\n"):
+        path.write_text(text + more)
+        project.do("git", "commit", "--quiet", "--all", "--message", "another")
+    bad = project.do("git", "rev-parse", "HEAD~1").strip()
+    project.do("git", "bisect", "start", "HEAD", whole)
+    assert f"{bad} is the first bad commit" in project.do("git", "bisect", "run", *BACK)
+    project.do("git", "bisect", "reset")
+    project.do("git", "reset", "--quiet", "--hard", whole)
