@@ -1,5 +1,9 @@
 """Models as torch modules: the analysis's own numbers, and the pipeline's own interventions."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -13,6 +17,16 @@ from strata.monoid import JClass
 from strata.patch import ablations, projections, routing, specificity
 from strata.run import Run
 
+# The answers of a model with two threads, and of the same in a child that was forked.
+FORKED = """
+from multiprocessing import get_context
+from planted import planted
+from strata.api.model import model_of
+model = model_of(None, planted(35))
+here = model.answers()
+with get_context("fork").Pool(1) as pool:
+    print((pool.apply(model.answers) == here).all())
+"""
 SMALL = [Run(12, 1), Run(15, 2), Run(12, 1, "mlp")]
 
 
@@ -44,6 +58,14 @@ def test_the_forward_pass_is_that_of_the_analysis(run):
         np.testing.assert_allclose(cache["pattern"][:, :, 0], own.attention, atol=1e-6)
     for name, x in model.weights().items():
         np.testing.assert_array_equal(x, weights[name])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no process")
+def test_a_forked_child_answers_as_its_parent():
+    command = [sys.executable, "-W", "ignore", "-c", FORKED]
+    environment = os.environ | {"OMP_NUM_THREADS": "2", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, env=environment, timeout=600, capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
 
 
 @pytest.mark.parametrize("made", [exact_transformer, exact_mlp])

@@ -1,5 +1,6 @@
 """A trained model as a torch module: look inside, change it, get a model back."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,9 @@ from strata.store import Arrays
 from strata.task import operation
 
 Hook = Callable[[Tensor, HookPoint], Tensor | None]
+# A forked child has none of the threads that torch counts on, and would wait for them for ever.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 @dataclass(frozen=True)
