@@ -6,6 +6,7 @@ command goes on where it was, whatever was interrupted. STATUS=1 shows what work
 """
 
 import os
+import secrets
 import shlex
 import shutil
 import signal
@@ -141,7 +142,15 @@ def start(asked: Asked, missing: Todo, count: int, logs: Logs) -> pool.Job:
     given = [str(Path(sys.executable).parent), str(Path.cwd()), commit, str(cache)]
     if local:
         return pool.Local(given, found, at_once, count)
-    return pool.submit(given, found, asked.args)
+    name, where = f"strata-{secrets.token_hex(4)}", pool.cluster(asked.args)
+    return pool.Array(name, found, where, time.time(), given, asked.args)
+
+
+def remember(logs: Logs, jobs: Sequence[pool.Job], count: int) -> None:
+    """Note what was given to workers, with how many threads here."""
+    own = [[x.name, x.tasks, x.cluster, x.since] for x in jobs if isinstance(x, pool.Array)]
+    own += [["", x.tasks] for x in jobs if isinstance(x, pool.Local)]
+    store.write_json(logs.path / "jobs.json", {"threads": count, "jobs": own})
 
 
 def remembered(logs: Logs) -> tuple[list[pool.Array], int]:
@@ -174,9 +183,11 @@ def make(asked: Asked, logs: Logs) -> None:
     if missing:
         known = threads(asked, missing, known)
         jobs.append(start(asked, missing, known, logs))
-    record = {"threads": known, "jobs": [[job.name, job.tasks] for job in jobs]}
-    store.write_json(logs.path / "jobs.json", record)
-    ended = watched(jobs, logs)
+    remember(logs, jobs, known)  # before sbatch is called, which may be interrupted
+    try:
+        ended = watched(jobs, logs)
+    finally:
+        remember(logs, jobs, known)
     left = [run for run in gathered()[0] if run in ended]
     print(f"made: {counted(len(ended) - len(left), 'run')} in {words(time.monotonic() - began)}")
     if memorised := [run for run in ended if generalised(run) is False]:

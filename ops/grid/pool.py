@@ -6,6 +6,8 @@ import re
 import shutil
 import signal
 import subprocess
+import time
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +20,9 @@ GOING_ON = {"PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "REQUEUED", "SUSP
 FOR_EVER = re.compile(
     "PartitionTimeLimit|PartitionNodeLimit|PartitionConfig|PartitionDown|PartitionInactive|"
     "AssocMaxWall.*|QOSMaxWall.*|BadConstraints|InvalidAccount|InvalidQOS|JobHeld.*"
+)
+UNKNOWN = (
+    60.0  # seconds in which squeue may not know a job yet, as where a site caches what it says
 )
 Task = Sequence[str]  # the runs that one worker makes, one after the other
 
@@ -68,51 +73,86 @@ class Local:
 
 
 class Array:
-    """Tasks of an array job of SLURM."""
+    """Tasks that look() submits as array jobs of SLURM: one, or several where a site allows no
+    array so large. They are known by their names, NAME-K for that whose first task is number K:
+    what sbatch prints differs from site to site, and it may be interrupted."""
 
-    def __init__(self, name: str, tasks: Sequence[Task]):
-        self.name, self.tasks = name, tasks
+    def __init__(
+        self, name: str, tasks: Sequence[Task], cluster: str = "", since: float = 0.0,
+        words: Sequence[str] = (), args: Sequence[str] = (),
+    ):  # fmt: skip
+        """``since`` is when they are submitted, in seconds of the clock; without ``words`` for the
+        script they were."""
+        self.name, self.tasks, self.cluster, self.since = name, tasks, cluster, since
+        self.words, self.args = words, args
+        self.jobs = {f"{name}-0"}
 
     def look(self) -> Look:
         """The tasks as they are now; of those that are left out nothing is known but that they
-        ended."""
+        ended. Raises InputError in sbatch's words."""
+        if self.words:
+            self._submit()
         if not shutil.which("squeue"):
             return {}
-        words = ["squeue", "--noheader", "--array", "--states=all", "--format=%K|%T|%N|%r"]
-        done = subprocess.run(
-            [*words, f"--jobs={self.name}"], capture_output=True, text=True, check=False
-        )
+        own = ["--noheader", "--array", "--states=all", "--format=%j|%K|%T|%N|%r"]
+        done = self._called("squeue", *own)
         if done.returncode:
-            return {} if "Invalid job id" in done.stderr else None
-        rows = (line.strip().split("|") for line in done.stdout.splitlines())
-        return {int(number): Seen(*said) for number, *said in rows if number.isdecimal()}
+            return None
+        waits = Seen("PENDING") if time.time() - self.since < UNKNOWN else None
+        found = dict.fromkeys(range(len(self.tasks)), waits) if waits else {}
+        row = rf"(?m)^\s*({re.escape(self.name)}-(\d+))\|(\d+)\|(.*?)\|(.*?)\|(.*?)\s*$"
+        for job, first, number, *said in re.findall(row, done.stdout):
+            self.jobs.add(job)
+            found[int(first) + int(number)] = Seen(*said)
+        return found
 
     def cancel(self) -> None:
         """End all that goes on."""
-        subprocess.run(["scancel", self.name], capture_output=True, check=False)
+        ended = [self._called("scancel", f"--name={job}") for job in self.jobs]
+        if not any(x.returncode for x in ended):
+            self.since = 0.0
+
+    def _called(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+        where = [f"--clusters={self.cluster}"] if self.cluster else []
+        own = [program, *where, f"--user={os.getuid()}", *words]
+        return subprocess.run(own, capture_output=True, text=True, check=False)
+
+    def _submit(self) -> None:
+        """Their output goes nowhere, as the folder for it may not be on every node: the script
+        itself opens its log."""
+        words, self.words = self.words, ()
+        todo = [(0, [*self.tasks])]
+        while todo:
+            first, part = todo.pop()
+            job, half = f"{self.name}-{first}", len(part) // 2
+            self.jobs.add(job)
+            own = [f"--array=0-{len(part) - 1}", "--requeue", "--output=/dev/null", "--chdir=/"]
+            own += [*self.args, f"--job-name={job}", str(SCRIPT.resolve()), *words]
+            own += ["+".join(x) for x in part]
+            done = subprocess.run(["sbatch", *own], capture_output=True, text=True, check=False)
+            if half and "Invalid job array specification" in done.stderr:  # MaxArraySize
+                todo += [(first + half, part[half:]), (first, part[:half])]
+            elif done.returncode:
+                self.cancel()
+                said = " ".join(re.sub(r"sbatch: (error: )?", "", done.stderr).split())
+                raise InputError(
+                    f"sbatch: {said}: change ARGS = {' '.join(self.args)}; "
+                    "sinfo -o '%P %l %c %G' shows what there is"
+                )
 
 
 Job = Local | Array  # tasks that were given to workers
 
 
-def submit(words: Sequence[str], tasks: Sequence[Task], args: Sequence[str]) -> Array:
-    """Submit tasks as an array. Raises InputError in sbatch's words.
+def cluster(args: Sequence[str]) -> str:
+    """The clusters that sbatch is told to choose from; empty for that of this machine.
 
-    Its output goes nowhere, as the folder for it may not be on every node: the script itself opens
-    its log.
+    >>> cluster(["--time=1", "-M", "b"]), cluster(["--clusters=b,c"]), cluster(["-Mb"])
+    ('b', 'b,c', 'b')
     """
-    own = ["--parsable", f"--array=0-{len(tasks) - 1}", "--job-name=strata", "--requeue"]
-    own += ["--output=/dev/null", "--chdir=/", *args, str(SCRIPT.resolve()), *words]
-    done = subprocess.run(
-        ["sbatch", *own, *("+".join(x) for x in tasks)], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        said = " ".join(re.sub(r"sbatch: (error: )?", "", done.stderr).split())
-        raise InputError(
-            f"sbatch: {said}: change ARGS = {' '.join(args)}; "
-            "sinfo -o '%P %l %c %G' shows what there is"
-        )
-    return Array(done.stdout.strip().partition(";")[0], tasks)
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-M", "--clusters", "--cluster", default=os.environ.get("SBATCH_CLUSTERS"))
+    return parser.parse_known_args(args)[0].clusters or ""
 
 
 def alive(look: Look) -> bool:

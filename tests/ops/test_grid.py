@@ -12,7 +12,7 @@ import pytest
 import slurm
 from tiny import MORE, RUN, Project, add, copied, pipeline, prepared, studies
 
-from ops.grid.pool import submit
+from ops.grid.pool import Array
 from strata.inputs import InputError
 from strata.store import read_tensors
 
@@ -247,7 +247,7 @@ def test_what_sbatch_refuses_is_named_in_its_words(args, named, cluster, monkeyp
     with pytest.raises(
         InputError, match=rf"(?i)^sbatch: [^\n]*{named}[^\n]*: change ARGS = {args}"
     ):
-        submit(["bin"], [[RUN]], [args])
+        Array("strata-test", [[RUN]], words=["bin"], args=[args]).look()
 
 
 def test_interrupted_it_leaves_nothing_behind_and_goes_on(project, undisturbed):

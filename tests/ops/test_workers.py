@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,46 @@ def test_how_a_run_ended_is_said_by_its_log_or_else_by_slurm(written, seen, said
     logs = Logs(tmp_path)
     logs.say(RUN, written)
     assert watch.ended(RUN, seen, logs).startswith(said)
+
+
+# A site whose sbatch greets, takes no array of more than three tasks and says no number of the job,
+# and whose squeue knows what is in the file squeue.
+SITE = {
+    "sbatch": "echo Hello; case $1 in --array=0-[0-2]) ;; *) exec >&2; echo error: Batch job"
+    " submission failed: Invalid job array specification; exit 1 ;; esac; echo $* >>$0.log",
+    "squeue": "echo CLUSTER: b; echo $* >>$0.log; cat $0.knows",
+    "scancel": "echo $* >>$0.log",
+}
+
+
+def test_a_job_is_followed_and_cancelled_whatever_sbatch_says_and_how_few_tasks_it_takes(
+    tmp_path, monkeypatch
+):
+    for name, text in SITE.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    tasks, knows = [[f"n6-s{i}"] for i in range(8)], tmp_path / "squeue.knows"
+    knows.write_text("")
+    args = ["--time=1", "--clusters=b"]
+    job = pool.Array("mine", tasks, pool.cluster(args), time.time(), ["bin"], args)
+    seen = job.look()
+    assert seen == dict.fromkeys(range(8), Seen("PENDING"))  # squeue does not know it yet
+    calls = (tmp_path / "sbatch.log").read_text().splitlines()
+    names = [re.findall(r"--job-name=(\S+)", x)[0] for x in calls]
+    assert [x for line in calls for x in re.findall(r"n6-s\d", line)] == [x for (x,) in tasks]
+    knows.write_text("".join(f"{x}|1|RUNNING|n1|None\n" for x in names) + "other-0|0|RUNNING||\n")
+    again = pool.Array("mine", tasks, "b", job.since)  # by the same command, after Ctrl-Z and kill
+    for found in (job.look(), again.look()):
+        second = [number for number, one in (found or {}).items() if one.state == "RUNNING"]
+        assert [tasks[i] for i in second] == [[re.findall(r"n6-s\d", x)[1]] for x in calls]
+    again.cancel()
+    ended = (tmp_path / "scancel.log").read_text()
+    assert set(re.findall(r"--clusters=b .*--name=(\S+)", ended)) == set(names)
+    knows.write_text("")
+    assert again.look() == {} and len((tmp_path / "sbatch.log").read_text().splitlines()) == len(
+        calls
+    )
 
 
 def test_a_full_disk_is_named_before_dvc_tries_for_ever(tmp_path, monkeypatch):
