@@ -7,7 +7,6 @@ differ.
 
 import io
 import re
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -23,25 +22,6 @@ LAST_PLACE = 1.01  # or so many units of the last place that a text gives
 COLOUR = 2.0  # mean distance of two pictures' colours, of 255
 NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")  # not in the cells of a CSV
-LOCKS = ("requirements.lock", "requirements-cpu.lock")
-PINNED = re.compile(r"(?m)^([\w.-]+)==([\w.]+)")  # a line of a lock
-
-
-def pinned() -> dict[str, str]:
-    """The version of each package in the project's locks."""
-    return dict(PINNED.findall("".join(Path(x).read_text("utf-8") for x in LOCKS)))
-
-
-def packages() -> list[str]:
-    """The installed packages that have another version than the locks name."""
-    other = []
-    for name, must in pinned().items():
-        try:
-            found = version(name).partition("+")[0]
-        except PackageNotFoundError:  # one for another system
-            continue
-        other += [f"{name} is {found}, not {must}"] if found != must else []
-    return other
 
 
 def reasons(here: Environment) -> list[str]:

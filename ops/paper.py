@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TextIO
 
-from ops import dynamics, files, plan, recover, shipped
+from ops import dynamics, files, packages, plan, recover, shipped
 from ops.calls import checked_out, pulled
 from ops.calls import command as called
 from ops.times import Times, counted, words
@@ -139,6 +139,7 @@ def since(began: float) -> str:
 
 def main(*beside: str) -> None:
     files.at_top()
+    packages.refuse()
     paper = Paper()
     paper.alone()
     for project in ("", *beside):

@@ -24,7 +24,7 @@ from dvc.stage import Stage
 from dvc.stage.cache import RunCacheNotFoundError
 from dvc.utils.hydra import apply_overrides
 
-from ops import files
+from ops import files, packages
 from ops.calls import dvc
 from ops.git import here, laid_out
 from ops.times import Times, counted, threads, words
@@ -138,6 +138,7 @@ def lines(run: Sequence[str], restored: int, times: Times) -> list[str]:
 
 def main() -> None:
     files.at_top()
+    packages.refuse()
     files.refuse_cut_off()
     # The name of a variant alone will do: pipeline files need it with its dash.
     given = [re.sub(r"^(variant=[a-z0-9]+)$", r"\1-", x) for x in os.environ.get("SET", "").split()]

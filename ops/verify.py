@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ops import compare, files, readme, shipped, trainings
+from ops import compare, files, packages, readme, shipped, trainings
 from ops.copied import Copy
 from ops.git import git
 from ops.shipped import Out
@@ -280,7 +280,7 @@ def main() -> None:
     must = f"alike within a tolerance ({'; '.join(reasons)})" if reasons else "the same bytes"
     print(f"Here: {here.processor}, {here.capability}, {here.platform}, torch {here.torch}.")
     print(f"What is made again must be {must}.", flush=True)
-    report = [Outcome(FAILED, "packages", x) for x in compare.packages()]
+    report = [Outcome(FAILED, "packages", x) for x in packages.others(packages.pinned())]
     with TemporaryDirectory(prefix="strata-verify-") as scratch:
         copy = Copy(Path(scratch).resolve() / "copy")
         sample = Sample(copy, int(size))

@@ -9,7 +9,7 @@ how many of the runs were trained with other settings.
 
 from collections.abc import Iterable
 
-from ops import files, provenance
+from ops import files, packages, provenance
 from strata import store
 from strata.inputs import InputError
 from strata.params import Params
@@ -29,6 +29,7 @@ def others(folder: str, names: Iterable[str]) -> list[str]:
 
 
 def main(checked: str, folder: str, flag: str, *names: str) -> None:
+    packages.refuse()
     files.refuse_cut_off()
     params, listed = store.read_model(checked, Params), names[:-1]
     for name in listed:

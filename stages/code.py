@@ -11,7 +11,7 @@ has every file of the library, with comments and docstrings.
 from collections.abc import Iterator
 from pathlib import Path
 
-from ops import provenance
+from ops import packages, provenance
 from ops.code import Code
 from strata import store
 from strata.inputs import InputError
@@ -32,6 +32,7 @@ def pieces(top: Path) -> Iterator[tuple[Path, ...]]:
 
 
 def main(folder: str, *tops: str) -> None:
+    packages.refuse()
     code, found = Code(), dict[str, tuple[Path, ...]]()
     for files in (x for top in tops or (".",) for x in pieces(Path(top))):
         path = files[-1]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from dvc.repo import Repo
 
-from ops import files, plan, recover
+from ops import files, packages, plan, recover
 from ops.calls import checked_out, pulled
 from ops.git import ANYBODY, git, here
 from ops.grid import pool, watch
@@ -233,6 +233,7 @@ def main() -> None:
     if lock is None:
         raise InputError("another make grid is at work here: make grid STATUS=1 shows it")
     with lock:
+        packages.refuse()
         files.refuse_cut_off()
         for project in files.projects():
             if busy := recover.busy(project):

@@ -9,7 +9,7 @@ and measured.json with these.
 
 from typing import Any
 
-from ops import files
+from ops import files, packages
 from strata import store
 from strata.inputs import InputError
 from strata.run import Run, command, read_yaml
@@ -33,6 +33,7 @@ def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
 
 
 def main(folder: str, listed: str) -> None:
+    packages.refuse()
     files.refuse_cut_off()
     params, runs = load(), read_yaml(listed)
     for name in sorted({*runs["imported"]} ^ {*runs["import"]}):
