@@ -72,18 +72,18 @@ ifneq ($(TORCH),$(shell cat $(READY) 2>/dev/null))
 endif
 endif
 
-# The commands of .venv name its place: in a clone that was moved it is built again.
+# The commands of .venv name its place and its Python: where one is another it is built again.
 ifneq ($(wildcard .venv/pyvenv.cfg),)
-ifeq ($(shell grep -F -e "$$PWD/.venv" -e "$$(realpath .venv)" .venv/pyvenv.cfg),)
+ifneq ($(shell sh ops/scripts/fits && echo yes),yes)
 .PHONY: $(READY)
 endif
 endif
 
 here:
-	@ops/scripts/here
+	@sh ops/scripts/here
 
 $(READY): requirements.lock requirements-cpu.lock requirements-torch.lock requirements-uv.lock | here
-	@ops/scripts/environment '$(PYTHON)' '$(TORCH)'
+	@bash ops/scripts/environment '$(PYTHON)' '$(TORCH)'
 
 $(REMOTES): requirements-remotes.lock $(READY)
 	@echo 'client and server of a remote …'

@@ -31,6 +31,19 @@ def git(*words: str, index: str | None = None) -> str:
     return done.stdout.strip()
 
 
+def nameless() -> str:
+    """What to do where git has no name of somebody, without which DVC keeps no second experiment;
+    empty where it has."""
+    try:
+        git("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
+    except InputError:
+        return (
+            "git has no name of yours, which experiments need: "
+            "git config --global user.name …; git config --global user.email …"
+        )
+    return ""
+
+
 def here() -> str:
     """The tree of what is here, committed or not; git's own index stays as it is."""
     with tempfile.TemporaryDirectory() as folder:

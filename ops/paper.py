@@ -14,6 +14,7 @@ from typing import TextIO
 from ops import dynamics, files, packages, plan, recover, shipped
 from ops.calls import checked_out, pulled
 from ops.calls import command as called
+from ops.git import nameless
 from ops.times import Times, counted, words
 from strata.inputs import InputError
 from strata.params import load
@@ -103,7 +104,9 @@ class Paper:
     def _reproduced(self, project: str) -> None:
         """Run what is left. DVC's own remarks go nowhere, its errors and what the stages print go
         to our output; of frozen stages we say more."""
-        environment = os.environ | {"SHELL": str(TIMED.resolve())}
+        timed = Path(shutil.copy(TIMED, KEPT.parent)).resolve()
+        timed.chmod(0o755)  # which some copies of a repository do not keep
+        environment = os.environ | {"SHELL": str(timed)}
         with subprocess.Popen(
             called("repro", "--all-pipelines", project=project), env=environment, text=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -148,6 +151,8 @@ def main(*beside: str) -> None:
         paper.up_to_date(project)
         if project == "studies" and (said := dynamics.line()):
             print(said)
+    if said := nameless():
+        print(said)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def submodule(made: Project, folder: Path) -> Project:
 
 
 def archive(made: Project, folder: Path) -> Project:
-    """Download ZIP, and what the refusal says to do"""
+    """Download ZIP, by a program that loses executable bits, and what the refusal says to do"""
     content = downloaded(made, folder)
     content.do("git", "init", "--quiet")
     content.do("git", "add", ".")
@@ -86,10 +86,12 @@ WAYS: list[Callable[[Project, Path], Project]] = [
 
 
 def downloaded(made: Project, folder: Path) -> Project:
-    """The files of the last commit, and no .git."""
+    """The files of the last commit, and no .git; none of them executable."""
     (folder / "archive").mkdir()
     made.do("git", "archive", "--output", str(folder / "archive.tar"), "HEAD")
     shutil.unpack_archive(folder / "archive.tar", folder / "archive", filter="data")
+    for path in (folder / "archive").rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
     return Project(folder / "archive")
 
 

@@ -45,7 +45,7 @@ class Local:
 
     def __init__(self, words: Sequence[str], tasks: Sequence[Task], at_once: int, threads: int):
         self.tasks, self.at_once = tasks, at_once
-        self.words = [str(SCRIPT), *words]
+        self.words = ["bash", str(SCRIPT), *words]
         self.environment = os.environ | {"STRATA_THREADS": str(threads)}
         self.begun: list[subprocess.Popen] = []
 

@@ -161,3 +161,25 @@ def test_what_no_environment_can_be_built_with_is_named_in_one_line(tmp_path, wo
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
     assert not list(tmp_path.iterdir())
+
+
+def fits(folder: Path) -> bool:
+    return not subprocess.run(["sh", ROOT / "ops" / "scripts" / "fits"], cwd=folder).returncode
+
+
+def test_an_environment_whose_python_is_gone_or_another_or_that_was_moved_is_built_again(tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", here / ".venv"], check=True)
+    assert fits(here)
+    here.rename(there)
+    assert not fits(there)
+    there.rename(here)
+    config, python = here / ".venv" / "pyvenv.cfg", here / ".venv" / "bin" / "python"
+    whole = config.read_text()
+    config.write_text(re.sub(r"(?m)^version = .*", "version = 3.11.0rc1", whole))
+    assert not fits(here)
+    config.write_text(whole)
+    python.unlink()
+    python.symlink_to(tmp_path / "gone")
+    assert not fits(here)

@@ -1,5 +1,6 @@
 """Who does what, and what is seen of it."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from tiny import RUN
 
 from ops.calls import last_line
+from ops.git import nameless
 from ops.grid import grid, pool, watch
 from ops.grid.grid import asked, chosen, dealt, trains
 from ops.grid.logs import Logs
@@ -133,6 +135,18 @@ def test_a_job_is_followed_and_cancelled_whatever_sbatch_says_and_how_few_tasks_
     assert again.look() == {} and len((tmp_path / "sbatch.log").read_text().splitlines()) == len(
         calls
     )
+
+
+def test_git_without_a_name_is_said(monkeypatch):
+    for name in [x for x in os.environ if x.startswith("GIT_") or x == "EMAIL"]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+    monkeypatch.setenv("GIT_DIR", os.devnull)
+    assert "user.email" in nameless()
+    for name in ("NAME", "EMAIL"):
+        monkeypatch.setenv(f"GIT_COMMITTER_{name}", "me")
+    assert not nameless()
 
 
 def test_a_full_disk_is_named_before_dvc_tries_for_ever(tmp_path, monkeypatch):
