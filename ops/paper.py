@@ -15,7 +15,7 @@ from ops import dynamics, files, packages, plan, recover, shipped
 from ops.calls import checked_out, pulled
 from ops.calls import command as called
 from ops.git import nameless
-from ops.times import Times, counted, words
+from ops.times import Times, counted, shared
 from strata.inputs import InputError
 from strata.params import load
 from strata.run import command
@@ -94,7 +94,7 @@ class Paper:
         trained, seconds = [x for x in run if files.kind(x) in plan.TRAINS], times.all(run)
         parts = [f"train {counted(len(trained), 'model')}"] * bool(trained)
         parts += [f"run {counted(len(run), 'stage')} at most"] * bool(run)
-        said = f"{', '.join(parts) or 'nothing to do'}: about {words(seconds)}"
+        said = f"{', '.join(parts) or 'nothing to do'}: about {shared(seconds)}"
         if seconds > LONG and not os.environ.get("GO"):
             again = f"make {project or 'paper'} GO=1 goes on; make plan says with what"
             raise InputError(f"{said}: more than ten minutes: {again}")

@@ -27,7 +27,7 @@ from dvc.utils.hydra import apply_overrides
 from ops import files, packages
 from ops.calls import dvc
 from ops.git import here, laid_out
-from ops.times import Times, counted, threads, words
+from ops.times import Times, counted, shared, threads, words
 from strata.inputs import InputError
 from strata.params import load
 from strata.run import command
@@ -132,7 +132,7 @@ def lines(run: Sequence[str], restored: int, times: Times) -> list[str]:
     if kinds:
         most = counted(sum(kinds.values()), "stage")
         shown.append(f"run      at most {most}: {', '.join(many)}")
-    about = f"about {words(times.all(run))} with {counted(threads(), 'thread')}"
+    about = f"about {shared(times.all(run))}, with {counted(threads(), 'thread')}"
     return [*shown, f"in all   {about}"] if shown else ["nothing to do"]
 
 

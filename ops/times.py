@@ -41,6 +41,13 @@ def words(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.0f} h"
 
 
+def shared(seconds: float) -> str:
+    """What is said of a time, where others take a part of this machine from what computes."""
+    times = (os.getloadavg()[0] + threads()) / cores()
+    others = f", {words(seconds)} were nothing else at work here" * (times > 2)
+    return words(seconds * max(1.0, times)) + others
+
+
 def counted(number: int, what: str) -> str:
     """
     >>> counted(1, "stage"), counted(2, "stage")

@@ -28,8 +28,10 @@ def autocrlf(made: Project, folder: Path) -> Project:
 
 
 def shallow(made: Project, folder: Path) -> Project:
-    """git clone --depth 1"""
-    return cloned(made, folder / "clone", "--depth", "1")
+    """git clone --depth 1 --filter=blob:none"""
+    served = "git -c uploadpack.allowFilter=true upload-pack"
+    words = ("--depth", "1", "--filter=blob:none", "--upload-pack", served)
+    return cloned(made, folder / "clone", *words)
 
 
 def tag(made: Project, folder: Path) -> Project:
@@ -67,8 +69,9 @@ def archive(made: Project, folder: Path) -> Project:
 
 
 def odd_path(made: Project, folder: Path) -> Project:
-    """a path with spaces, quotes, umlauts"""
-    return cloned(made, folder / 'it\'s a "größer" $HOME; clone & more')
+    """a path of 200 characters with spaces, quotes, umlauts"""
+    long = folder / 'it\'s a "größer" $HOME; clone & more'
+    return cloned(made, long / ("n" * max(1, 200 - len(str(long)))))
 
 
 def other_owner(made: Project, folder: Path) -> Project:
@@ -165,8 +168,11 @@ def variables(clone: Project, folder: Path) -> Project:
 
 
 def closed(clone: Project, folder: Path) -> Project:
-    """LC_ALL=C, a home folder that cannot be written, no terminal"""
+    """LC_ALL=C, a home folder that cannot be written, no terminal, TMPDIR of 120 characters"""
+    scratch = folder / ("n" * max(1, 120 - len(str(folder))))
+    scratch.mkdir()
     clone.environment |= {"LC_ALL": "C", "LANG": "C", "HOME": "/proc/nowhere"}
+    clone.environment["TMPDIR"] = str(scratch)
     return clone
 
 

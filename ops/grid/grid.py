@@ -24,7 +24,7 @@ from ops.git import ANYBODY, git, here
 from ops.grid import pool, watch
 from ops.grid.logs import Logs
 from ops.recover import taken
-from ops.times import Times, cores, counted, words
+from ops.times import Times, cores, counted, shared, words
 from strata import store
 from strata.inputs import InputError, few
 from strata.params import load
@@ -123,8 +123,9 @@ def start(asked: Asked, missing: Todo, count: int, logs: Logs) -> pool.Job:
     parts = [f"train {counted(trained, 'model')}"] * bool(trained)
     parts += [f"run {counted(stages, 'stage')} of {counted(len(missing), 'run')}"] * bool(stages)
     many = f"{counted(at_once, 'worker')} of {counted(count, 'thread')}"
-    whole = words(max(*took, sum(took) / at_once))
-    print(f"{', '.join(parts)} with {many}: about {whole}", flush=True)
+    whole = max(*took, sum(took) / at_once)
+    about = shared(whole) if local else words(whole)
+    print(f"{', '.join(parts)} with {many}: about {about}", flush=True)
     recorded = files.locked()
     again = [x for x, own in missing.items() if trains([y for y in own if y in recorded])]
     if again and not (asked.runs or asked.go):

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from html import escape
 from multiprocessing.connection import Connection
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 from strata.inputs import InputError
@@ -65,7 +65,9 @@ def parameters(template: Path) -> set[str]:
 def pages(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> Iterator[str]:
     """The page of each template, executed with its parameters; as many at once as there are
     processors. Raises InputError where a cell fails."""
-    context = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+    # The server's socket lies among temporary files, and its path may have 107 bytes.
+    forks = sys.platform == "linux" and len(os.fsencode(gettempdir())) < 75
+    context = multiprocessing.get_context("forkserver" if forks else "spawn")
     context.set_forkserver_preload(IMPORTED)
 
     def apart(template: Path, values: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from tiny import dvc
 
 from ops import files
-from ops.times import RATE, SECONDS, Times, gflop
+from ops.times import RATE, SECONDS, Times, cores, gflop, shared, words
 from strata.inputs import InputError
 from strata.params import load
 from strata.run import Run
@@ -92,6 +92,14 @@ def test_a_stage_takes_the_longer_the_more_pairs_its_run_has(times):
     assert times.stage("describe@n165-s3") == SECONDS["describe"]
     assert times.stage("describe@n330-s1") > SECONDS["describe"]
     assert times.stage("describe@n35-s1") < SECONDS["describe"]
+
+
+def test_a_machine_with_a_load_says_how_long_it_takes_then(monkeypatch):
+    monkeypatch.setenv("STRATA_THREADS", str(cores()))
+    monkeypatch.setattr(os, "getloadavg", lambda: (3.0 * cores(), 0, 0))
+    assert shared(600) == f"{words(2400)}, {words(600)} were nothing else at work here"
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0, 0))
+    assert shared(600) == words(600)
 
 
 def test_a_training_takes_its_epochs_and_its_products_shared_by_the_threads(times):
