@@ -109,7 +109,8 @@ def _called(process: psutil.Process, program: str) -> list[str]:
         given = process.cmdline()
     except psutil.Error:
         return []
-    at = [i for i, x in enumerate(given[:3]) if Path(x).name == program and "-c" not in given[:i]]
+    first = 2 if given[1:2] == ["-m"] else 0
+    at = [i for i in (first, 1) if Path("".join(given[i : i + 1])).name == program]
     return [program, *given[at[0] + 1 :]] if at else []
 
 
