@@ -23,6 +23,7 @@ PUBLIC = {
     "Run": "strata.run",
     "Transformer": "strata.api.model",
     "analyse": "strata.api.analysis",
+    "by_hand": "strata.api.by_hand",
     "classes": "strata.monoid",
     "from_weights": "strata.api.foreign",
     "load": "strata.api.repository",

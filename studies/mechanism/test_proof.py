@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from strata.api.by_hand import weights as written_down
 from strata.architecture import TABLE, architecture_of
 from studies.mechanism import by_hand
 from studies.mechanism.code import neurons, proof
@@ -30,7 +31,7 @@ def margins(weights, n, a, b):
         for h in range(len(w["W_Q"])):
             query = x[:, 2] @ w["W_Q"][h] + w["b_Q"][h]
             keys = x @ w["W_K"][h] + w["b_K"][h]
-            scores = (keys * query[:, None]).sum(axis=2) / np.sqrt(LONG(query.shape[1]))
+            scores = (keys * query[:, None]).sum(axis=2) / np.float32(query.shape[1] ** 0.5)
             weight = np.exp(scores - scores.max(axis=1, keepdims=True))
             weight /= weight.sum(axis=1, keepdims=True)
             values = x @ w["W_V"][h] + w["b_V"][h]
@@ -53,6 +54,7 @@ MODELS = {
        for kind in TABLE for n, seed in ((4, 0), (6, 1), (12, 2), (15, 3))},
     "large weights": (by_hand.random(15, "transformer", 4, 5.0), 15),
     "trained-like": (trained_like(15, 0.01), 15),
+    "written down": (written_down(15), 15),
     "trained-like, 35": (trained_like(35, 0.003), 35),
 }  # fmt: skip
 
@@ -69,6 +71,9 @@ def test_the_bound_is_at_most_the_margin_of_every_pair_at_every_rank(name):
         assert 0 < bound.rounding < 1e-8 * (1 + np.abs(true).max())
     last = found[-1].margin
     assert (last >= true - 1e-4 * (1 + np.abs(true))).all()  # with all directions it is the margin
+    every = proof.all_margins(of)
+    assert (every.margin <= true).all() and (true <= every.margin + 2 * every.rounding).all()
+    assert 0 < every.rounding < 1e-8 * (1 + np.abs(true).max())
 
 
 def test_so_it_is_around_any_centre():

@@ -62,10 +62,11 @@ def tables(w: Arrays, sign: int = -1) -> Tables:
 
 
 def scores(w: Arrays) -> Float[np.ndarray, "tokens heads"]:
-    """The attention scores of every token at `=`."""
+    """The attention scores of every token at `=`, divided by what measure.activations divides by:
+    √d_head in float32, a number like the weights."""
     keys = w["W_E"] @ w["W_K"] + w["b_K"][:, None]
     query = w["W_E"][-1] @ w["W_Q"] + w["b_Q"]
-    return (keys @ query[..., None])[..., 0].T / np.sqrt(query.shape[-1])
+    return (keys @ query[..., None])[..., 0].T / np.float64(np.float32(query.shape[-1] ** 0.5))
 
 
 def attention(
@@ -167,6 +168,19 @@ def bounds(of: Pairs, centre: Float[np.ndarray, "pairs d_mlp"] | None = None) ->
         size = max(size, float(np.abs(logits).max()) + float(left.max() * apart.max()))
         total = (rounding + more + gamma(r + 16) * 4 * size) * (1 + 1e-6)
         yield Bound(r, margin.min(axis=1) - total, total)
+
+
+def all_margins(of: Pairs) -> Bound:
+    """The bound of all directions, from all logits: the margin is above it by twice the rounding
+    at most."""
+    M, hidden, beside, rounding = known_from_tables(of)
+    rows, logits = np.arange(len(of.q)), beside + hidden @ M
+    rounding += spread(gamma(len(M) + 2) * (hidden.max(axis=0) @ np.abs(M)))
+    size = float(np.abs(beside).max()) + float(np.abs(logits).max())
+    own = logits[rows, of.q].copy()
+    logits[rows, of.q] = -np.inf
+    total = (rounding + gamma(8) * 2 * size) * (1 + 1e-6)
+    return Bound(min(M.shape), own - logits.max(axis=1) - total, total)
 
 
 def cut(

@@ -1,0 +1,96 @@
+"""How large the weights of a transformer are for what it computes.
+
+It computes the same where all that is written to a neuron, or to a dimension of the residual
+stream, of values or of queries, is made larger by a factor and all that is read there smaller by
+it. The sum of squares is convex in the logarithms of these factors, and so least where as much is
+read as written everywhere. The logits as a whole are made larger in W_U and b_U, and the factors
+then carry that to all layers.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import root_scalar
+
+from strata.store import Arrays
+from studies.mechanism.code import proof
+from studies.mechanism.code.pairs import Pairs
+
+AXES = {
+    "W_E": "td", "W_Q": "hds", "b_Q": "hs", "W_K": "hds", "b_K": "hs", "W_V": "hdv", "b_V": "hv",
+    "W_O": "hvd", "b_O": "d", "W_in": "dm", "b_in": "m", "W_out": "md", "b_out": "d", "W_U": "dn",
+}  # fmt: skip
+# Where there are factors: its axes, what writes there, what reads there.
+FACTORS = (
+    ("m", ("W_in", "b_in"), ("W_out",)),
+    ("hv", ("W_V", "b_V"), ("W_O",)),
+    ("hs", ("W_Q", "b_Q"), ("W_K", "b_K")),
+    ("d", ("W_E", "W_O", "b_O", "W_out", "b_out"), ("W_Q", "W_K", "W_V", "W_in", "W_U")),
+)
+ENOUGH, ROUNDS = 1e-10, 5000  # the relative gain of a round that is the last, and the most rounds
+LARGEST = 100.0  # logarithm of a factor of all logits
+
+
+def squares(weights: Arrays) -> float:
+    """The total squared norm."""
+    return float(sum((x.astype(np.float64) ** 2).sum() for x in weights.values()))
+
+
+def balanced(weights: Arrays) -> Arrays:
+    """The weights of the least total squared norm with these logits, by factors alone, float64."""
+    w = {name: x.astype(np.float64) for name, x in weights.items()}
+    total = squares(w)
+    for _ in range(ROUNDS):
+        for axes, *both in FACTORS:
+            wrote, read = (
+                sum(np.einsum(f"{AXES[x]},{AXES[x]}->{axes}", w[x], w[x]) for x in names)
+                for names in both
+            )
+            used = (wrote > 0) & (read > 0)
+            factor = np.divide(read, wrote, out=np.ones_like(wrote), where=used) ** 0.25
+            for names, by in zip(both, (factor, 1 / factor), strict=True):
+                w |= {x: np.einsum(f"{AXES[x]},{axes}->{AXES[x]}", w[x], by) for x in names}
+        before, total = total, squares(w)
+        if before - total <= ENOUGH * total:
+            break
+    return w
+
+
+def multiplied(weights: Arrays, factor: float) -> Arrays:
+    """The balanced weights whose logits are these by a factor."""
+    return balanced(weights | {name: factor * weights[name] for name in ("W_U", "b_U")})
+
+
+def of_squares(weights: Arrays, total: float) -> Arrays:
+    """The balanced weights with the logits by the factor for which this is the total squared norm.
+    Raises ValueError where attention alone has more."""
+    w = balanced(weights)
+    excess = lambda log: squares(multiplied(w, np.exp(log))) - total  # noqa: E731
+    found = root_scalar(excess, bracket=(-LARGEST, LARGEST), xtol=1e-9)
+    return multiplied(w, np.exp(found.root))
+
+
+class Size(NamedTuple):
+    """Neurons that are on for some pair and write, parameters that are not 0, total squared norm as
+    it is and balanced, the least margin of all pairs as far as it is proven."""
+
+    neurons: int
+    parameters: int
+    squares: float
+    balanced: float
+    margin: float
+
+    @property
+    def margin_over_norm(self) -> float:
+        """The least margin over the balanced total squared norm."""
+        return self.margin / self.balanced
+
+
+def size(of: Pairs) -> Size:
+    """The size of a transformer that was run over all its pairs."""
+    used = (of.before.max(axis=0) > 0) & of.weights["W_out"].any(axis=1)
+    return Size(
+        int(used.sum()), sum(int((x != 0).sum()) for x in of.weights.values()),
+        squares(of.weights), squares(balanced(of.weights)),
+        float(proof.all_margins(of).margin.min()),
+    )  # fmt: skip

@@ -1,0 +1,62 @@
+"""Balanced weights compute the same and are the smallest; sizes of a network written down."""
+
+import numpy as np
+import pytest
+
+from strata.api.by_hand import weights
+from studies.mechanism import by_hand
+from studies.mechanism.code import norms
+from studies.mechanism.code.pairs import all_pairs
+
+MODELS = {
+    "written down": (weights(15), 15),
+    "random": (by_hand.random(12, "transformer", 2), 12),
+}
+
+
+def logits(w, n):
+    of = all_pairs(w, n)
+    return of.logits(of.residual)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_balanced_weights_have_the_same_logits_and_no_factor_makes_them_smaller(name):
+    w, n = MODELS[name]
+    found = norms.balanced(w)
+    np.testing.assert_allclose(logits(found, n), logits(w, n), rtol=1e-9, atol=1e-9)
+    assert norms.squares(found) < 0.9 * norms.squares(w)
+    rng = np.random.default_rng(0)
+    by = {axes: np.exp(rng.normal(size=20000)) for axes, *_ in norms.FACTORS}
+    other = {name: x.astype(np.float64) for name, x in w.items()}
+    for axes, *both in norms.FACTORS:
+        for names, sign in zip(both, (1, -1), strict=True):
+            for x in names:
+                sizes = [other[x].shape[norms.AXES[x].index(axis)] for axis in axes]
+                factor = by[axes][: np.prod(sizes)].reshape(sizes) ** sign
+                other[x] = np.einsum(f"{norms.AXES[x]},{axes}->{norms.AXES[x]}", other[x], factor)
+    assert norms.squares(other) > norms.squares(found)
+    again = norms.squares(norms.balanced(other))
+    assert again == pytest.approx(norms.squares(found), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_weights_of_a_given_norm_have_the_logits_by_one_factor(name):
+    w, n = MODELS[name]
+    total = 1.5 * norms.squares(norms.balanced(w))
+    found = norms.of_squares(w, total)
+    assert norms.squares(found) == pytest.approx(total, rel=1e-6)
+    before, after = logits(w, n), logits(found, n)
+    factor = (before * after).sum() / (before**2).sum()
+    assert factor > 1
+    np.testing.assert_allclose(after, factor * before, rtol=1e-7, atol=1e-7 * np.abs(after).max())
+
+
+def test_a_network_written_down_has_few_neurons_and_the_margin_that_it_is_written_for():
+    found = norms.size(all_pairs(weights(105), 105))
+    assert found.neurons == 3 + 2 + 7 + 2 * 7  # primes, the sign modulo 3, of 5, of 7
+    assert found.parameters < 3000 and found.balanced < found.squares
+    assert 10 - 1e-5 < found.margin < 10 + 1e-5
+    assert found.margin_over_norm == found.margin / found.balanced
+    twice = norms.size(all_pairs(norms.multiplied(weights(105), 2.0), 105))
+    assert twice.margin == pytest.approx(20, rel=1e-5)
+    assert found.balanced < twice.balanced < 2 * found.balanced  # layers share the factor
