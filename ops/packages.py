@@ -10,8 +10,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from strata.inputs import few
-from strata.run import InputError
+from strata.inputs import InputError, few
 
 LOCKS = ("requirements.lock", "requirements-cpu.lock")
 PINNED = re.compile(r"(?m)^([\w.-]+)==([\w.]+)")  # a line of a lock

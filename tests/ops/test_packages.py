@@ -8,7 +8,7 @@ import pytest
 from tiny import ROOT
 
 from ops import packages
-from strata.run import InputError
+from strata.inputs import InputError
 
 
 def test_a_package_of_another_version_is_named_before_anything_runs(tmp_path, monkeypatch):
