@@ -105,7 +105,7 @@ def check(id: str, ids: Collection[str], table: str = "results") -> None:
 
 def with_id(found: pd.DataFrame, id: str, measure: str = "") -> pd.DataFrame:
     """The rows of an id, one for each run. Raises InputError for one that no run has."""
-    check(id, found["id"].unique())
+    check(id, {*found["id"]})
     return found.loc[(found["id"] == id) & (found["measure"] == measure)]
 
 

@@ -81,7 +81,8 @@ def tables(found: Analysis) -> Iterator[Table]:
 def verdicts(found: Analysis) -> Table:
     """What the mechanism's study says of each of its statements."""
     rows = found.mechanism.query("measure == 'statement' and unit == 'verdict'")
-    frame = pd.DataFrame({"statement": rows["of"], "verdict": rows["value"].map(results.WORDS)})
+    words = [results.WORDS[x] for x in rows["value"]]
+    frame = pd.DataFrame({"statement": rows["of"], "verdict": words})
     caption = "Statements of studies/mechanism/criteria.md, by their levels."
     return table("verdicts", frame, caption, found.name)
 

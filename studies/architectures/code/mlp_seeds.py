@@ -104,12 +104,11 @@ def _faster(row: Record, held: str) -> str:
 
 def said(row: Record) -> str:
     """A verdict in words."""
-    if row["verdict"] == UNTESTED:
-        return "not called: too few seeds"
-    words = WORDS.get(row["id"], {UNDECIDED: "not decided"})
+    words = {UNDECIDED: "not decided", UNTESTED: "not called: too few seeds"}
     if row["id"] == "equal":
-        words |= {FAILS: "worse" if row["estimate"] < 0 else "better"}
-    word = words.get(row["verdict"], row["verdict"])
+        words[FAILS] = "worse" if row["estimate"] < 0 else "better"
+    verdict: str = row["verdict"]
+    word = (words | WORDS.get(row["id"], {})).get(verdict, verdict)
     return word if pd.isna(row["counts"]) else f"{word} ({row['counts']})"
 
 
@@ -155,7 +154,7 @@ def statements(
         rows.append({"id": "equal", "verdict": UNTESTED})
     names = ["id", "sentence", "n", "seeds", "moduli", *counts, *estimate, "p_test", "p_holm"]
     frame = pd.DataFrame(rows, columns=[*names, "verdict", "counts"])
-    frame["sentence"] = frame["id"].map(SENTENCES)
+    frame["sentence"] = frame["id"].map(SENTENCES.__getitem__)
     # An estimate of nothing that is counted is shown in the same place.
     frame["cases"] = frame["cases"].where(frame["id"] != "equal", frame["seeds"])
     numbers = dict.fromkeys([*estimate[1:], "p_test", "p_holm"], float)
@@ -283,5 +282,5 @@ def accounts_of(moduli: Sequence[int], called: pd.DataFrame | None) -> list[Cell
     """What the mechanism is called, in the logits, in the embedding and in both."""
     if called is None:
         return []
-    rows = called.query("architecture == 'mlp' and n in @moduli").rename(columns={"runs": "seeds"})
-    return rows[["id", "n", "seeds", "verdict", "counts"]].to_dict("records")
+    own = called.query("architecture == 'mlp' and n in @moduli")
+    return own.rename(columns={"runs": "seeds"}).to_dict("records")

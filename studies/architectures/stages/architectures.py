@@ -23,7 +23,8 @@ def main(folder: str, listed: str, metrics: str, mechanism: str, interventions: 
     planned = runs("paper", listed) + runs("architectures", listed)
     seeds = sorted({run.seed for run in planned if run.variant == "mlp"})
     usual = [x for x in read_collected(metrics, Metrics) if params.grid.usual(x.run)]
-    found = map(results.read_rows, (Path(mechanism, "results.parquet"), interventions))
+    accounts = results.read_rows(Path(mechanism, "results.parquet"))
+    found = accounts, results.read_rows(interventions)
     called = pd.read_csv(said) if said.is_file() else None
     equal, confidence = params.architectures.equal, params.grid.confidence
     asked = params.grid.moduli, seeds

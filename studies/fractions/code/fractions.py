@@ -64,7 +64,7 @@ def statements(own: pd.DataFrame) -> pd.DataFrame:
         rows.append({"id": "mixing", "runs": len(done)} | _mixing(done, len({*own["seed"]})))
     names = ["id", "sentence", "runs", "held", "of_all", "trained", "planned", "verdict"]
     frame = pd.DataFrame(rows, columns=names).assign(trained=trained, planned=len(own))
-    frame["sentence"] = frame["id"].map(SENTENCES)
+    frame["sentence"] = frame["id"].map(SENTENCES.__getitem__)
     if trained < len(own):
         frame = frame.assign(held=None, of_all=None, verdict=UNTESTED)
     return frame.astype({"held": "Int64", "of_all": "Int64"})

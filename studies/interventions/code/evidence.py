@@ -160,7 +160,8 @@ OVER_RUNS = ABOUT | RUNS | SPREAD | {
 def spread(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFrame:
     """How many runs have a case of each criterion, how many pass it, and its number in them."""
     rows = []
-    for keys, every in judged(runs, levels).groupby(KEYS, sort=False):
+    for _, every in judged(runs, levels).groupby(KEYS, sort=False):
+        keys = every[KEYS].to_numpy()[0]
         known, value = every[every["cases"] > 0], every["value"].dropna()
         breaks = any(known["against"] <= levels.broken)
         note = CANNOT if keys[0] in BREAKS and len(known) and not breaks else ""
@@ -186,7 +187,8 @@ def passes(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFram
     case; a row for each."""
     every, rows = judged(runs, levels), []
     kinds = dict.fromkeys((run.architecture, run.n) for run in runs)
-    for keys, own in every.groupby(KEYS, sort=False):
+    for _, own in every.groupby(KEYS, sort=False):
+        keys = own[KEYS].to_numpy()[0]
         of_kinds = own[own["cases"] > 0].groupby(["architecture", "n"])
         passed = {kind: x["verdict"] == HOLDS for kind, x in of_kinds}
         for architecture, n in kinds:

@@ -119,7 +119,8 @@ def statements(own: pd.DataFrame, interventions: pd.DataFrame) -> pd.DataFrame:
     trained = len(own.dropna(subset=["generalises"]))
     names = ["id", "sentence", "runs", "held", "chance", "p_test", "n", "trained", "planned"]
     frame = pd.DataFrame(rows, columns=[*names, "verdict"])
-    frame = frame.assign(trained=trained, planned=len(own), sentence=frame["id"].map(SENTENCES))
+    frame = frame.assign(trained=trained, planned=len(own))
+    frame["sentence"] = frame["id"].map(SENTENCES.__getitem__)
     frame["n"] = Run.parse(own["run"].tolist()[0]).n
     if trained < len(own):
         frame = frame.assign(held=None, p_test=None, verdict=UNTESTED)
