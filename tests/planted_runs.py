@@ -29,7 +29,7 @@ def found(runs: Sequence[Studied]) -> pd.DataFrame:
 def studied(
     key: Key, epoch: int | None = 1000, accuracy: float = 1.0, mixes: bool = False,
     along: bool = True, fve: float = 0.0, components: int = 9, validation: float = 1.0,
-    weights_seed: int = -1, variant: str = "", L: str = "primes", E: str = "primes",
+    weights_seed: int | None = None, variant: str = "", L: str = "primes", E: str = "primes",
     gating: float = 1.0, first: int | None = 500,
 ) -> Studied:  # fmt: skip
     """One run in which this is planted; ``fve`` is added to that of every class."""
