@@ -67,8 +67,9 @@ def pages(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> Iterator[str]:
     processors. Raises InputError where a cell fails."""
     # The server's socket lies among temporary files, and its path may have 107 bytes.
     forks = sys.platform == "linux" and len(os.fsencode(gettempdir())) < 75
-    context = multiprocessing.get_context("forkserver" if forks else "spawn")
-    context.set_forkserver_preload(IMPORTED)
+    server, spawn = multiprocessing.get_context("forkserver"), multiprocessing.get_context("spawn")
+    server.set_forkserver_preload(IMPORTED)
+    context = server if forks else spawn
 
     def apart(template: Path, values: Mapping[str, Any]) -> str:
         ours, theirs = context.Pipe(duplex=False)
