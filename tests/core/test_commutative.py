@@ -1,0 +1,278 @@
+"""Classes, groups and factors against brute force over tables of commutative monoids."""
+
+from collections.abc import Iterator
+from itertools import combinations, combinations_with_replacement, permutations, product
+
+import numpy as np
+import pytest
+
+from strata import commutative, monoid
+from strata.commutative import Class, Table, checked, classes, factors, named, times
+from strata.inputs import InputError
+from strata.measure import fourier
+from strata.monoid import chi
+
+KNOWN = {1: 1, 2: 2, 3: 5, 4: 19, 5: 78}  # commutative monoids of each order: OEIS A058131
+
+
+def associative(t: np.ndarray) -> bool:
+    """As far as the table is filled in."""
+    for x, y, z in product(range(len(t)), repeat=3):
+        if t[x, y] >= 0 <= t[y, z] and -1 < t[t[x, y], z] != t[x, t[y, z]] > -1:
+            return False
+    return True
+
+
+def filled(t: np.ndarray, pairs: list[tuple[int, int]]) -> Iterator[np.ndarray]:
+    if not pairs:
+        yield t
+        return
+    (a, b), *rest = pairs
+    for c in range(len(t)):
+        more = t.copy()
+        more[a, b] = more[b, a] = c
+        if associative(more):
+            yield from filled(more, rest)
+
+
+def every(order: int) -> list[Table]:
+    """All commutative monoids of an order with unit 0, one of each kind."""
+    empty = np.full((order, order), -1)
+    empty[0] = empty[:, 0] = range(order)
+    found = {}
+    pairs = list(combinations_with_replacement(range(1, order), 2))
+    for t in filled(empty, pairs):
+        moved = ([0, *x] for x in permutations(range(1, order)))
+        found.setdefault(min(tuple(np.argsort(x)[t[np.ix_(x, x)]].ravel()) for x in moved), t)
+    return list(found.values())
+
+
+def polynomials(modulus: int) -> Table:
+    """F_2[x] modulo a polynomial, both as the bits of integers, under multiplication."""
+    size = 1 << (modulus.bit_length() - 1)
+    found = np.zeros((size, size), dtype=np.int64)
+    for a, b in product(range(size), repeat=2):
+        c = 0
+        for i in range(size.bit_length()):
+            c ^= (a << i) * (b >> i & 1)
+        while c >= size:
+            c ^= modulus << (c.bit_length() - modulus.bit_length())
+        found[a, b] = c
+    return found
+
+
+def clifford() -> Table:
+    """A unit above a group of two elements: its least ideal is a group that no factor shows."""
+    return np.array([[0, 1, 2], [1, 1, 2], [2, 2, 1]])
+
+
+SMALL = [t for order in KNOWN for t in every(order)]
+NAMES = ("Z12", "Z30", "U15", "U24", "C4 x C2", "C2 x C2 x C2", "Z3 x C2", "C2 x chain2", "Z3 x C3",
+         "chain3 x chain2", "sums3 x C2", "sums4", "gcd36", "gcd12 x C2", "U5 x Z5", "Z4 x Z3",
+         "C6", "Z8", "chain2 x chain2 x chain2")  # fmt: skip
+TABLES = [named(x) for x in NAMES] + [polynomials(x) for x in (0b110, 0b1010, 0b100, 0b1001)]
+TABLES += [clifford(), times(clifford(), clifford()), times(clifford(), named("C2"))]
+TABLES += [times(clifford(), named("Z3"))]
+
+
+def test_every_small_monoid_is_there_once():
+    assert {order: len(every(order)) for order in KNOWN} == KNOWN
+
+
+def index(J: Class, t: np.ndarray) -> int:
+    return int(np.ravel_multi_index(tuple(t % J.orders), J.orders))
+
+
+def maps(table: Table, J: Class) -> dict[int, tuple[int, ...]]:
+    """The maps x ↦ mx of a class onto itself, by where they lead its base point."""
+    own = J.elements.tolist()
+    every = {tuple(table[m, own].tolist()) for m in range(len(table))}
+    return {x[0]: x for x in every if {*x} == {*own}}
+
+
+@pytest.mark.parametrize("table", SMALL + TABLES)
+def test_classes_and_their_groups_are_those_of_the_definition(table):
+    order, found = len(table), classes(table)
+    ideals = [{*row} for row in table.tolist()]
+    own = [next(i for i, J in enumerate(found) if a in J.elements) for a in range(order)]
+    assert sorted(x for J in found for x in J.elements.tolist()) == list(range(order))
+    for a, b in product(range(order), repeat=2):
+        assert (own[a] == own[b]) == (ideals[a] == ideals[b])
+    assert len(ideals[found[0].elements[0]]) == order
+    for J in found:
+        a = int(J.elements[0])
+        assert J.regular == any(table[table[a, x], a] == a for x in range(order))
+        assert J.idempotent is None if not J.regular else table[a, a] == a
+        of = maps(table, J)
+        assert {*of} == {*J.elements.tolist()} and len(J) == np.prod(J.orders)
+        place = {x: i for i, x in enumerate(J.elements.tolist())}
+        for (i, x), (j, y) in product(enumerate(J.elements.tolist()), repeat=2):
+            both = of[x][place[of[y][0]]]
+            assert both == J.elements[index(J, J.coordinates[i] + J.coordinates[j])]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_characters_turn_products_into_products(table):
+    """Where the class is a group, at its own elements."""
+    for J in (J for J in classes(table) if J.regular):
+        place = np.zeros(len(table), dtype=int)
+        place[J.elements] = np.arange(len(J))
+        x = place[table[np.ix_(J.elements, J.elements)]]
+        for k in J.coordinates:
+            values = chi(k, J.orders)
+            assert np.allclose(values[x], np.outer(values, values), atol=1e-12, rtol=0)
+
+
+def joined(table: Table, pairs: list[tuple[int, int]]) -> tuple[int, ...]:
+    """The least congruence with these pairs, as the least element of each one's class."""
+    least, todo = list(range(len(table))), list(pairs)
+    while todo:
+        a, b = (least[x] for x in todo.pop())
+        if a != b:
+            low, high = min(a, b), max(a, b)
+            members = [x for x in range(len(table)) if least[x] == high]
+            todo += [(int(table[low, m]), int(table[high, m])) for m in range(len(table))]
+            for x in members:
+                least[x] = low
+    return tuple(least)
+
+
+def congruences(table: Table) -> set[tuple[int, ...]]:
+    """All of them, as joins of those that one pair generates."""
+    one = {joined(table, [x]) for x in combinations(range(len(table)), 2)}
+    found = todo = one | {tuple(range(len(table)))}
+    while todo:
+        more = {joined(table, [*enumerate(x), *enumerate(y)]) for x in todo for y in one}
+        found, todo = found | more, more - found
+    return found
+
+
+def complementary(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
+    return len({*zip(x, y, strict=True)}) == len(x) == len({*x}) * len({*y})
+
+
+def decomposed(table: Table) -> list[int]:
+    """The orders of the indecomposable factors, by brute force."""
+    found = congruences(table)
+    for x, y in combinations(found, 2):
+        if complementary(x, y) and 1 < len({*x}) < len(table):
+            parts = (np.unique(z, return_inverse=True)[1] for z in (x, y))
+            return sorted(q for z in parts for q in decomposed(commutative.quotient(table, z)))
+    return [len(table)] if len(table) > 1 else []
+
+
+SHORT = [table for table in SMALL + TABLES if len(table) <= 16]
+
+
+@pytest.mark.parametrize("table", SHORT)
+def test_factors_are_those_of_brute_force_and_unique_where_no_other_congruence_has_a_complement(
+    table,
+):
+    found = factors(table)
+    sizes = [int(x.max()) + 1 for x in found.labels]
+    assert sizes == decomposed(table)
+    every = congruences(table)
+    with_complement = [x for x in every if any(complementary(x, y) for y in every)]
+    assert (len(with_complement) == 2 ** len(sizes)) == found.unique
+    assert len(with_complement) >= 2 ** len(sizes)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_factors_are_homomorphisms_that_tell_all_elements_apart(table):
+    labels = factors(table).labels
+    assert len({*zip(*(x.tolist() for x in labels), strict=True)}) == len(table)
+    assert np.prod([int(x.max()) + 1 for x in labels]) == len(table)
+    for x in labels:
+        assert (commutative.quotient(table, x)[x[:, None], x] == x[table]).all()
+
+
+MODULI = (12, 35, 36, 64, 90, 113, 165, 180)
+
+
+@pytest.mark.parametrize("n", MODULI)
+def test_of_residues_classes_factors_and_spectra_are_those_of_the_labelled_case(n):
+    table, today = named(f"Z{n}"), {J.elements.min(): J for J in monoid.classes(n)}
+    found = {J.elements.min(): J for J in classes(table)}
+    rows = np.random.default_rng(n).normal(size=(n, 3))
+    assert {*found} == {*today}
+    for x, J in found.items():
+        K = today[x]
+        assert {*J.elements} == {*K.elements} and J.regular == K.regular
+        spectra = [spectrum_by_character(rows, x) for x in (J, K)]
+        for energy in spectra[0]:
+            assert abs(spectra[0][energy] - spectra[1][energy]) < 1e-9
+    partitions = {tuple(np.unique(np.arange(n) % q, return_inverse=True)[1]) for q in
+                  monoid.prime_powers(n)}  # fmt: skip
+    of = factors(table)
+    assert of.unique and len(of.labels) == len(partitions)
+    for x in of.labels:
+        assert any(complete(x, y) for y in partitions)
+
+
+def complete(x: np.ndarray, y: tuple[int, ...]) -> bool:
+    """Whether two labellings are one partition."""
+    both = {*zip(x.tolist(), y, strict=True)}
+    return len(both) == len({*x.tolist()}) == len({*y})
+
+
+def spectrum_by_character(rows: np.ndarray, J: Class | monoid.JClass) -> dict[bytes, float]:
+    """The energy at each character, which is told by its values from the least element on."""
+    energy, order = fourier.energy(rows[J.elements], J.orders), np.argsort(J.elements)
+    values = [chi(k, J.orders)[order] for k in J.coordinates]
+    return {
+        (np.round(np.angle(x / x[0]) / (2 * np.pi) % 1 * 27720) % 27720).tobytes(): float(e)
+        for x, e in zip(values, energy, strict=True)
+    }
+
+
+BAD = {
+    "square": (np.zeros((2, 3), int), "must be a square of integers"),
+    "ragged": ([[0, 1], [1]], "must be a square of integers"),
+    "numbers": (np.eye(2), "must be a square of integers"),
+    "small": ([[0]], "1 elements: must be from 2 to 4096"),
+    "range": ([[0, 1], [1, 2]], "1·1 = 2: must be from 0 to 1"),
+    "mirror": ([[0, 1, 2], [1, 0, 2], [2, 1, 0]], "1·2 = 2, 2·1 = 1: must be commutative"),
+    "unit": ([[0, 0], [0, 0]], "must have a unit"),
+}
+
+
+@pytest.mark.parametrize(("table", "said"), BAD.values(), ids=BAD)
+def test_a_bad_table_is_refused_by_what_breaks_it(table, said):
+    with pytest.raises(InputError, match=said) as refused:
+        checked(table, "mine.csv")
+    assert str(refused.value).startswith("mine.csv: ") and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("table", SMALL[1:] + TABLES)
+def test_a_table_is_accepted_as_it_is_and_with_one_product_changed_where_it_stays_associative(
+    table,
+):
+    assert (checked(table.tolist(), "t") == table).all()
+    rng = np.random.default_rng(len(table))
+    for _ in range(20):
+        other, (a, b) = table.copy(), rng.integers(len(table), size=2)
+        other[a, b] = other[b, a] = rng.integers(len(table))
+        if not (other == np.arange(len(table))).all(axis=1).any():
+            continue
+        x, y, z = np.ix_(*[np.arange(len(table))] * 3)
+        if (other[other[x, y], z] == other[x, other[y, z]]).all():
+            checked(other, "t")
+        else:
+            with pytest.raises(InputError, match="must be associative") as refused:
+                checked(other, "t")
+            left, right = str(refused.value).split(": ")[1].split(", ")
+            (u, v, w), first = told(left)
+            (_, _, _), second = told(right)
+            assert first == other[other[u, v], w] != other[u, other[v, w]] == second
+
+
+def told(said: str) -> tuple[tuple[int, int, int], int]:
+    """(x·y)·z = c as numbers."""
+    u, v, w, c = map(int, said.translate(str.maketrans("()·=", "    ")).split())
+    return (u, v, w), c
+
+
+@pytest.mark.parametrize("text", ["", "Z", "Q8", "Z7xC5", "Z07", "C0", "Z5000", "Z70 x Z70"])
+def test_a_piece_that_is_none_is_refused_with_those_that_are(text):
+    with pytest.raises(InputError, match="must be pieces such as"):
+        named(text)
