@@ -86,5 +86,5 @@ class Times:
     def training(self, run: Run) -> float:
         """Seconds to train a run."""
         settings = self.params.settings(run)
-        products = gflop(run.n, settings) / (RATE * self.threads)
+        products = gflop(settings.task(run).order, settings) / (RATE * self.threads)
         return settings.train.epochs * (EPOCH + products)

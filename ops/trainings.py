@@ -21,7 +21,7 @@ from strata.inputs import InputError
 from strata.measure.activations import answers, blocks
 from strata.params import load
 from strata.run import Run, SplitParams, TrainParams
-from strata.task import operation
+from strata.task import Task, operation
 from strata.train import environment, machine
 from strata.train.environment import Environment
 from strata.train.trainer import Trainer
@@ -41,8 +41,9 @@ def faults(folder: Path, table: Path, run: Run, project: Path) -> str:
     """What a run's split, weights and history have that the run of these settings has not; empty
     where there is nothing."""
     settings = load(project / "params.yaml").settings(run)
+    of = settings.task(run)
     try:
-        pairs = store.read_split(table, run.n)
+        pairs = store.read_split(table, of)
         history = store.read_history(folder / "history.parquet")
         weights = store.read_weights(folder / "weights.safetensors", run)
         _, config = store.read_tensors(folder / "weights.safetensors")
@@ -51,7 +52,7 @@ def faults(folder: Path, table: Path, run: Run, project: Path) -> str:
     except InputError as fault:
         return str(fault)
     split = dealt(run, settings.split)
-    own = task.pair_table(run.n) | {"split": split, "mirror_in_train": task.mirrored(split, run.n)}
+    own = task.pair_table(of) | {"split": split, "mirror_in_train": task.mirrored(split, of.order)}
     if not all(np.array_equal(pairs[name], x) for name, x in own.items()):
         return f"its split is not that of seed {run.seed}"
     if config != settings.record(run):
@@ -64,12 +65,12 @@ def faults(folder: Path, table: Path, run: Run, project: Path) -> str:
     diverged = len(history) > 0 and not np.isfinite(history["loss"].iloc[-1])
     if len(history) != settings.train.epochs and not diverged:
         return f"its history has {len(history)} epochs, must have {settings.train.epochs}"
-    return _end(history, weights, run.n, split)
+    return _end(history, weights, of, split)
 
 
-def _end(history: pd.DataFrame, weights: store.Arrays, n: int, split: np.ndarray) -> str:
+def _end(history: pd.DataFrame, weights: store.Arrays, of: Task, split: np.ndarray) -> str:
     """What sets the end of a history apart from the weights."""
-    loss, right = passed(weights, n)
+    loss, right = passed(weights, of)
     train, validation = split == task.TRAIN, split == task.VALIDATION
     found, last = float(loss[train].mean()), history.iloc[-1]
     if not np.isfinite(found) and not np.isfinite(last["loss"]):
@@ -77,7 +78,7 @@ def _end(history: pd.DataFrame, weights: store.Arrays, n: int, split: np.ndarray
     ratio = (found + ROUNDING) / (last["loss"] + ROUNDING)
     if not 1 / LOSS <= ratio <= LOSS:  # nor where one is NaN
         return f"its weights have loss {found:.3g}, its history ends with {last['loss']:.3g}"
-    free = validation & ~task.mirrored(split, n)
+    free = validation & ~task.mirrored(split, of.order)
     for name, rows, limit in (
         ("train_accuracy", train, TRAINED),
         ("validation_accuracy", validation, VALIDATED),
@@ -89,7 +90,7 @@ def _end(history: pd.DataFrame, weights: store.Arrays, n: int, split: np.ndarray
     return ""
 
 
-def passed(weights: store.Arrays, n: int) -> tuple[np.ndarray, np.ndarray]:
+def passed(weights: store.Arrays, n: Task | int) -> tuple[np.ndarray, np.ndarray]:
     """The loss of each of the n² pairs, and whether its product comes out right."""
     losses, right = [], []
     for a, b, found in blocks(weights, n):
@@ -103,7 +104,8 @@ def passed(weights: store.Arrays, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def dealt(run: Run, split: SplitParams) -> np.ndarray:
     """The split of a run, made anew."""
-    return task.split(run.n, run.seed, split.train_fraction, split.validation_fraction)
+    order = task.named(split.task, run.n).order
+    return task.split(order, run.seed, split.train_fraction, split.validation_fraction)
 
 
 def _thinned(history: pd.DataFrame) -> bytes:
@@ -143,7 +145,7 @@ def repeat(
     run: Run, split: SplitParams, train: TrainParams, epochs: int, device: torch.device
 ) -> pd.DataFrame:
     """A run's history up to that many epochs, trained here."""
-    trainer = Trainer(run, train, dealt(run, split), device)
+    trainer = Trainer(run, train, dealt(run, split), device, task.named(split.task, run.n))
     trainer.advance(epochs)
     return pd.DataFrame(trainer.history())
 

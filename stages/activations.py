@@ -12,8 +12,9 @@ from strata.run import Run, command
 
 def main(name: str, weights: str, out: str) -> None:
     run = Run.parse(name)
-    found = all_pairs.over_all_pairs(store.read_weights(weights, run), run.n)
-    stored.write_all_pairs(out, found, run.n)
+    task = store.read_task(weights, run)
+    found = all_pairs.over_all_pairs(store.read_weights(weights, run), task)
+    stored.write_all_pairs(out, found, task)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from strata.run import Run, command
 
 def main(name: str, weights: str, out: str) -> None:
     run = Run.parse(name)
-    stored.write_forward(out, store.read_weights(weights, run), run.n)
+    task = store.read_task(weights, run)
+    stored.write_forward(out, store.read_weights(weights, run), task)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,12 @@ from strata.run import Run, command
 
 def main(name: str, settings: str, split: str, train: str, activations: str, out: str) -> None:
     run, params = Run.parse(name), store.read_model(settings, MetricsParams)
-    weights = store.read_weights(Path(train) / "weights.safetensors", run)
+    path = Path(train) / "weights.safetensors"
+    weights, task = store.read_weights(path, run), store.read_task(path, run)
     history = store.read_history(Path(train) / "history.parquet")
-    forward = stored.read_all_pairs(activations, run.n, weights)
-    table = store.read_split(split, run.n)
-    store.write_json(out, metrics.run_metrics(run, weights, table, history, forward, params))
+    forward = stored.read_all_pairs(activations, task, weights)
+    table = store.read_split(split, task)
+    store.write_json(out, metrics.run_metrics(run, weights, table, history, forward, params, task))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The pair table of a run's modulus with its split.
+"""The pair table of a run's task with its split.
 
-In: a run's name, its settings. Out: Parquet of n² rows: a, b, c = ab mod n, their classes, the
+In: a run's name, its settings. Out: Parquet of n² rows: a, b, c = ab, their classes, the
 split, whether the mirror trains.
 """
 
@@ -10,10 +10,11 @@ from strata.run import Run, SplitParams, command
 
 def main(name: str, config: str, out: str) -> None:
     run, params = Run.parse(name), store.read_model(config, SplitParams)
-    split = task.split(run.n, run.seed, params.train_fraction, params.validation_fraction)
-    columns = task.pair_table(run.n) | {
+    of = task.named(params.task, run.n)
+    split = task.split(of.order, run.seed, params.train_fraction, params.validation_fraction)
+    columns = task.pair_table(of) | {
         "split": split,
-        "mirror_in_train": task.mirrored(split, run.n),
+        "mirror_in_train": task.mirrored(split, of.order),
     }
     store.write_table(out, columns, store.SPLIT)
 

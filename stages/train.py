@@ -62,14 +62,15 @@ def main(name: str, config: str, split_path: str, folder: str) -> None:
         sys.exit(1)
     out = Path(folder)
     run, settings = Run.parse(name), store.read_model(config, Settings)
-    split, device = store.read_split(split_path, run.n)["split"], machine.prepare()
+    task, device = settings.task(run), machine.prepare()
+    split = store.read_split(split_path, task)["split"]
     environment = machine.describe(device)
     inputs = {"run": name} | settings.model_dump() | environment.model_dump()
     key = snapshots.fingerprint(inputs, [snapshots.CODE, Path(split_path)])
     snapshot = snapshots.Snapshot(".snapshots", name, key)
     snapshots.prune(".snapshots")
     with snapshot.locked():
-        training = trainer.Trainer(run, settings.train, split, device)
+        training = trainer.Trainer(run, settings.train, split, device, task)
         notes = train(training, snapshot, resume(training, snapshot))
         weights, history = training.weights(), training.history()
         content = store.tensors_bytes(weights, settings.record(run))

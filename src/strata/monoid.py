@@ -87,6 +87,18 @@ class JClass:
         return frequencies(self.orders)
 
 
+@dataclass(frozen=True, eq=False)
+class Renumbered(JClass):
+    """A class whose elements are named by other numbers, ``tokens[a]`` of the residue a."""
+
+    tokens: Int[np.ndarray, " n"]
+
+    @cached_property
+    def elements(self) -> Int[np.ndarray, " size"]:
+        """The tokens in algebraic order."""
+        return _frozen(self.tokens[JClass(self.n, self.d).elements])
+
+
 @cache
 def axes(m: int) -> tuple[tuple[int, int], ...]:
     """(order, generator) of the cyclic factors of (Z/m)^×, primes ascending; none if it is trivial.

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from strata.inputs import InputError
+from strata.inputs import InputError, regular
 from strata.run import (
     Above0,
     Fraction,
@@ -117,7 +117,7 @@ class Params(Section):
         try:
             for name in self.variants:
                 self.settings(Run(self.n, self.seed, name))
-            self.settings(self.headline())
+            self.settings(self.headline()).task(self.headline())
         except InputError as fault:
             raise ValueError(str(fault)) from None
         return self
@@ -131,5 +131,14 @@ class Params(Section):
 
 
 def load(path: Path | str) -> Params:
-    """The validated content of params.yaml. Raises InputError with one line that names the key."""
-    return validated(Params, read_yaml(path), str(path))
+    """The validated content of params.yaml, and the tables that its variants name, as rows. Raises
+    InputError with one line that names the key."""
+    values = read_yaml(path)
+    for own in (values.get("variants") or {}).values():
+        said = own.get("task") if isinstance(own, dict) else None
+        if isinstance(said, dict) and isinstance(file := said.get("table"), str):
+            try:
+                said["table"] = regular(Path(path).parent / file).read_text("utf-8").splitlines()
+            except (OSError, UnicodeError) as error:
+                raise InputError(f"{path}: task.table = {file}: {error}") from None
+    return validated(Params, values, str(path))

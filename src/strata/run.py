@@ -6,11 +6,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from strata.inputs import InputError, arguments, fault, printable, regular
+from strata.task import MULTIPLICATION, Task, named, understood
 
 LARGEST_YAML = 2**24  # bytes
 M = TypeVar("M", bound=BaseModel)
@@ -100,8 +108,11 @@ class Headline(Section):
 
 
 class SplitParams(Section):
-    """Shares of the n² ordered pairs that train and validate; the rest is held back."""
+    """What is learnt, and shares of its ordered pairs that train and validate; the rest is held
+    back."""
 
+    # Left out where it is multiplication, as files of before know nothing else.
+    task: Any = Field(default=MULTIPLICATION, exclude_if=lambda x: x == MULTIPLICATION)
     train_fraction: Fraction
     validation_fraction: Fraction
 
@@ -113,6 +124,14 @@ class SplitParams(Section):
                 f"{self.validation_fraction}: must be at most 1"
             )
         return self
+
+    @field_validator("task")
+    @classmethod
+    def _known(cls, said: Any) -> Any:
+        try:
+            return said if said == MULTIPLICATION or understood(said) else None
+        except InputError as error:
+            raise ValueError(str(error)) from None
 
 
 class TrainParams(Section):
@@ -145,6 +164,13 @@ class Settings(Section):
     split: SplitParams
     train: TrainParams
 
+    def task(self, run: Run) -> Task:
+        """What the run learns. Raises InputError where that does not fit its n."""
+        try:
+            return named(self.split.task, run.n)
+        except InputError as error:
+            raise InputError(f"run {run}: {error}") from None
+
     def record(self, run: Run) -> dict[str, Any]:
         """What a weights file says of its run. Its tensors say of which architecture it is."""
         train = self.train.model_dump(exclude={"architecture"})
@@ -167,7 +193,7 @@ class Settings(Section):
 
 def _replaced(part: Section, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a section with those of its own keys in their place."""
-    return {key: values.get(key, value) for key, value in part.model_dump().items()}
+    return {key: values.get(key, getattr(part, key)) for key in type(part).model_fields}
 
 
 def validated(model: type[M], values: Any, origin: str, *prefix: str) -> M:

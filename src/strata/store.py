@@ -24,7 +24,7 @@ from strata.architecture import Shapes, architecture, architecture_of
 from strata.inputs import InputError, few, regular
 from strata.result import parsed
 from strata.run import M, Run, TrainParams, validated
-from strata.task import HELD_BACK, TRAIN, VALIDATION, operation
+from strata.task import HELD_BACK, MULTIPLICATION, TRAIN, VALIDATION, Task, named, task_of
 
 Arrays = dict[str, np.ndarray]
 
@@ -129,7 +129,7 @@ def read_weights(path: Path | str, run: Run | None = None) -> Arrays:
     try:
         d_mlp, d_model = weights["W_out"].shape
         heads = len(weights["W_Q"]) if kind.attends else 1
-        expected = kind.sizes(made.n, d_model, heads, d_mlp)
+        expected = kind.sizes(task_in(path, config, made).order, d_model, heads, d_mlp)
     except (KeyError, ValueError, ZeroDivisionError):
         raise InputError(f"{path}: its tensors are not those of a model") from None
     check_tensors(path, weights, expected)
@@ -152,8 +152,25 @@ def _trained(
     except InputError as error:
         raise InputError(f"{path}: its metadata is not valid: {error}") from None
     made = run_in(path, config, run)
-    check_tensors(path, weights, architecture(own).shapes(made.n, own))
+    order = task_in(path, config, made).order
+    check_tensors(path, weights, architecture(own).shapes(order, own))
     return weights, own
+
+
+def read_task(path: Path | str, run: Run | None = None) -> Task:
+    """What a weights file says that its model learnt: (Z_n, ·) where it names nothing else."""
+    config = read_tensors(path)[1]
+    return task_in(path, config, run_in(path, config, run))
+
+
+def task_in(path: Path | str, config: Mapping[str, Any], run: Run) -> Task:
+    """The same from its metadata."""
+    split = config.get("split")
+    said = split.get("task", MULTIPLICATION) if isinstance(split, dict) else MULTIPLICATION
+    try:
+        return named(said, run.n)
+    except InputError as error:
+        raise InputError(f"{path}: its metadata is not valid: {error}") from None
 
 
 def run_in(path: Path | str, config: Mapping[str, Any], run: Run | None) -> Run:
@@ -248,13 +265,14 @@ def _array(column: pa.Array) -> np.ndarray:
     return column.to_numpy(zero_copy_only=False)
 
 
-def read_split(path: Path | str, n: int) -> Arrays:
-    """The pair table of modulus n with its split; refused where it is of another modulus."""
-    table = read_table(path, SPLIT, rows=n * n)
-    a, b = np.divmod(np.arange(n * n), n)
-    known = {"a": a, "b": b, "c": operation(a, b, n)}
+def read_split(path: Path | str, n: Task | int) -> Arrays:
+    """The pair table of a task with its split; refused where it is of another."""
+    task, order = task_of(n), task_of(n).order
+    table = read_table(path, SPLIT, rows=order**2)
+    a, b = np.divmod(np.arange(order**2), order)
+    known = {"a": a, "b": b, "c": task.product(a, b)}
     if not all(np.array_equal(table[k], v) for k, v in known.items()):
-        raise InputError(f"{path}: is not the pair table of n = {n}")
+        raise InputError(f"{path}: is not the pair table of {task}")
     if others := {*table["split"]} - {TRAIN, VALIDATION, HELD_BACK}:
         raise InputError(f"{path}: split = {few(sorted(map(str, others)))}: must be one of a split")
     return table

@@ -39,7 +39,8 @@ def main(folder: str, listed: str) -> None:
     for name in sorted({*runs["imported"]} ^ {*runs["import"]}):
         raise InputError(f"{listed}: {name}: must stand under imported and under import")
     for name in runs["more"]:
-        settings = params.settings(Run.parse(name))
+        settings, run = params.settings(Run.parse(name)), Run.parse(name)
+        settings.task(run)  # refused here, before anything expensive
         store.write_json(f"{folder}/split/{name}.json", settings.split.model_dump())
         store.write_json(f"{folder}/train/{name}.json", settings.model_dump())
     for name, settings in analyses(params).items():

@@ -166,12 +166,12 @@ BAD = {
     "a = 'x': must be integers": lambda m: m("x", 1),
     r"a, b: shapes \(2,\) and \(3,\): must be equal": lambda m: m([1, 2], [1, 2, 3]),
     "q = 4: must be a divisor of n = 35": lambda m: m.accuracy(4),
-    "d = 3: must be one of the divisors of 35": lambda m: m.spectrum(3),
+    "d = 3: must be one of the classes of .*: 1, 5, 7, 35": lambda m: m.spectrum(3),
     "J_35 has one element, and so no spectrum": lambda m: m.spectrum(35),
     "without: give one of prime and head": lambda m: m.without(),
-    "prime = 3: J_1 of Z_35 has no such axis; must be one of 5, 7": lambda m: m.without(prime=3),
+    "prime = 3: J_1 has no such axis; must be one of 5, 7": lambda m: m.without(prime=3),
     "head = 2: must be from 0 to 1": lambda m: m.without(head=2),
-    "prime = 7: J_7 of Z_35 has no such axis": lambda m: m.swapped(7, 14, 7),
+    "prime = 7: J_7 has no such axis": lambda m: m.swapped(7, 14, 7),
 }
 
 

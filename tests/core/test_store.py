@@ -154,7 +154,7 @@ def test_the_split_comes_back_and_another_modulus_is_refused(tmp_path):
     shuffled = table.take(np.arange(36)[::-1])
     with store.table_writer(tmp_path / "s", store.SPLIT) as writer:
         writer.write_table(shuffled.cast(store.SPLIT))
-    refused(read_split, tmp_path / "s", "n = 6")
+    refused(read_split, tmp_path / "s", "(Z_6, ·)")
 
 
 def test_history_comes_back_as_it_was(tmp_path):

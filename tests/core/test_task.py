@@ -5,12 +5,9 @@ from math import floor, gcd
 import numpy as np
 import pytest
 import torch
-from planted import planted
 
-from strata import task
+from strata import monoid, task
 from strata.inputs import InputError
-from strata.measure import all_pairs
-from strata.patch import patching
 
 NAMES = [task.TRAIN, task.VALIDATION, task.HELD_BACK]
 
@@ -74,31 +71,70 @@ def test_the_published_run_splits_as_the_paper_counts_it():
     assert round(task.mirrored(split, n)[validation].mean(), 3) == 0.296
 
 
-def asked(n: int) -> dict[str, str]:
-    """What each part says of the task as it is; "fine" where it works."""
-    weights = planted(n)
-    parts = {
-        "table": lambda: task.pair_table(n),
-        "measure": lambda: all_pairs.over_all_pairs(weights, n),
-        "change": lambda: patching.rig(weights, n),
-    }
-    found = {}
-    for name, part in parts.items():
-        try:
-            part()
-            found[name] = "fine"
-        except InputError as refused:
-            found[name] = str(refused)
-    return found
+def brute(n: int, zeros: set[int]) -> list[int]:
+    """The residues of which each prime that they share with n is one of these."""
+    primes = [p for p in range(2, n + 1) if n % p == 0 and all(p % i for i in range(2, p))]
+    return [a for a in range(n) if all(p in zeros for p in primes if a % p == 0)]
 
 
-def test_another_operation_is_refused_where_the_analysis_does_not_hold(monkeypatch):
-    assert {*asked(6).values()} == {"fine"}
-    monkeypatch.setattr(task, "operation", lambda a, b, n: (a + b) % n)
-    found = asked(6)
-    assert found["table"] == "fine" and task.pair_table(6)["c"].tolist()[7:10] == [2, 3, 4]
-    assert all("is not multiplication" in found[x] for x in ("measure", "change"))
-    monkeypatch.setattr(task, "operation", lambda a, b, n: (a * b + a) % n)
-    found = asked(6)
-    assert "do not commute" in found["table"]
-    assert all("is not multiplication" in found[x] for x in ("measure", "change"))
+@pytest.mark.parametrize(
+    ("said", "n", "zeros"),
+    [("units", 12, set()), ("units", 15, set()), ({"zeros": [5]}, 30, {5}),
+     ({"zeros": [2, 3]}, 30, {2, 3}), ({"zeros": ["p1", "p3"]}, 105, {3, 7}),
+     ({"zeros": ["p2", 2]}, 12, {2, 3}), ({"zeros": [3]}, 36, {3}), ("multiplication", 12, {2, 3})],
+)  # fmt: skip
+def test_residues_with_some_zeros_are_numbered_and_multiply_as_in_Z_n(said, n, zeros):
+    own, found = brute(n, zeros), task.named(said, n)
+    assert found.order == len(own)
+    table = task.pair_table(found)
+    rows = [(i, j, own.index(a * b % n)) for i, a in enumerate(own) for j, b in enumerate(own)]
+    assert list(zip(*(table[k].tolist() for k in "abc"), strict=True)) == rows
+    for k, name in enumerate("abc"):
+        assert table[f"class_{name}"].tolist() == [gcd(own[row[k]], n) for row in rows]
+    other = task.Task(None, "", found.table)  # its classes without the labels
+    ours, theirs = ({frozenset(J.elements.tolist()) for J in x.classes} for x in (found, other))
+    assert ours == theirs and (found.regular == other.regular).all()
+    for J in found.classes:
+        assert J.elements.tolist() == [own.index(a) for a in monoid.JClass(n, J.d).elements]
+        assert (found.labels[J.elements] == J.d).all()
+        assert (found.position[J.elements] == np.arange(len(J))).all()
+
+
+def test_the_labels_of_Z_n_are_the_divisors_and_its_factors_the_prime_powers():
+    for n in (2, 12, 35, 113, 180):
+        found, a = task.task_of(n), np.arange(n)
+        assert (found.labels == np.gcd(a, n)).all()
+        assert {q: x.tolist() for q, x in found.factors.items()} == {
+            q: (a % q).tolist() for q in monoid.prime_powers(n)
+        }
+        assert (found.algebraic_order == monoid.algebraic_order(n)).all()
+        assert (found.position == monoid.position(n)).all()
+        labels = np.gcd(a, n)
+        assert (found.regular == (np.gcd(labels, n // labels) == 1)).all()
+
+
+def test_a_task_of_a_table_and_one_of_pieces_have_its_products():
+    pieces = task.named("Z3 x C2", 6)
+    rows = [" ".join(map(str, row)) for row in pieces.table.tolist()]
+    table = task.named({"table": rows}, 6)
+    for found in (pieces, table):
+        a, b = np.divmod(np.arange(36), 6)
+        right = a // 2 * (b // 2) % 3 * 2 + (a + b) % 2
+        assert (found.product(a, b) == right).all()
+        assert found.labels.tolist() == [2, 2, 1, 1, 1, 1]
+    assert task.named("Z3 x C5", 15).factors.keys() == {1, 2}
+    assert pieces.factors == {}  # C2 into the units of Z3: they are not unique
+
+
+@pytest.mark.parametrize(
+    ("said", "n", "must"),
+    [({"zeros": [7]}, 165, "must be primes of 165, or their ranks: p1, p2, p3, 3, 5, 11"),
+     ({"zeros": ["p4"]}, 165, "task.zeros = 'p4': must be primes of 165"),
+     ({"zeros": 5}, 165, "must be multiplication, units"), ({}, 6, "must be multiplication"),
+     (7, 6, "must be multiplication, units"), ({"table": ["0 1", "1 x"]}, 2, "square of integers"),
+     ("Z3 x C2", 7, "its table has 6 elements, a run of it n6"), ("sum", 6, "must be pieces")],
+)  # fmt: skip
+def test_a_task_that_is_none_is_refused_in_one_line(said, n, must):
+    with pytest.raises(InputError) as refused:
+        task.named(said, n)
+    assert must in str(refused.value) and "\n" not in str(refused.value)

@@ -18,13 +18,13 @@ def test_a_head_that_follows_classes_in_regular_rows_alone_is_seen_to():
     regular = np.gcd(labels, n // labels) == 1
     x = rng.normal(size=(n, n)).astype(np.float32)
     x[regular] = rng.normal(size=(n + 1, n + 1))[np.ix_(labels, labels)][regular]
-    found = heads.by_kind(x, rng, 10)
+    found = heads.by_kind(x, n, rng, 10)
     assert found is not None
     assert found.regular.score == pytest.approx(1)
     assert found.regular.mean < 0.5
     chance = found.non_regular.mean + 5 * found.non_regular.std
     assert found.non_regular.score < chance < 0.5
-    assert heads.by_kind(x[:30, :30], rng, 2) is None
+    assert heads.by_kind(x[:30, :30], 30, rng, 2) is None
 
 
 def test_each_head_is_measured_by_its_own_attention_to_a_and_to_equals():

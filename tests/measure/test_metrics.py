@@ -168,7 +168,7 @@ def test_a_run_that_is_not_finite_is_measured_as_such(run, how, tmp_path):
 def test_the_first_three_components_of_a_function_of_a_residue_are_explained_by_it(n, q):
     rng = np.random.default_rng(n)
     W_E = 5 * rng.normal(size=(q, 8))[np.arange(n) % q] + 0.01 * rng.normal(size=(n, 8))
-    shown = metrics.embedding_pca(W_E, PARAMS).shown
+    shown = metrics.embedding_pca(W_E, n, PARAMS).shown
     assert set(shown.modulo) == set(token_fourier.bands(n))
     assert shown.modulo[q] > 0.99
     assert all(x < 0.6 for k, x in shown.modulo.items() if k != q)

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from strata import params, results, store, task
+from strata import params, results, store
 from strata.api import repository, splits
 from strata.api.model import Model, Source
 from strata.inputs import InputError
 from strata.measure import all_pairs, metrics
 from strata.measure.metrics import Metrics
-from strata.measure.token_fourier import bands
 from strata.monoid import JClass, axis_primes
 from strata.run import Run, read_yaml
+from strata.task import MULTIPLICATION, pair_table, task_of
 
 NOT_STATED = "not stated"
 MECHANISM = Path("studies/mechanism/stages/measure.py")
@@ -48,18 +48,19 @@ class Analysis:
     """Numbers of one model: ``metrics`` as a typed object, the properties as frames."""
 
     def __init__(self, model: Model, split: Any, where: str | Path | None):
-        self.model, self.n = model, model.n
+        self.model, self.n, self.task = model, model.n, model.task
         self.top = repository.folder(where)
         self.levels = params.load(self.top / "params.yaml").metrics
         self.run = run_of(model)
         self.recorded = model.source.recorded if model.source else {}
-        pairs = task.pair_table(self.n) if split is None else splits.table(split, self.n)
+        pairs = pair_table(self.task) if split is None else splits.table(split, self.task)
         self.history = history(self.recorded)
         self.weights = model.weights()
-        self.forward = all_pairs.over_all_pairs(self.weights, self.n)
+        self.forward = all_pairs.over_all_pairs(self.weights, self.task)
         found = metrics.run_metrics(
-            self.run, self.weights, pairs, self.history, self.forward, self.levels
-        )
+            self.run, self.weights, pairs, self.history, self.forward, self.levels,
+            self.task,
+        )  # fmt: skip
         seed = self.run.seed if model.run else self.recorded.get("seed")
         self.metrics: Metrics = found.model_copy(update={"seed": seed})
         if split is not None:
@@ -98,11 +99,11 @@ class Analysis:
             rows += [("training", counts.train, found.train)]
             rows += [("validation", counts.validation, found.validation)]
             rows += [("validation, no mirror in training", None, found.mirror_free)]
-        q_of = {f"modulo {q}": self.model.accuracy(q) for q in bands(self.n)}
+        q_of = {f"modulo {q}": self.model.accuracy(q) for q in self.task.factors}
         rows += (
             [(f"all, {name}", self.n**2, x) for name, x in q_of.items()] if len(q_of) > 1 else []
         )
-        sizes = np.bincount(np.gcd(task.pair_table(self.n)["c"], self.n))
+        sizes = np.bincount(pair_table(self.task)["class_c"])
         rows += [(f"ab in J{d}", int(sizes[d]), x) for d, x in found.by_target.items()]
         frame = pd.DataFrame(rows, columns=["pairs", "count", "right"])
         return frame.dropna(subset="right").astype({"count": "Int64"})
@@ -165,7 +166,7 @@ class Analysis:
         """What is right after each change of the network, of all pairs and modulo prime powers."""
         if not self.metrics.finite:
             return pd.DataFrame()
-        powers = list(bands(self.n))
+        powers = list(self.task.factors)
         rows = [
             {"change": name, "all": x.accuracy()} | {f"modulo {q}": x.accuracy(q) for q in powers}
             for name, x in self._changed()
@@ -176,7 +177,8 @@ class Analysis:
         yield "none", self.model
         yield "key characters alone", self.model.keeping_key_characters()
         yield "without key characters", self.model.without_key_characters()
-        for p in sorted({*axis_primes(JClass(self.n, 1))}):
+        units = self.task.jclass(1)
+        for p in sorted({*axis_primes(units)} if isinstance(units, JClass) else ()):
             try:
                 yield f"without the axis of {p}", self.model.without(prime=p)
             except InputError:  # no key character lies on it alone
@@ -186,8 +188,10 @@ class Analysis:
 
     @cached_property
     def mechanism(self) -> pd.DataFrame:
-        """The measures and verdicts of studies/mechanism, one number a row; none without it."""
-        if not (self.top / MECHANISM).is_file() or not self.metrics.finite:
+        """The measures and verdicts of studies/mechanism, one number a row; none without it, and of
+        another task than (Z_n, ·)."""
+        known = (self.top / MECHANISM).is_file() and self.task is task_of(self.n)
+        if not known or not self.metrics.finite:
             return pd.DataFrame(columns=results.SCHEMA.names)
         own = read_yaml(self.top / "studies/params.yaml")["mechanism"]["measures"]
         settings = own | {"key_threshold": self.levels.key_threshold}
@@ -218,7 +222,7 @@ class Analysis:
         W = self.weights
         n_heads, stated = len(self.metrics.heads), self.recorded.get("train") or {}
         rows: dict[str, Any] = {
-            "modulus": self.n,
+            "modulus": self.n if self.task.modulus == self.n else self.task,
             "kind": self.metrics.architecture,
             "d_model, heads, neurons": f"{W['W_E'].shape[1]}, {n_heads}, {len(W['W_out'])}",
             "parameters": sum(x.size for x in W.values()),
@@ -255,7 +259,8 @@ def imported(model: Model, run: Run) -> dict[str, Any]:
     """What the metadata of a weights file says of a model that was not trained here."""
     source = model.source or Source(str(run), "")
     origin = {"file": source.name, "format": source.format, "sha256": source.sha256}
-    return {"run": str(run), "imported": origin}
+    other = {} if model.task.said == MULTIPLICATION else {"split": {"task": model.task.said}}
+    return {"run": str(run), "imported": origin} | other
 
 
 def history(recorded: Any) -> pd.DataFrame:

@@ -4,7 +4,6 @@ An intervention takes a model's weights and gives those that differ, as
 studies/interventions/criteria.md defines it.
 """
 
-from math import gcd
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +13,11 @@ from strata.inputs import InputError
 from strata.measure import fourier
 from strata.measure.activations import n_heads
 from strata.measure.fourier import THRESHOLD
-from strata.monoid import JClass, axis_primes, frequencies, jclass, position
+from strata.monoid import JClass, axis_primes, frequencies
 from strata.patch import ablations, hybrids, projections, routing, specificity
 from strata.patch.ablations import Subject
 from strata.store import Arrays
+from strata.task import AnyClass, Task, task_of
 
 
 class KeptRemoved(NamedTuple):
@@ -27,17 +27,17 @@ class KeptRemoved(NamedTuple):
     remove: Arrays
 
 
-def class_of(d: int, n: int) -> JClass:
-    """J_d of Z_n. Raises InputError where d does not divide n."""
+def class_of(d: int, n: Task | int) -> AnyClass:
+    """The class of that label. Raises InputError where there is none."""
     try:
-        return jclass(d, n)
+        return task_of(n).jclass(d)
     except ValueError as error:
         raise InputError(str(error)) from None
 
 
-def subject(weights: Arrays, n: int) -> Subject:
+def subject(weights: Arrays, n: Task | int) -> Subject:
     """The model set up for interventions, with the key frequencies of its embedding."""
-    keys = projections.keys(weights["W_E"][:n], n, THRESHOLD)
+    keys = projections.keys(weights["W_E"][: task_of(n).order], n, THRESHOLD)
     return ablations.subject(weights, n, keys)
 
 
@@ -47,7 +47,7 @@ def embedding(weights: Arrays, rows: np.ndarray) -> Arrays:
     return {"W_E": np.concatenate([rows, weights["W_E"][n:]])}
 
 
-def spectrum(weights: Arrays, n: int, d: int) -> pd.Series:
+def spectrum(weights: Arrays, n: Task | int, d: int) -> pd.Series:
     """Energy shares of the embedding of J_d, by frequency."""
     J = class_of(d, n)
     rows = weights["W_E"][J.elements]
@@ -57,15 +57,17 @@ def spectrum(weights: Arrays, n: int, d: int) -> pd.Series:
     return pd.Series(fourier.energy_share(rows, J.orders), names, name=f"J_{d}")
 
 
-def key_frequencies(weights: Arrays, n: int, d: int, threshold: float) -> list[tuple[int, ...]]:
+def key_frequencies(
+    weights: Arrays, n: Task | int, d: int, threshold: float
+) -> list[tuple[int, ...]]:
     """Those with at least threshold times the uniform share."""
     key = fourier.key_frequencies(spectrum(weights, n, d).to_numpy(), threshold)
-    return [tuple(k) for k in frequencies(JClass(n, d).orders)[key].tolist()]
+    return [tuple(k) for k in frequencies(class_of(d, n).orders)[key].tolist()]
 
 
-def without_prime(weights: Arrays, n: int, prime: int, d: int) -> Arrays:
+def without_prime(weights: Arrays, n: Task | int, prime: int, d: int) -> Arrays:
     """Without the directions that key characters of J_d take up on the axis of a prime."""
-    axis(n, class_of(d, n).d, prime)
+    axis(class_of(d, n), prime)
     of = subject(weights, n)
     basis = specificity.directions(of, d, prime) if d in of.masks else np.empty((0, 0))
     if not len(basis):
@@ -73,15 +75,15 @@ def without_prime(weights: Arrays, n: int, prime: int, d: int) -> Arrays:
     return embedding(weights, specificity.removed(of, basis))
 
 
-def axis(n: int, d: int, prime: int) -> None:
-    """Raises InputError where J_d has no axis of that prime."""
-    known = sorted({*axis_primes(JClass(n, d))})
+def axis(J: AnyClass, prime: int) -> None:
+    """Raises InputError where a class has no axis of that prime."""
+    known = sorted({*axis_primes(J)}) if isinstance(J, JClass) else []
     if prime not in known:
         must = f"must be one of {', '.join(map(str, known))}" if known else "it has no axis"
-        raise InputError(f"prime = {prime}: J_{d} of Z_{n} has no such axis; {must}")
+        raise InputError(f"prime = {prime}: J_{J.d} has no such axis; {must}")
 
 
-def without_head(weights: Arrays, n: int, head: int) -> Arrays:
+def without_head(weights: Arrays, n: Task | int, head: int) -> Arrays:
     """What a head mixes replaced by its mean over all ordered pairs.
 
     Attention sums to 1, so values that are the same for every token are mixed to that value.
@@ -97,26 +99,29 @@ def without_head(weights: Arrays, n: int, head: int) -> Arrays:
     return {"W_V": W_V, "b_V": b_V}
 
 
-def key_characters(weights: Arrays, n: int) -> KeptRemoved:
+def key_characters(weights: Arrays, n: Task | int) -> KeptRemoved:
     """Keep and remove the key characters of all classes in the embedding."""
-    masks = projections.keys(weights["W_E"][:n], n, THRESHOLD)
-    parts = projections.split(weights["W_E"][:n], ablations.key_spans(n, masks), n)
+    rows = weights["W_E"][: task_of(n).order]
+    masks = projections.keys(rows, n, THRESHOLD)
+    parts = projections.split(rows, ablations.key_spans(n, masks), n)
     return KeptRemoved(*(embedding(weights, rows) for rows in parts))
 
 
-def swapped(weights: Arrays, n: int, a: int, other: int, prime: int) -> tuple[Arrays, int]:
+def swapped(weights: Arrays, n: Task | int, a: int, other: int, prime: int) -> tuple[Arrays, int]:
     """The row of a with the part of another residue on the axis of a prime, and the residue as
     which it should act. Raises InputError where the algebra does not say which."""
-    J, K = (JClass(n, gcd(x, n)) for x in (a, other))
+    task = task_of(n)
+    J, K = (task.jclass(int(task.labels[x])) for x in (a, other))
     for x in (J, K):
-        axis(n, x.d, prime)
+        axis(x, prime)
+    assert isinstance(J, JClass) and isinstance(K, JClass)  # as they have axes of primes
     if J != K and not hybrids.same_axis(J, K, prime):
         raise InputError(f"other = {other}: its class and that of {a} differ on axis {prime}")
-    of, place = subject(weights, n), position(n)[a]
+    of, place = subject(weights, task), task.position[a]
     partners = J.elements.copy()
     partners[place] = other
     parts = hybrids.axis_parts(of, [J, K], prime)
     made = hybrids.exchanged(of, J, partners, prime, parts)
-    rows = weights["W_E"][:n].copy()
+    rows = weights["W_E"][: task.order].copy()
     rows[a] = made.table[place]
     return embedding(weights, rows), int(made.acts_as[place])

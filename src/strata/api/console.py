@@ -83,10 +83,11 @@ def ask(args: argparse.Namespace) -> str:
     model = repository.load(args.run, args.repository)
     chances, best = model(args.a, args.b)[0].softmax(dim=0).topk(2)
     (first, second), (p, q) = best.tolist(), chances.tolist()
-    right = operation(args.a, args.b, model.n)
+    right = int(operation(args.a, args.b, model.task))
     verdict = "right" if first == right else "wrong"
+    of = f"mod {model.n}" if model.task.modulus == model.n else f"in {model.task}, by their numbers"
     return (
-        f"{args.a} · {args.b} = {right} mod {model.n}\n"
+        f"{args.a} · {args.b} = {right} {of}\n"
         f"{args.run} answers {first}, with probability {p:.4g}: {verdict}\n"
         f"next: {second}, with probability {q:.2g}"
     )
@@ -128,7 +129,7 @@ def export(args: argparse.Namespace) -> str:
     if args.to == "activations":
         from strata.measure import stored  # it needs sympy and scipy, whose import takes a second
 
-        stored.write_forward(out, weights, run.n)
+        stored.write_forward(out, weights, store.task_in(str(run), metadata, run))
         return f"wrote {out}"
     if args.to == "lens":
         model = repository.load(args.run, args.repository)

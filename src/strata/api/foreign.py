@@ -19,6 +19,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_safetensors
 from torch import Tensor, nn
 
+from strata import store
 from strata.api.layers import PATHS
 from strata.api.model import MLP, Source, Transformer, model_of
 from strata.api.published import SAME, TURNED
@@ -94,7 +95,8 @@ def from_weights(
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     run = Run.parse(recorded["run"]) if kind == OURS and "run" in recorded else None
-    return model_of(run, weights, Source(name, kind, recorded, sha256))
+    task = store.task_in(name, recorded, run) if run else None
+    return model_of(run, weights, Source(name, kind, recorded, sha256), task)
 
 
 def read(content: bytes, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]]:

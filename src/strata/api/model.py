@@ -20,7 +20,7 @@ from strata.measure import activations
 from strata.measure.fourier import THRESHOLD
 from strata.run import Run
 from strata.store import Arrays
-from strata.task import operation
+from strata.task import Task, operation, task_of
 
 Hook = Callable[[Tensor, HookPoint], Tensor | None]
 # A forked child has none of the threads that torch counts on, and would wait for them for ever.
@@ -107,10 +107,12 @@ class Model(nn.Module):
         weights: Arrays,
         source: Source | None = None,
         changed: tuple[str, ...] = (),
+        task: Task | None = None,
     ):
         super().__init__()
         self.run, self.source, self.changed = run, source, changed
         self.n = weights["W_U"].shape[1]
+        self.task = task_of(task or self.n)
         copies = {name: torch.tensor(x) for name, x in weights.items()}
         layers.build(self, copies, HookPoint)
         for name, point in self.points().items():
@@ -188,24 +190,22 @@ class Model(nn.Module):
         return np.concatenate(found).reshape(self.n, self.n)
 
     def accuracy(self, q: int | None = None) -> float:
-        """How often the answer is ab mod n; with q, a divisor of n, how often it is so modulo q."""
-        a = np.arange(self.n)
-        if q is not None and (q < 1 or self.n % q):
-            raise InputError(f"q = {q}: must be a divisor of n = {self.n}")
-        return float(
-            ((self.answers() - operation(a[:, None], a, self.n)) % (q or self.n) == 0).mean()
-        )
+        """How often the answer is ab; with q, a divisor of n, how often it is so modulo q."""
+        a, shown = np.arange(self.n), np.arange(self.n)
+        if q is not None:
+            shown = self.task.modulo(q)
+        return float((shown[self.answers()] == shown[operation(a[:, None], a, self.task)]).mean())
 
     def spectrum(self, d: int) -> pd.Series:
         """Share of the non-constant Fourier energy of the embedding of J_d at each frequency.
 
         Raises InputError where J_d has one element, or d does not divide n.
         """
-        return _circuits().spectrum(self.weights(), self.n, d)
+        return _circuits().spectrum(self.weights(), self.task, d)
 
     def key_frequencies(self, d: int, threshold: float = THRESHOLD) -> list[tuple[int, ...]]:
         """The frequencies of J_d with at least threshold times the uniform share of its energy."""
-        return _circuits().key_frequencies(self.weights(), self.n, d, threshold)
+        return _circuits().key_frequencies(self.weights(), self.task, d, threshold)
 
     def without(self, *, prime: int | None = None, head: int | None = None, d: int = 1) -> "Model":
         """The model without the directions of a prime, or with one head ablated.
@@ -217,19 +217,19 @@ class Model(nn.Module):
         if (prime is None) == (head is None):
             raise InputError("without: give one of prime and head")
         if prime is not None:
-            changed = _circuits().without_prime(self.weights(), self.n, prime, d)
+            changed = _circuits().without_prime(self.weights(), self.task, prime, d)
             return self._with(changed, f"without prime {prime}")
-        changed = _circuits().without_head(self.weights(), self.n, head)
+        changed = _circuits().without_head(self.weights(), self.task, head)
         return self._with(changed, f"without head {head}")
 
     def keeping_key_characters(self) -> "Model":
         """The model whose embedding has class means and key characters alone."""
-        keep, _ = _circuits().key_characters(self.weights(), self.n)
+        keep, _ = _circuits().key_characters(self.weights(), self.task)
         return self._with(keep, "key characters alone")
 
     def without_key_characters(self) -> "Model":
         """The model whose embedding has no key characters, but all else."""
-        _, remove = _circuits().key_characters(self.weights(), self.n)
+        _, remove = _circuits().key_characters(self.weights(), self.task)
         return self._with(remove, "without key characters")
 
     def swapped(self, a: int, other: int, prime: int) -> tuple["Model", int]:
@@ -237,7 +237,7 @@ class Model(nn.Module):
         and the residue that it should then act as. studies/interventions/criteria.md, section 3."""
         for name, x in (("a", a), ("other", other)):
             residues(x, name, self.n)
-        changed, acts_as = _circuits().swapped(self.weights(), self.n, a, other, prime)
+        changed, acts_as = _circuits().swapped(self.weights(), self.task, a, other, prime)
         return self._with(changed, f"{a} as {other} on the axis of {prime}"), acts_as
 
     def hooked(self) -> Any:
@@ -250,7 +250,7 @@ class Model(nn.Module):
     def _with(self, changed: Arrays, what: str) -> "Model":
         device = self.W_E.device
         done = (*self.changed, what)
-        new = type(self)(self.run, self.weights() | changed, self.source, done)
+        new = type(self)(self.run, self.weights() | changed, self.source, done, self.task)
         return new.to(device)
 
 
@@ -282,6 +282,10 @@ class MLP(Model):
     """The model without attention: it reads the embeddings of a and b side by side."""
 
 
-def model_of(run: Run | None, weights: Arrays, source: Source | None = None) -> Transformer | MLP:
-    """The module of the architecture that these weights are of."""
-    return (Transformer if architecture_of(weights).attends else MLP)(run, weights, source)
+def model_of(
+    run: Run | None, weights: Arrays, source: Source | None = None, task: Task | None = None
+) -> Transformer | MLP:
+    """The module of the architecture that these weights are of; of (Z_n, ·) where no task is
+    given."""
+    kind = Transformer if architecture_of(weights).attends else MLP
+    return kind(run, weights, source, task=task)

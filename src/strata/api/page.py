@@ -138,7 +138,7 @@ def figures(found: Analysis, out: Path) -> list[str]:
     names = ("weights.safetensors", "metrics.json", "activations", "history.parquet")
     inputs = {name.partition(".")[0]: out / name for name in names}
     labels = [x for x in FIGURES if x != "fig05-training"]
-    stored.write_forward(inputs["activations"], found.weights, found.n)
+    stored.write_forward(inputs["activations"], found.weights, found.task)
     if not len(found.history):
         del inputs["history"]
     else:

@@ -43,8 +43,8 @@ def load(
     """
     run, place = Run.parse(name), device_of(device)
     with of_run(run, "weights.safetensors", repository, rev) as path:
-        weights = store.read_weights(path, run)
-    return model_of(run, weights).to(place)
+        weights, task = store.read_weights(path, run), store.read_task(path, run)
+    return model_of(run, weights, task=task).to(place)
 
 
 def runs(repository: str | Path | None = None, *, rev: str | None = None) -> pd.DataFrame:

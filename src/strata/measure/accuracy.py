@@ -8,10 +8,9 @@ import pandas as pd
 from jaxtyping import Bool
 from pydantic import BeforeValidator, PlainSerializer
 
-from strata.monoid import classes
 from strata.result import Result
 from strata.store import Arrays
-from strata.task import TRAIN, VALIDATION, mirrored
+from strata.task import TRAIN, VALIDATION, Task, mirrored, task_of
 
 
 def _pair(text: Any) -> Any:
@@ -72,20 +71,21 @@ class Pairs(Result):
 ACCURACIES = tuple(Epochs.model_fields)
 
 
-def accuracy(right: Bool[np.ndarray, " pairs"], pairs: Arrays, n: int) -> Accuracy:
+def accuracy(right: Bool[np.ndarray, " pairs"], pairs: Arrays, n: Task | int) -> Accuracy:
     """Shares of right answers: over all pairs, by split where there is one, by class of ab, by
     classes of a and b."""
-    split = pairs.get("split", np.full(n * n, ""))
-    validation, square = split == VALIDATION, right.reshape(n, n)
+    order, classes = task_of(n).order, task_of(n).classes
+    split = pairs.get("split", np.full(order**2, ""))
+    validation, square = split == VALIDATION, right.reshape(order, order)
     return Accuracy(
         all=float(right.mean()),
         train=_share(right[split == TRAIN]),
         validation=_share(right[validation]),
-        mirror_free=_share(right[validation & ~mirrored(split, n)]),
-        by_target={J.d: float(right[pairs["class_c"] == J.d].mean()) for J in classes(n)},
+        mirror_free=_share(right[validation & ~mirrored(split, order)]),
+        by_target={J.d: float(right[pairs["class_c"] == J.d].mean()) for J in classes},
         by_operands={
             (J.d, K.d): float(square[np.ix_(J.elements, K.elements)].mean())
-            for J, K in product(classes(n), repeat=2)
+            for J, K in product(classes, repeat=2)
         },
     )
 

@@ -14,6 +14,7 @@ from jaxtyping import Float, Int
 
 from strata.architecture import architecture_of
 from strata.store import Arrays
+from strata.task import Task, task_of
 
 # Pairs in a block: bounds the memory of a pass, whatever n is.
 BLOCK = 16384
@@ -145,9 +146,10 @@ def answers(logits: Float[np.ndarray, "pairs n"]) -> Int[np.ndarray, " pairs"]:
 
 
 def blocks(
-    weights: Arrays, n: int, block: int = BLOCK
+    weights: Arrays, n: Task | int, block: int = BLOCK
 ) -> Iterator[tuple[np.ndarray, np.ndarray, Activations]]:
     """a, b and the activations of block after block of the n² pairs, in the order a·n + b."""
+    n = task_of(n).order
     for start in range(0, n * n, block):
         a, b = np.divmod(np.arange(start, min(start + block, n * n)), n)
         yield a, b, forward(weights, a, b)

@@ -15,9 +15,8 @@ from strata.measure import activations, character_fit, neurons
 from strata.measure.activations import answers, blocks, n_heads
 from strata.measure.character_fit import Sums
 from strata.measure.neurons import Explained, Moments
-from strata.monoid import JClass, classes, position
 from strata.store import Arrays
-from strata.task import multiplication, operation
+from strata.task import AnyClass, Task, task_of
 
 
 class Prompts(NamedTuple):
@@ -50,11 +49,9 @@ class AllPairs:
         return activations.attention(self.scores, *np.divmod(np.arange(n * n), n))
 
 
-def over_all_pairs(weights: Arrays, n: int) -> AllPairs:
-    """Forward passes over block after block of the pairs. Raises InputError where the task is not
-    multiplication."""
-    multiplication(n)
-    prediction, finite = [], True
+def over_all_pairs(weights: Arrays, n: Task | int) -> AllPairs:
+    """Forward passes over block after block of the pairs."""
+    task, prediction, finite = task_of(n), [], True
     logit_sums = {J.d: Prompts(*[character_fit.no_sums(len(J))] * 2) for J in large(n)}
     moments = Moments(neurons.labels(n), len(weights["W_out"]))
     for a, b, found in blocks(weights, n):
@@ -63,7 +60,7 @@ def over_all_pairs(weights: Arrays, n: int) -> AllPairs:
         if finite:
             moments.add(a, b, found.mlp)
         for J in large(n) if finite else ():
-            more = zip(logit_sums[J.d], of_class(J, a, b, found.logits), strict=True)
+            more = zip(logit_sums[J.d], of_class(task, J, a, b, found.logits), strict=True)
             logit_sums[J.d] = Prompts(*(so_far + x for so_far, x in more))
     return AllPairs(
         np.concatenate(prediction), scores_of(weights), logit_sums, moments.explained(), finite
@@ -77,18 +74,18 @@ def scores_of(weights: Arrays) -> Float[np.ndarray, "tokens n_heads"]:
     return np.zeros((len(weights["W_E"]), 0), np.float32)
 
 
-def large(n: int) -> list[JClass]:
+def large(n: Task | int) -> list[AnyClass]:
     """The classes with more than one element."""
-    return [J for J in classes(n) if len(J) > 1]
+    return [J for J in task_of(n).classes if len(J) > 1]
 
 
 def of_class(
-    J: JClass, a: np.ndarray, b: np.ndarray, logits: Float[np.ndarray, "pairs n"]
+    task: Task, J: AnyClass, a: np.ndarray, b: np.ndarray, logits: Float[np.ndarray, "pairs n"]
 ) -> Prompts:
     """The sums over those of these pairs whose product lies in a class."""
-    n, (d1, d2) = J.n, character_fit.default_pair(J.d, J.n)
-    inside = np.flatnonzero(np.gcd(operation(a, b, n), n) == J.d)
-    own, product = logits[np.ix_(inside, J.elements)], position(n)[operation(a, b, n)][inside]
-    of_pair = (np.gcd(a, n) == d1)[inside] & (np.gcd(b, n) == d2)[inside]
+    label, (d1, d2) = task.labels, character_fit.default_pair(J.d, task)
+    inside = np.flatnonzero(label[task.product(a, b)] == J.d)
+    own, product = logits[np.ix_(inside, J.elements)], task.position[task.product(a, b)][inside]
+    of_pair = (label[a] == d1)[inside] & (label[b] == d2)[inside]
     pair = character_fit.sums(own[of_pair], product[of_pair], J.orders)
     return Prompts(pair, character_fit.sums(own, product, J.orders))

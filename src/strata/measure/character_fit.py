@@ -20,8 +20,9 @@ from scipy.sparse import csr_array
 from sympy.ntheory import factorint
 
 from strata.measure.fourier import conjugate
-from strata.monoid import JClass, chi, frequencies
+from strata.monoid import chi, frequencies
 from strata.result import Result
+from strata.task import AnyClass, Task, task_of
 
 
 class CharacterFit(Result):
@@ -191,7 +192,11 @@ def fit(over: Sums, orders: tuple[int, ...], key: Bool[np.ndarray, " size"]) -> 
 
 
 def character_fit(
-    J: JClass, pair: Sums, every: Sums, key: Bool[np.ndarray, " size"]
+    J: AnyClass,
+    operands: tuple[int, int],
+    pair: Sums,
+    every: Sums,
+    key: Bool[np.ndarray, " size"],
 ) -> CharacterFit | None:
     """Table 3: the fit over the prompts of one pair of operand classes, and over all prompts.
 
@@ -205,7 +210,7 @@ def character_fit(
     found, ceiling = fit(pair, J.orders, key), fit(pair, J.orders, np.arange(len(J)) > 0)
     over_all = fit(every, J.orders, key)
     return CharacterFit(
-        pair=default_pair(J.d, J.n),
+        pair=operands,
         prompts=found.prompts,
         largest=pair.largest,
         r2=found.r2,
@@ -231,16 +236,16 @@ def predicted(
     return profile(fitted, orders)[quotients(orders)[product]]
 
 
-def default_pair(d: int, n: int) -> tuple[int, int]:
-    """Two classes of Z_n whose products all lie in J_d.
+def default_pair(d: int, n: Task | int) -> tuple[int, int]:
+    """Two classes whose products all lie in J_d.
 
-    The smallest prime-power part of d and the rest where both exceed 1, else (1, d). Raises
-    ValueError unless d divides n.
+    Of residues the smallest prime-power part of d and the rest where both exceed 1, else the units,
+    which are class 1, and d itself. Raises ValueError unless d is a class.
 
     >>> default_pair(15, 165), default_pair(11, 165), default_pair(12, 36)
     ((3, 5), (1, 11), (3, 4))
     """
-    if n < 2 or d < 1 or n % d:
-        raise ValueError(f"d = {d}: must be one of the divisors of n = {n}")
-    parts = [p**k for p, k in factorint(d).items()]
+    task = task_of(n)
+    task.jclass(d)
+    parts = [p**k for p, k in factorint(d).items()] if task.modulus else []
     return (min(parts), d // min(parts)) if len(parts) > 1 else (1, d)

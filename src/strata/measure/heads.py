@@ -1,14 +1,14 @@
 """The numbers of each attention head of a run: its OV circuit, and what its pattern follows."""
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from strata.measure import subspaces
 from strata.measure.variance import block_eta_squared
-from strata.monoid import classes
 from strata.params import MetricsParams
 from strata.result import Result
 from strata.store import Arrays
+from strata.task import Task, task_of
 
 
 class MeanStd(Result):
@@ -87,15 +87,17 @@ Spans = dict[int, list[Float[np.ndarray, "count d_model"]]]
 def head_metrics(
     weights: Arrays,
     attention: Float[np.ndarray, "pairs n_heads 3"],
-    n: int,
+    n: Task | int,
     params: MetricsParams,
 ) -> tuple[HeadMetrics, ...]:
     """OV circuit and attention pattern of each head; none for the MLP-only model."""
     if not attention.shape[1]:
         return ()
-    random = random_spans(weights["W_E"][:n], n, params)
+    task = task_of(n)
+    random = random_spans(weights["W_E"][: task.order], task, params)
     return tuple(
-        of_head(h, weights, attention[:, h], random, params) for h in range(attention.shape[1])
+        of_head(h, weights, attention[:, h], task, random, params)
+        for h in range(attention.shape[1])
     )
 
 
@@ -103,16 +105,14 @@ def of_head(
     h: int,
     weights: Arrays,
     attention: Float[np.ndarray, "pairs 3"],
+    task: Task,
     random: Spans,
     params: MetricsParams,
 ) -> HeadMetrics:
     """One head: rank of W_OV, alignment with every class, attention to `=`, block structure."""
-    n = round(len(attention) ** 0.5)
-    to_a, labels, seeds = (
-        attention[:, 0].reshape(n, n),
-        np.gcd(np.arange(n), n),
-        [params.seed, n, h],
-    )
+    n, labels = task.order, task.labels
+    to_a, seeds = attention[:, 0].reshape(n, n), [params.seed, n, h]
+    rngs = (np.random.default_rng(seeds) for _ in range(2))
     return HeadMetrics(
         head=h,
         ov=ov_circuit(weights["W_V"][h], weights["W_O"][h], params),
@@ -120,16 +120,19 @@ def of_head(
             mean=float(attention[:, 2].mean()), max=float(attention[:, 2].max())
         ),
         block_score=block_eta_squared(to_a, labels),
-        block_score_shuffled=shuffled(to_a, np.random.default_rng(seeds), params.shuffles),
-        block_score_by_kind=by_kind(to_a, np.random.default_rng(seeds), params.shuffles),
-        alignment=alignment(h, weights, n, random, params),
+        block_score_shuffled=shuffled(to_a, labels, next(rngs), params.shuffles),
+        block_score_by_kind=by_kind(to_a, task, next(rngs), params.shuffles),
+        alignment=alignment(h, weights, task, random, params),
     )
 
 
-def shuffled(to_a: Float[np.ndarray, "n n"], rng: np.random.Generator, shuffles: int) -> MeanStd:
-    """The block score with the labels of the residues shuffled."""
-    n = len(to_a)
-    labels = np.gcd(np.arange(n), n)
+def shuffled(
+    to_a: Float[np.ndarray, "n n"],
+    labels: Int[np.ndarray, " n"],
+    rng: np.random.Generator,
+    shuffles: int,
+) -> MeanStd:
+    """The block score with the labels of the elements shuffled."""
     draws = (rng.permutation(labels) for _ in range(shuffles))
     return over_draws([block_eta_squared(to_a, x) for x in draws])
 
@@ -154,30 +157,33 @@ def ov_circuit(
     )
 
 
-def random_spans(W_E: Float[np.ndarray, "n d_model"], n: int, params: MetricsParams) -> Spans:
+def random_spans(
+    W_E: Float[np.ndarray, "n d_model"], n: Task | int, params: MetricsParams
+) -> Spans:
     """The leading directions of random residues, for each class of as many as it has elements;
     as many sets as class labels are shuffled.
 
     The more residues a set has, the more directions of the embedding it spans, and a head reads
     directions of the embedding. So some of them are near those of a class, whatever the class is.
     """
-    rng = np.random.default_rng([params.seed, n])
+    order = len(W_E)
+    rng = np.random.default_rng([params.seed, order])
     return {
         J.d: [
-            subspaces.leading(W_E[rng.choice(n, len(J), replace=False)], params.top_directions)
+            subspaces.leading(W_E[rng.choice(order, len(J), replace=False)], params.top_directions)
             for _ in range(params.shuffles)
         ]
-        for J in classes(n)
+        for J in task_of(n).classes
     }
 
 
 def alignment(
-    h: int, weights: Arrays, n: int, random: Spans, params: MetricsParams
+    h: int, weights: Arrays, n: Task | int, random: Spans, params: MetricsParams
 ) -> dict[int, Alignment]:
     """How near the directions of a head are to those of each class, and of as many residues."""
     W_OV, k = subspaces.W_OV(weights["W_V"][h], weights["W_O"][h]), params.top_directions
     head, found = subspaces.head_directions(W_OV, k), {}
-    for J in classes(n):
+    for J in task_of(n).classes:
         measured = {}
         own = subspaces.leading(weights["W_E"][J.elements], k)
         for side, directions in head._asdict().items():
@@ -191,16 +197,14 @@ def alignment(
 
 
 def by_kind(
-    to_a: Float[np.ndarray, "n n"], rng: np.random.Generator, shuffles: int
+    to_a: Float[np.ndarray, "n n"], n: Task | int, rng: np.random.Generator, shuffles: int
 ) -> BlockScoreByKind | None:
     """The block score over the rows of regular classes alone, and over those of the others.
 
     Beside each, with labels shuffled among these rows and among all columns: mean and standard
     deviation. None where every class is regular, and the score of the head is that of its kind.
     """
-    n = len(to_a)
-    labels = np.gcd(np.arange(n), n)
-    regular = np.gcd(labels, n // labels) == 1
+    labels, regular = task_of(n).labels, task_of(n).regular
     if regular.all():
         return None
     found = {}

@@ -29,11 +29,11 @@ from strata.measure.heads import HeadMetrics
 from strata.measure.neurons import NeuronMetrics
 from strata.measure.token_fourier import TokenOrder
 from strata.measure.variance import eta_squared
-from strata.monoid import JClass, classes
 from strata.params import MetricsParams
 from strata.result import Result
 from strata.run import Run
 from strata.store import Arrays
+from strata.task import AnyClass, Task, task_of
 
 
 class ClassPca(Result):
@@ -49,8 +49,9 @@ class ClassMetrics(Result):
     """Algebra of J_d; spectrum, dimension and character fit, None for a class of one element."""
 
     d: int
-    m: int
-    """n / d."""
+    """Its label."""
+    m: int | None
+    """n / d; None where the task has no modulus."""
     size: int
     """Elements."""
     regular: bool
@@ -124,6 +125,8 @@ class Metrics(Result):
 
     run: str
     n: int
+    task: str | None = Field(default=None, exclude_if=lambda x: x is None)
+    """What is learnt; None of multiplication modulo n."""
     seed: int | None
     """None of a model trained elsewhere that does not state it; so of what else its training is
     needed for."""
@@ -161,29 +164,32 @@ def run_metrics(
     history: pd.DataFrame,
     forward: AllPairs,
     params: MetricsParams,
+    task: Task | None = None,
 ) -> Metrics:
     """The metrics of a run from its weights, pair table, history and forward pass.
 
     A run that diverged has no structure to measure; it is recorded, and answers nothing. Of a model
-    trained elsewhere the pair table may have no split, and the history no rows.
+    trained elsewhere the pair table may have no split, and the history no rows. Without a task it
+    is (Z_n, ·).
     """
-    n = run.n
+    of = task_of(task or run.n)
     loss = float(history["loss"].iloc[-1]) if len(history) else None
     finite = forward.finite and bool(np.isfinite(weights["W_E"]).all() and np.isfinite(loss or 0))
-    right = accuracy.accuracy((forward.prediction == pairs["c"]) & forward.finite, pairs, n)
+    right = accuracy.accuracy((forward.prediction == pairs["c"]) & forward.finite, pairs, of)
     if not (kind := architecture_of(weights)).symmetric:
         right, history = without_mirrors(right, history)
     at = right.validation
     return Metrics(
         run=str(run),
-        n=n, seed=run.seed, architecture=kind.name,
+        n=run.n, task=None if of is task_of(run.n) else of.name,
+        seed=run.seed, architecture=kind.name,
         finite=finite,
         generalised=None if at is None else finite and at >= params.accuracy,
         accuracy=right,
         **learned(history, params.accuracy),
         final_loss=loss if finite else None,
-        pairs=accuracy.counts(pairs, n) if "split" in pairs else None,
-        **(structure(weights, forward, n, params) if finite else unmeasured(n)),
+        pairs=accuracy.counts(pairs, of.order) if "split" in pairs else None,
+        **(structure(weights, forward, of, params) if finite else unmeasured(of)),
     )  # fmt: skip
 
 
@@ -203,31 +209,34 @@ def learned(history: pd.DataFrame, level: float) -> dict[str, Any]:
     }
 
 
-def structure(weights: Arrays, forward: AllPairs, n: int, params: MetricsParams) -> dict[str, Any]:
+def structure(
+    weights: Arrays, forward: AllPairs, task: Task, params: MetricsParams
+) -> dict[str, Any]:
     """What is measured of the weights and the forward pass of a run."""
-    W_E = weights["W_E"][:n]
+    W_E, sums = weights["W_E"][: task.order], forward.logit_sums
     return {
-        "classes": [of_class(J, W_E, forward.logit_sums.get(J.d), params) for J in classes(n)],
-        "pca": embedding_pca(W_E, params),
-        "token_order": token_fourier.token_order(W_E),
+        "classes": [of_class(J, task, W_E, sums.get(J.d), params) for J in task.classes],
+        "pca": embedding_pca(W_E, task, params),
+        "token_order": token_fourier.token_order(W_E) if task.order == task.modulus else None,
         "neurons": neurons.neuron_metrics(forward.neurons),
-        "heads": heads.head_metrics(weights, forward.attention, n, params),
+        "heads": heads.head_metrics(weights, forward.attention, task, params),
     }
 
 
-def unmeasured(n: int) -> dict[str, Any]:
+def unmeasured(task: Task) -> dict[str, Any]:
     """The same of a run that diverged: the algebra of the classes."""
     none = dict.fromkeys(("pca", "token_order", "neurons"))
-    return {"classes": [algebra(J) for J in classes(n)], **none, "heads": []}
+    return {"classes": [algebra(J) for J in task.classes], **none, "heads": []}
 
 
-def algebra(J: JClass) -> ClassMetrics:
-    """What the modulus alone decides about a class."""
+def algebra(J: AnyClass) -> ClassMetrics:
+    """What the task alone decides about a class."""
     return ClassMetrics(d=J.d, m=J.m, size=len(J), regular=J.regular, orders=J.orders)
 
 
 def of_class(
-    J: JClass,
+    J: AnyClass,
+    task: Task,
     W_E: Float[np.ndarray, "n d_model"],
     prompts: Prompts | None,
     params: MetricsParams,
@@ -240,13 +249,15 @@ def of_class(
     key = fourier.key_frequencies(share, params.key_threshold)
     more = {
         "pca": class_pca(J, W_E, params),
-        "character_fit": character_fit.character_fit(J, *prompts, key),
+        "character_fit": character_fit.character_fit(
+            J, character_fit.default_pair(J.d, task), *prompts, key
+        ),
     }
     return algebra(J).model_copy(update=spectrum(J, share, key) | more)
 
 
 def spectrum(
-    J: JClass, share: Float[np.ndarray, " size"], key: Bool[np.ndarray, " size"]
+    J: AnyClass, share: Float[np.ndarray, " size"], key: Bool[np.ndarray, " size"]
 ) -> dict[str, Any]:
     """How much of the energy of a class the key and the atomic frequencies have, and how much they
     would have if it were even."""
@@ -264,9 +275,9 @@ def spectrum(
     }
 
 
-def class_pca(J: JClass, W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> ClassPca:
+def class_pca(J: AnyClass, W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> ClassPca:
     """Components of a class for the share of the variance, and of as many random residues."""
-    rng = np.random.default_rng([params.seed, J.n, J.d])
+    rng = np.random.default_rng([params.seed, len(W_E), J.d])
     random = subspaces.random_components(W_E, len(J), params.random_subsets, rng, params.variance)
     return ClassPca(
         components=subspaces.components_for(W_E[J.elements], params.variance),
@@ -275,14 +286,15 @@ def class_pca(J: JClass, W_E: Float[np.ndarray, "n d_model"], params: MetricsPar
     )
 
 
-def embedding_pca(W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> EmbeddingPca:
-    """Components of all residues for the share of the variance, and the share they reach.
+def embedding_pca(
+    W_E: Float[np.ndarray, "n d_model"], n: Task | int, params: MetricsParams
+) -> EmbeddingPca:
+    """Components of all elements for the share of the variance, and the share they reach.
 
     ``shown`` is about the first three, which Figure 10 draws: the share of their variance that
-    classes explain, and that a modulo each prime power of n explains.
+    classes explain, and that each direct factor explains, such as a modulo each prime power of n.
     """
-    n, points = len(W_E), subspaces.project(W_E, 3)
-    a, of = np.arange(n), min(W_E.shape)
+    task, points, of = task_of(n), subspaces.project(W_E, 3), min(W_E.shape)
     components = subspaces.components_for(W_E, params.variance)
     return EmbeddingPca(
         components=components,
@@ -290,7 +302,7 @@ def embedding_pca(W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) ->
         fve=float(subspaces.cumulative_variance(W_E)[components - 1]),
         share=components / of,
         shown=ShownPca(
-            classes=eta_squared(points, np.gcd(a, n)),
-            modulo={q: eta_squared(points, a % q) for q in token_fourier.bands(n)},
+            classes=eta_squared(points, task.labels),
+            modulo={q: eta_squared(points, x) for q, x in task.factors.items()},
         ),
     )

@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
-from strata.measure.token_fourier import bands
 from strata.result import Result
+from strata.task import Task, task_of
 
 
 class NeuronMetrics(Result):
@@ -24,7 +24,7 @@ class NeuronMetrics(Result):
     classes: float | None
     """Explained by the classes of a and b."""
     modulo: dict[int, float | None]
-    """Explained by a and b modulo each prime power."""
+    """Explained by a and b modulo each prime power, or by each direct factor."""
     one_power: float | None
     """Explained where each neuron has the prime power that explains most of it."""
     neurons: dict[int, int]
@@ -34,15 +34,15 @@ class NeuronMetrics(Result):
 Labels = Int[np.ndarray, " n"]  # of each residue: 0, 1, …
 
 
-def labels(n: int) -> dict[str, Labels]:
-    """The class of each residue, and the residue modulo each prime power of n.
+def labels(n: Task | int) -> dict[str, Labels]:
+    """The class of each element, and what each direct factor shows of it: of residues, the residue
+    modulo each prime power of n.
 
     >>> {name: x.tolist() for name, x in labels(6).items()}
     {'classes': [3, 0, 1, 2, 1, 0], '2': [0, 1, 0, 1, 0, 1], '3': [0, 1, 2, 0, 1, 2]}
     """
-    a = np.arange(n)
-    classes = np.unique(np.gcd(a, n), return_inverse=True)[1]
-    return {"classes": classes} | {str(q): a % q for q in bands(n)}
+    classes = np.unique(task_of(n).labels, return_inverse=True)[1]
+    return {"classes": classes} | {str(q): x for q, x in task_of(n).factors.items()}
 
 
 class Explained(NamedTuple):
@@ -103,7 +103,7 @@ def neuron_metrics(found: Explained) -> NeuronMetrics:
     varies = found.variance > 1e-9 * found.squares
     total = found.variance[varies].sum()
     powers = {int(q): x[varies] for q, x in found.between.items() if q != "classes"}
-    best = np.stack(list(powers.values()))
+    best = np.stack([*powers.values()] or [np.full(varies.sum(), np.nan)])
     own = best.argmax(axis=0)
 
     def share(x: np.ndarray) -> float | None:
@@ -113,6 +113,6 @@ def neuron_metrics(found: Explained) -> NeuronMetrics:
         varying=int(varies.sum()),
         classes=share(found.between["classes"][varies]),
         modulo={q: share(x) for q, x in powers.items()},
-        one_power=share(best.max(axis=0)),
+        one_power=share(best.max(axis=0)) if powers else None,
         neurons={q: int((own == i).sum()) for i, q in enumerate(powers)},
     )

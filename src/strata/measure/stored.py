@@ -13,7 +13,7 @@ from strata.measure.all_pairs import AllPairs, Prompts, large
 from strata.measure.character_fit import Sums
 from strata.measure.neurons import Explained
 from strata.store import Arrays
-from strata.task import operation
+from strata.task import Task, task_of
 
 # Unit and meaning of each column, in the metadata of its field.
 MEANINGS = {
@@ -66,12 +66,14 @@ def forward_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
     return pa.schema(fields)
 
 
-def write_forward(path: Path | str, weights: Arrays, n: int, block: int = BLOCK) -> None:
+def write_forward(path: Path | str, weights: Arrays, n: Task | int, block: int = BLOCK) -> None:
     """Run the network over all pairs and write all activations, a row group for each block."""
-    schema = forward_schema(n, n_heads(weights), len(weights["W_out"]))
+    task = task_of(n)
+    schema = forward_schema(task.order, n_heads(weights), len(weights["W_out"]))
     with store.replacing(path) as temporary, store.table_writer(temporary, schema) as writer:
-        for a, b, found in blocks(weights, n, block):
-            whole = [x.astype(np.int32) for x in (a, b, operation(a, b, n), answers(found.logits))]
+        for a, b, found in blocks(weights, task, block):
+            numbers = (a, b, task.product(a, b), answers(found.logits))
+            whole = [x.astype(np.int32) for x in numbers]
             parts = (found.attention.reshape(len(a), -1), found.mlp, found.logits)
             numbers = [pa.array(x) for part in parts for x in part.T]
             writer.write_table(pa.table([*map(pa.array, whole), *numbers], schema=schema))
@@ -101,7 +103,7 @@ SUMS = {
 }
 
 
-def all_pairs_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
+def all_pairs_schema(n: Task | int, n_heads: int, d_mlp: int) -> pa.Schema:
     """One row, with a list for each array.
 
     Pairs are unordered, a ≤ b, row after row of the upper triangle. Scores are the attention scores
@@ -109,26 +111,28 @@ def all_pairs_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
     neurons runs over ``neurons.labels``. Sums run over the classes of more than one element;
     ``pair_`` are those over the prompts of the default pair, ``every_`` over all.
     """
-    pairs = n * (n + 1) // 2
+    task, order = task_of(n), task_of(n).order
+    pairs = order * (order + 1) // 2
     lists = {
         "prediction": (pa.int32(), pairs),
         "mirrored_prediction": (pa.int32(), pairs),
-        "scores": (pa.float32(), (n + 1) * n_heads),
+        "scores": (pa.float32(), (order + 1) * n_heads),
         "neuron_squares": (pa.float64(), d_mlp),
         "neuron_variance": (pa.float64(), d_mlp),
-        "neuron_between": (pa.float64(), d_mlp * len(neurons.labels(n))),
+        "neuron_between": (pa.float64(), d_mlp * len(neurons.labels(task))),
     }
     fields = [described("finite", pa.bool_())]
     fields += [described(k, pa.list_(kind, size)) for k, (kind, size) in lists.items() if size]
-    for prompts in Prompts._fields if large(n) else ():
+    for prompts in Prompts._fields if large(task) else ():
         for name, (kind, axes) in SUMS.items():
-            size = sum(len(J) ** axes for J in large(n))
+            size = sum(len(J) ** axes for J in large(task))
             fields.append(described(name, pa.list_(kind, size), prompts))
     return pa.schema(fields)
 
 
-def write_all_pairs(path: Path | str, found: AllPairs, n: int) -> None:
+def write_all_pairs(path: Path | str, found: AllPairs, n: Task | int) -> None:
     """Write all of it as Parquet in the form of ``all_pairs_schema``."""
+    task, n = task_of(n), task_of(n).order
     a, b = np.triu_indices(n)
     arrays: Arrays = {
         "prediction": found.prediction[a * n + b],
@@ -138,19 +142,19 @@ def write_all_pairs(path: Path | str, found: AllPairs, n: int) -> None:
         "neuron_variance": found.neurons.variance,
         "neuron_between": np.stack([*found.neurons.between.values()]),
     }
-    for prompts in Prompts._fields if large(n) else ():
+    for prompts in Prompts._fields if large(task) else ():
         for name in SUMS:
             parts = [getattr(getattr(x, prompts), name) for x in found.logit_sums.values()]
             arrays[f"{prompts}_{name}"] = np.concatenate([np.ravel(x) for x in parts])
-    form = all_pairs_schema(n, found.scores.shape[1], len(found.neurons.squares))
+    form = all_pairs_schema(task, found.scores.shape[1], len(found.neurons.squares))
     row = {name: [x.ravel()] for name, x in arrays.items()} | {"finite": [found.finite]}
     store.write_table(path, row, form)
 
 
-def read_all_pairs(path: Path | str, n: int, weights: Arrays) -> AllPairs:
+def read_all_pairs(path: Path | str, n: Task | int, weights: Arrays) -> AllPairs:
     """What ``write_all_pairs`` has written of these weights. Raises InputError for other shapes."""
-    heads, d_mlp = n_heads(weights), len(weights["W_out"])
-    columns = store.read_table(path, all_pairs_schema(n, heads, d_mlp), rows=1)
+    heads, d_mlp, task, n = n_heads(weights), len(weights["W_out"]), task_of(n), task_of(n).order
+    columns = store.read_table(path, all_pairs_schema(task, heads, d_mlp), rows=1)
     finite, row = bool(columns.pop("finite")[0]), {name: x[0] for name, x in columns.items()}
     a, b = np.triu_indices(n)
     prediction = np.empty(n * n, np.int32)
@@ -161,16 +165,16 @@ def read_all_pairs(path: Path | str, n: int, weights: Arrays) -> AllPairs:
     explained = Explained(
         row["neuron_squares"],
         row["neuron_variance"],
-        dict(zip(neurons.labels(n), between, strict=True)),
+        dict(zip(neurons.labels(task), between, strict=True)),
     )
-    return AllPairs(prediction, scores, _readouts(row, n), explained, finite)
+    return AllPairs(prediction, scores, _readouts(row, task), explained, finite)
 
 
-def _readouts(row: Arrays, n: int) -> dict[int, Prompts]:
+def _readouts(row: Arrays, task: Task) -> dict[int, Prompts]:
     """The sums of each class, from lists that hold them one class after the other."""
     found: dict[int, Prompts] = {}
     before = np.zeros(3, int)  # numbers of the classes before, in lists with 0, 1 and 2 axes
-    for J in large(n):
+    for J in large(task):
         size, sums = len(J), {}
         for prompts in Prompts._fields:
             parts = {}

@@ -10,10 +10,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.sparse import csr_array
 
-from strata.monoid import JClass, classes
 from strata.patch import patching, projections
 from strata.patch.patching import Outcome, Rig, State
 from strata.patch.projections import Masks, Spans
+from strata.task import Task, task_of
 
 Action = Literal["keep", "remove"]
 Site = Literal["embedding", "mlp", "logits", "candidates"]
@@ -40,7 +40,7 @@ class Subject(NamedTuple):
         return self.rig.weights["W_E"][: self.rig.n]
 
 
-def subject(weights: dict[str, np.ndarray], n: int, masks: Masks) -> Subject:
+def subject(weights: dict[str, np.ndarray], n: Task | int, masks: Masks) -> Subject:
     """The model with these key frequencies: ``projections.keys`` of its own embedding or of
     another's."""
     rig = patching.rig(weights, n)
@@ -52,9 +52,10 @@ def subject(weights: dict[str, np.ndarray], n: int, masks: Masks) -> Subject:
     return Subject(rig, state, masks, means)
 
 
-def key_spans(n: int, masks: Masks) -> Spans:
+def key_spans(n: Task | int, masks: Masks) -> Spans:
     """The span of the key characters of each class."""
-    return {d: projections.characters(mask, JClass(n, d).orders) for d, mask in masks.items()}
+    of = task_of(n)
+    return {d: projections.characters(mask, of.jclass(d).orders) for d, mask in masks.items()}
 
 
 def with_embedding(rig: Rig, rows: np.ndarray, only: np.ndarray | None = None) -> Outcome:
@@ -109,7 +110,7 @@ def _with_candidates(rig: Rig, out: np.ndarray, table: np.ndarray, rows: np.ndar
 def reached(site: Site, rig: Rig, spans: Iterable[int], rows: np.ndarray) -> np.ndarray:
     """Those of the rows that a change of the tables of some classes can reach."""
     if site in ("mlp", "logits"):
-        return rows & np.isin(np.gcd(rig.label, rig.n), list(spans))
+        return rows & np.isin(rig.task.labels[rig.label], list(spans))
     return rows
 
 
@@ -118,15 +119,15 @@ def at_site(
 ) -> Outcomes:
     """What keep and remove give at a site; only these rows are run again."""
     rows = reached(site, subject.rig, spans, rows)
-    tables = projections.split(table_at(site, subject), spans, subject.rig.n)._asdict()
+    tables = projections.split(table_at(site, subject), spans, subject.rig.task)._asdict()
     return {x: with_table(site, subject, x, tables[x], rows) for x in ACTIONS}
 
 
 def restricted(subject: Subject, site: Site = "logits") -> Outcome:
     """The outcome with key characters alone, of all classes at once: a mean over the pairs with
     each product, projected where its class has characters, and left as it is elsewhere."""
-    n = subject.rig.n
-    means = {J.d: np.eye(len(J)) - 1 / len(J) for J in classes(n) if J.d not in subject.masks}
-    spans = means | key_spans(n, subject.masks)
-    keep, _ = projections.split(table_at(site, subject), spans, n)
+    task = subject.rig.task
+    means = {J.d: np.eye(len(J)) - 1 / len(J) for J in task.classes if J.d not in subject.masks}
+    spans = means | key_spans(task, subject.masks)
+    keep, _ = projections.split(table_at(site, subject), spans, task)
     return with_table(site, subject, "keep", keep, subject.rig.every)

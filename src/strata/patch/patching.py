@@ -24,9 +24,8 @@ from strata.measure.activations import (
     weighted_values,
     written,
 )
-from strata.monoid import classes
 from strata.store import Arrays
-from strata.task import multiplication, operation
+from strata.task import Task, task_of
 
 
 class Outcome(NamedTuple):
@@ -89,12 +88,17 @@ class Rig:
     """A model set up to be changed and run again. ``row_of`` gives the row of every ordered pair,
     a-major; ``base`` is the outcome of the unchanged model."""
 
-    n: int
+    task: Task
     weights: Arrays
     a: Int[np.ndarray, " rows"]
     b: Int[np.ndarray, " rows"]
     row_of: Int[np.ndarray, " pairs"]
     base: Outcome
+
+    @property
+    def n(self) -> int:
+        """How many tokens may be a or b."""
+        return self.task.order
 
     @property
     def attends(self) -> bool:
@@ -103,8 +107,8 @@ class Rig:
 
     @cached_property
     def label(self) -> Int[np.ndarray, " rows"]:
-        """ab mod n."""
-        return operation(self.a, self.b, self.n)
+        """ab."""
+        return self.task.product(self.a, self.b)
 
     @property
     def every(self) -> Bool[np.ndarray, " rows"]:
@@ -119,16 +123,16 @@ class Rig:
     @cached_property
     def chance(self) -> Float[np.ndarray, " rows"]:
         """1 / |J_ab|: how often a random element of the right class is right."""
-        sizes = {J.d: len(J) for J in classes(self.n)}
-        return np.array([1 / sizes[d] for d in np.gcd(self.label, self.n).tolist()])
+        sizes = {J.d: len(J) for J in self.task.classes}
+        return np.array([1 / sizes[d] for d in self.task.labels[self.label].tolist()])
 
     def operand_in(self, d: int) -> Bool[np.ndarray, " rows"]:
         """The rows with an operand in J_d."""
-        return (np.gcd(self.a, self.n) == d) | (np.gcd(self.b, self.n) == d)
+        return (self.task.labels[self.a] == d) | (self.task.labels[self.b] == d)
 
     def product_in(self, d: int) -> Bool[np.ndarray, " rows"]:
         """The rows with their product in J_d."""
-        return np.gcd(self.label, self.n) == d
+        return self.task.labels[self.label] == d
 
     def with_weights(self, changed: Arrays, rows: np.ndarray | None = None) -> Outcome:
         """The outcome with some weights replaced. ``rows``: the only ones that this can change."""
@@ -176,9 +180,9 @@ class Rig:
         return values[self.row_of].reshape(self.n, self.n).astype(np.float64)
 
 
-def rig(weights: Arrays, n: int) -> Rig:
-    """Set a model up and run it once. Raises InputError where the task is not multiplication."""
-    multiplication(n)
+def rig(weights: Arrays, n: Task | int) -> Rig:
+    """Set a model up and run it once."""
+    task, n = task_of(n), task_of(n).order
     if architecture_of(weights).symmetric:
         a, b = np.triu_indices(n)
         place = np.zeros((n, n), dtype=np.int64)
@@ -186,5 +190,5 @@ def rig(weights: Arrays, n: int) -> Rig:
     else:
         a, b = np.divmod(np.arange(n * n), n)
         place = np.arange(n * n).reshape(n, n)
-    base = outcomes(weights, a, b, operation(a, b, n))
-    return Rig(n, weights, a, b, place.ravel(), base)
+    base = outcomes(weights, a, b, task.product(a, b))
+    return Rig(task, weights, a, b, place.ravel(), base)

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from strata.measure.fourier import atomic, conjugate, energy_share, key_frequencies
-from strata.monoid import JClass, axis_primes, chi, classes, frequencies
+from strata.monoid import JClass, axis_primes, chi, frequencies
+from strata.task import Task, task_of
 
 Subspace = Literal["other", "random", "additive"]  # the controls of key characters
 Spans = dict[int, Float[np.ndarray, "size size"]]  # by the d of the class
@@ -26,9 +27,9 @@ class Split(NamedTuple):
     remove: Float[np.ndarray, "n width"]
 
 
-def keys(W_E: Float[np.ndarray, "rows d_model"], n: int, threshold: float) -> Masks:
+def keys(W_E: Float[np.ndarray, "rows d_model"], n: Task | int, threshold: float) -> Masks:
     """The key frequencies of every class whose rows differ."""
-    tables = {J.d: (J, W_E[J.elements]) for J in classes(n)}
+    tables = {J.d: (J, W_E[J.elements]) for J in task_of(n).classes}
     return {
         d: key_frequencies(energy_share(rows, J.orders), threshold)
         for d, (J, rows) in tables.items()
@@ -123,14 +124,14 @@ def dimension(span: Float[np.ndarray, "size size"]) -> int:
     return round(float(np.trace(span)))
 
 
-def split(table: Float[np.ndarray, "n width"], spans: Spans, n: int) -> Split:
+def split(table: Float[np.ndarray, "n width"], spans: Spans, n: Task | int) -> Split:
     """The table without what is outside the spans, and without what is inside; class means stay.
 
     Rows of a class without a span stay as they are.
     """
     keep, remove = table.copy(), table.copy()
     for d, P in spans.items():
-        rows = JClass(n, d).elements
+        rows = task_of(n).jclass(d).elements
         inside = P.astype(table.dtype) @ table[rows]  # P removes the mean
         keep[rows], remove[rows] = table[rows].mean(axis=0) + inside, table[rows] - inside
     return Split(keep, remove)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from strata.monoid import classes, prime_powers
 from strata.patch.patching import Outcome, Rig
 from strata.result import Result
 from strata.statistics import above_chance
+from strata.task import Task, task_of
 
 Grid = tuple[tuple[float, ...], ...]
 
@@ -65,7 +65,7 @@ class Measures(Scores):
     class_accuracy: float
     """How often the answer lies in the class of ab."""
     modulo: dict[int, float]
-    """How often the answer agrees with ab modulo q."""
+    """How often the answer agrees with ab modulo q, or in each direct factor."""
     by_target: dict[int, TargetScores]
     by_operands: OperandScores
 
@@ -121,17 +121,17 @@ def draw_range(values: Iterable[float | None]) -> Range:
 def measures(rig: Rig, outcome: Outcome) -> Measures:
     """Scores over all ordered pairs, by target class and by pair of operand classes.
 
-    Beside them how often the answer lies in the right class, and agrees with ab modulo each prime
-    power of n.
+    Beside them how often the answer lies in the right class, and agrees with ab in each direct
+    factor, such as modulo each prime power of n.
     """
-    n, label = rig.n, rig.label
-    in_class = np.gcd(outcome.answer, n) == np.gcd(label, n)
-    less = outcome.answer - label
+    labels, answer, right = rig.task.labels, outcome.answer, rig.label
+    in_class = labels[answer] == labels[right]
+    factors = rig.task.factors.items()
     by_target, by_operands = _by_class(rig, outcome)
     return Measures(
         **scores(rig, outcome).model_dump(),
         class_accuracy=short(rig.square(in_class).mean()),
-        modulo={Q: short(rig.square(less % Q == 0).mean()) for Q in prime_powers(n)},
+        modulo={Q: short(rig.square(x[answer] == x[right]).mean()) for Q, x in factors},
         by_target=by_target,
         by_operands=by_operands,
     )
@@ -139,18 +139,19 @@ def measures(rig: Rig, outcome: Outcome) -> Measures:
 
 def _by_class(rig: Rig, outcome: Outcome) -> tuple[dict[int, TargetScores], OperandScores]:
     """Means by the class of ab, and by the classes of a and b."""
-    n, divisors = rig.n, np.array([J.d for J in classes(rig.n)])
+    n, known = rig.n, np.array([J.d for J in rig.task.classes])
     values = (outcome.loss, outcome.answer == rig.label, outcome.margin)
-    loss, right, margin = (block_sums(rig.square(x), n) for x in values)
-    pairs = block_sums(np.ones((n, n)), n)
-    target = np.gcd(np.outer(divisors, divisors), n)  # d, d' decide the class of ab for every n
+    loss, right, margin = (block_sums(rig.square(x), rig.task) for x in values)
+    pairs = block_sums(np.ones((n, n)), rig.task)
+    first = np.array([J.elements[0] for J in rig.task.classes])
+    target = rig.task.labels[rig.task.product(first[:, None], first)]  # classes decide that of ab
 
     def over(sums: np.ndarray, d: int) -> float:
         return short(sums[target == d].sum() / pairs[target == d].sum())
 
     by_target = {
         d: TargetScores(loss=over(loss, d), accuracy=over(right, d), margin=over(margin, d))
-        for d in divisors.tolist()
+        for d in known.tolist()
     }
     return by_target, OperandScores(loss=_grid(loss / pairs), accuracy=_grid(right / pairs))
 
@@ -159,9 +160,10 @@ def _grid(means: Float[np.ndarray, "count count"]) -> tuple[tuple[float, ...], .
     return tuple(tuple(short(x, 4) for x in row) for row in means)
 
 
-def block_sums(x: Float[np.ndarray, "n n"], n: int) -> Float[np.ndarray, "count count"]:
+def block_sums(x: Float[np.ndarray, "n n"], n: Task | int) -> Float[np.ndarray, "count count"]:
     """Sums over the pairs of each (class of a, class of b)."""
-    member = np.stack([np.gcd(np.arange(n), n) == J.d for J in classes(n)]).astype(float)
+    labels, classes = task_of(n).labels, task_of(n).classes
+    member = np.stack([labels == J.d for J in classes]).astype(float)
     return member @ x @ member.T
 
 

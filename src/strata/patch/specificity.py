@@ -6,22 +6,25 @@ Definitions and criteria: studies/interventions/criteria.md, section 2.
 import numpy as np
 from jaxtyping import Bool, Float
 
-from strata.monoid import JClass, classes
+from strata.monoid import JClass
 from strata.patch import projections
 from strata.patch.ablations import Subject, with_embedding
 from strata.patch.patching import Outcome
+from strata.task import AnyClass, Task, task_of
 
 
-def deviations(W_E: Float[np.ndarray, "n d_model"], n: int) -> Float[np.ndarray, "n d_model"]:
+def deviations(
+    W_E: Float[np.ndarray, "n d_model"], n: Task | int
+) -> Float[np.ndarray, "n d_model"]:
     """Each residue's row less the mean row of its class."""
     less = W_E.astype(np.float64)
-    for J in classes(n):
+    for J in task_of(n).classes:
         less[J.elements] -= less[J.elements].mean(axis=0)
     return less
 
 
 def key_part(
-    subject: Subject, J: JClass, mask: Bool[np.ndarray, " size"]
+    subject: Subject, J: AnyClass, mask: Bool[np.ndarray, " size"]
 ) -> Float[np.ndarray, "size d_model"]:
     """The part of the rows of a class that lies in the span of these characters."""
     return projections.characters(mask, J.orders) @ subject.rows_of_W_E[J.elements]
@@ -35,9 +38,11 @@ def row_space(x: Float[np.ndarray, "rows d_model"]) -> Float[np.ndarray, "k d_mo
 
 def directions(subject: Subject, d: int, p: int | None = None) -> Float[np.ndarray, "k d_model"]:
     """A basis of the directions that key characters of J_d take up; those on one axis alone."""
-    J, mask = JClass(subject.rig.n, d), subject.masks[d]
-    on_axis = mask if p is None else projections.atomic_key(J, mask, p)
-    return row_space(key_part(subject, J, on_axis))
+    J, mask = subject.rig.task.jclass(d), subject.masks[d]
+    if p is not None:
+        assert isinstance(J, JClass), "the axes of a table belong to no prime"
+        mask = projections.atomic_key(J, mask, p)
+    return row_space(key_part(subject, J, mask))
 
 
 def removed(
@@ -45,7 +50,7 @@ def removed(
 ) -> Float[np.ndarray, "n d_model"]:
     """The embedding with these directions removed from every residue, within its own class."""
     W_E = subject.rows_of_W_E
-    less = deviations(W_E, subject.rig.n) @ basis.T @ basis
+    less = deviations(W_E, subject.rig.task) @ basis.T @ basis
     return W_E - less.astype(W_E.dtype)
 
 

@@ -10,13 +10,13 @@ from strata.task import permutation
 Weights = dict[str, Tensor]
 
 
-def initial(run: Run, params: TrainParams) -> Weights:
+def initial(run: Run, params: TrainParams, order: int | None = None) -> Weights:
     """The initial weights of a run: torch's default initialisers, drawn on the CPU after the split
-    of the seed of the weights.
+    of the seed of the weights. ``order``: how many tokens may be a or b; n where none is given.
 
     torch's own layers are built and taken apart, so the values are theirs by construction.
     """
-    kind, n, d_model, d_mlp = architecture(params), run.n, params.d_model, params.d_mlp
+    kind, n, d_model, d_mlp = architecture(params), order or run.n, params.d_model, params.d_mlp
     shapes = kind.shapes(n, params)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         permutation(n, run.weights_seed)

@@ -14,7 +14,7 @@ from torch import Tensor
 from strata.architecture import architecture
 from strata.inputs import InputError
 from strata.run import ArchitectureName, Run, TrainParams
-from strata.task import TRAIN, VALIDATION, mirrored, operation
+from strata.task import TRAIN, VALIDATION, Task, mirrored, task_of
 from strata.train import gradients
 from strata.train.gradients import Batch, Network
 from strata.train.network import Weights, initial
@@ -27,19 +27,20 @@ NETWORKS: dict[ArchitectureName, type[gradients.MLP] | type[gradients.Transforme
 
 
 def batch(
-    pairs: Int[np.ndarray, " rows"], n: int, symmetric: bool, device: torch.device
+    pairs: Int[np.ndarray, " rows"], n: Task | int, symmetric: bool, device: torch.device
 ) -> tuple[Batch, Int[np.ndarray, " rows"]]:
     """The pairs (numbered a·n + b) as rows to train on, and the row of each pair.
 
     For a symmetric model a pair and its mirror are one row of weight 2.
     """
+    task, n = task_of(n), task_of(n).order
     a, b = np.divmod(pairs, n)
     if symmetric:
         a, b = np.minimum(a, b), np.maximum(a, b)
     rows, row_of, count = np.unique(a * n + b, return_inverse=True, return_counts=True)
     a, b = np.divmod(rows, n)
     first, second, label = (
-        torch.from_numpy(x).to(device) for x in (a, b, operation(a, b, n)[:, None])
+        torch.from_numpy(x).to(device) for x in (a, b, task.product(a, b)[:, None])
     )
     weight = torch.from_numpy(count[:, None] / len(pairs)).to(device, torch.get_default_dtype())
     return Batch(first, second, label, weight), row_of
@@ -49,9 +50,16 @@ class Trainer:
     """One run in training: ``advance`` it, look at it, take its state, go on from a state."""
 
     def __init__(
-        self, run: Run, params: TrainParams, split: np.ndarray, device: torch.device | str = "cpu"
+        self,
+        run: Run,
+        params: TrainParams,
+        split: np.ndarray,
+        device: torch.device | str = "cpu",
+        task: Task | None = None,
     ):
-        """``split`` names each of the n² pairs. InputError where none trains or none validates."""
+        """``split`` names each of the n² pairs of the task, (Z_n, ·) where none is given.
+        InputError where none trains or none validates."""
+        of = task_of(task or run.n)
         self.run, self.params, self.device = run, params, torch.device(device)
         self.epoch = 0
         train, validation = (np.flatnonzero(split == name) for name in (TRAIN, VALIDATION))
@@ -59,12 +67,12 @@ class Trainer:
             raise InputError(f"{run}: the split leaves no pair to train on, or none to validate on")
         self.train_pairs = len(train)
         symmetric = architecture(params).symmetric
-        rows, _ = batch(train, run.n, symmetric, self.device)
+        rows, _ = batch(train, of, symmetric, self.device)
         self.batches = gradients.chunks(rows)
-        rows, self.validation_row = batch(validation, run.n, symmetric, self.device)
+        rows, self.validation_row = batch(validation, of, symmetric, self.device)
         self.validation = gradients.chunks(rows)
-        self.mirror_free = ~mirrored(split, run.n)[validation]
-        self._build(initial(run, params))
+        self.mirror_free = ~mirrored(split, of.order)[validation]
+        self._build(initial(run, params, of.order))
         self._record(params.epochs)
         self._step = self._epoch if self.device.type == "cpu" else self._captured()
 
