@@ -16,6 +16,7 @@ from strata import notebook, store
 from strata.inputs import InputError
 from strata.params import Params, load
 from strata.run import Run, command
+from strata.task import MULTIPLICATION
 
 
 def options() -> argparse.Namespace:
@@ -55,6 +56,11 @@ def inputs(args: argparse.Namespace) -> dict[str, str]:
 def work(args: argparse.Namespace) -> dict[str, tuple[Path, dict[str, Any]]]:
     """The notebook and the parameters of each label. Raises InputError where an input is unused."""
     params, found = load("params.yaml"), {}
+    of = args.run or params.headline()
+    if params.variants.get(of.variant, {}).get("task", MULTIPLICATION) != MULTIPLICATION:
+        raise InputError(
+            f"{of}: the figures are of multiplication modulo n; it learns another task"
+        )
     for label in args.labels:
         template = Path(args.notebooks, f"{args.template or label}.ipynb")
         if not template.is_file():

@@ -60,7 +60,7 @@ def card(line: Json, metrics: Metrics, folder: Path, gating: float | None) -> st
         settings=settings,
         parameters=sum(x.size for x in weights.values()),
         environment=store.read_json(folder / "environment.json"),
-        wrong=round((1 - metrics.accuracy.all) * metrics.n**2),
+        wrong=round((1 - metrics.accuracy.all) * metrics.order**2),
         files=[(path.as_posix(), md5(path)) for path in paths],
         sha256=hashlib.sha256(store.read_bytes(paths[0])).hexdigest(),
     )

@@ -55,7 +55,7 @@ def made(source: tuple[Run, Path, Path]) -> tuple[Json, Json, str]:
     history = store.read_history(folder / "history.parquet")
     line = cards.line(metrics, interventions, logits)
     card = cards.card(line, metrics, folder, gating().get(str(run)))
-    return line, run_data.page(weights, history, metrics), card
+    return line, {} if metrics.task else run_data.page(weights, history, metrics), card
 
 
 def main(inputs: str, lines: str, curves: str, pages: str, folder: str) -> None:
@@ -65,11 +65,13 @@ def main(inputs: str, lines: str, curves: str, pages: str, folder: str) -> None:
     with Pool(2) as pool:
         done = pool.map(made, found, chunksize=1)
     for line, shown, card in done:
-        store.write_text(Path(pages, f"{line['run']}.js"), script("run", shown))
+        if shown:  # a page multiplies modulo n: it has no run of another task
+            store.write_text(Path(pages, f"{line['run']}.js"), script("run", shown))
         store.write_text(Path(folder, f"{line['run']}.html"), card)
     store.write_text(Path(folder, "index.html"), cards.index([line for line, *_ in done]))
     store.write_json(lines, [line for line, *_ in done])
-    store.write_json(curves, [{name: shown[name] for name in LISTED} for _, shown, _ in done])
+    paged = [shown for _, shown, _ in done if shown]
+    store.write_json(curves, [{name: shown[name] for name in LISTED} for shown in paged])
 
 
 if __name__ == "__main__":

@@ -98,7 +98,14 @@ def test_a_fit_of_other_operands_is_not_held_against_the_paper():
 
 
 @pytest.mark.parametrize(
-    "changes", [{"n": 154}, {"n": 180}, {"seed": 2}, {"architecture": "mlp", "heads": ()}]
+    "changes",
+    [
+        {"n": 154},
+        {"n": 180},
+        {"seed": 2},
+        {"architecture": "mlp", "heads": ()},
+        {"task": "(Z_165, ·) without zeros"},
+    ],
 )
 def test_the_paper_stands_beside_its_own_run_alone(changes: dict[str, Any]):
     metrics = run_metrics(**changes)

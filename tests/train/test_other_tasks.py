@@ -10,6 +10,8 @@ from strata.inputs import InputError
 from strata.measure import all_pairs, metrics, stored
 from strata.params import Params
 from strata.run import Run, Settings
+from strata.tables import format, headline
+from strata.tables.printed import Printed
 from strata.train.trainer import Trainer
 
 CLIFFORD = ["0 1 2", "1 1 2", "2,2,1"]
@@ -22,6 +24,7 @@ TASKS = {
     "table-n3-s1": {"table": CLIFFORD},
 }
 OF_ALL = params.load("params.yaml")
+PRINTED = store.read_model("paper/printed_values.json", Printed)
 
 
 def settings_of(name: str, architecture: str) -> Settings:
@@ -69,6 +72,12 @@ def test_a_run_of_another_task_is_trained_measured_and_loaded(name, architecture
     store.write_json(tmp_path / "metrics", found)
     assert store.read_model(tmp_path / "metrics", metrics.Metrics) == found
     assert found.task == of.name and sum(c.size for c in found.classes) == of.order
+    of_run = {x.name: x for x in headline.tables(found, PRINTED, OF_ALL)}
+    assert of_run["jclasses"].frame["size"].sum() == of.order
+    assert "paper_fve" not in of_run["key-freqs"].frame
+    format.write(of_run.values(), tmp_path)
+    assert (tmp_path / "jclasses.tex").read_text("utf-8").isascii()
+    assert headline.summary(found)
     model = model_of(run, weights, task=again)
     right = model.answers() == of.table
     assert model.accuracy() == pytest.approx(found.accuracy.all) == right.mean()

@@ -152,6 +152,11 @@ class Metrics(Result):
     heads: tuple[HeadMetrics, ...]
     """Empty for the MLP-only model."""
 
+    @property
+    def order(self) -> int:
+        """How many tokens may be a or b: n, but of another task."""
+        return sum(c.size for c in self.classes)
+
     def of_class(self, d: int) -> ClassMetrics:
         """The measures of J_d. Raises StopIteration where d does not divide n."""
         return next(c for c in self.classes if c.d == d)

@@ -4,16 +4,16 @@ Definitions: studies/interventions/criteria.md, section 3.
 """
 
 from collections.abc import Iterable
-from math import gcd
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from strata.monoid import JClass, axis_primes, axis_size, classes, position
+from strata.monoid import JClass, axis_primes, axis_size, classes
 from strata.patch import projections
 from strata.patch.ablations import Subject
 from strata.patch.specificity import key_part
+from strata.task import Task, task_of
 
 
 class Hybrids(NamedTuple):
@@ -43,10 +43,10 @@ def exchanged(
     parts: dict[int, np.ndarray],
 ) -> Hybrids:
     """Each element of J_d with its part on the axis of p replaced by that of another residue."""
-    n = subject.rig.n
-    rows = np.array([parts[gcd(int(x), n)][position(n)[x]] for x in other])
+    task = subject.rig.task
+    rows = np.array([parts[task.labels[x]][task.position[x]] for x in other])
     table = subject.rows_of_W_E[J.elements] - parts[J.d] + rows
-    return Hybrids(table, J.elements, moved(J, other, p), np.full(len(J), J.d))
+    return Hybrids(table, J.elements, moved(J, other, p, task), np.full(len(J), J.d))
 
 
 def same_axis(J: JClass, K: JClass, p: int) -> bool:
@@ -55,12 +55,14 @@ def same_axis(J: JClass, K: JClass, p: int) -> bool:
     return K.d != J.d and J.regular and K.regular and len(sizes) == 1
 
 
-def moved(J: JClass, other: Int[np.ndarray, " size"], p: int) -> Int[np.ndarray, " size"]:
+def moved(
+    J: JClass, other: Int[np.ndarray, " size"], p: int, task: Task | None = None
+) -> Int[np.ndarray, " size"]:
     """The elements of J_d with their coordinates on the axes of p replaced by those of others."""
-    t = J.coordinates.copy()
+    t, of = J.coordinates.copy(), task_of(task or J.n)
     for i, x in enumerate(other.tolist()):
-        K = JClass(J.n, gcd(x, J.n))
-        theirs = K.coordinates[position(J.n)[x]]
+        K = JClass(J.n, int(of.labels[x]))
+        theirs = K.coordinates[of.position[x]]
         t[i, np.array(axis_primes(J)) == p] = theirs[np.array(axis_primes(K)) == p]
     return J.elements[np.ravel_multi_index(tuple(t.T), J.orders)]
 

@@ -72,7 +72,7 @@ def of_text(metrics: Metrics, printed: Printed, params: Params) -> pd.DataFrame:
 def _accuracy_claims(
     metrics: Metrics, paper: Printed | None, params: MetricsParams
 ) -> Iterator[Claim]:
-    squares, accuracy, new = metrics.n**2, metrics.accuracy, "beyond the paper"
+    squares, accuracy, new = metrics.order**2, metrics.accuracy, "beyond the paper"
     # The paper says complete mastery of the whole table, of the run that its numbers are about.
     theirs = paper.training.final_accuracy_on_all_pairs if paper else None
     wrong = None if theirs is None else round((1 - theirs) * squares)
@@ -181,7 +181,8 @@ def square_free_density(limit: int) -> float:
 def of_run(printed: Printed, metrics: Metrics) -> Printed | None:
     """What the paper prints, if the run is the one that its numbers are about."""
     theirs = (printed.n, printed.seed, "transformer")
-    return printed if (metrics.n, metrics.seed, metrics.architecture) == theirs else None
+    own = (metrics.n, metrics.seed, metrics.architecture)
+    return printed if own == theirs and metrics.task is None else None
 
 
 def fractions(percents: Iterable[float | None]) -> Float[np.ndarray, " rows"]:

@@ -34,14 +34,14 @@ def tables(metrics: Metrics, printed: Printed, params: Params) -> tuple[Table, .
     n, run = metrics.n, about(metrics.run)
     fve = f"Share of the Fourier energy of each class’s embedding at its key frequencies {run}."
     fit = f"Share of the centred logit variance that key-frequency characters explain {run}."
-    classes = f"Classes of the integers modulo {n} under multiplication."
-    if not all(J.regular for J in monoid.classes(n)):
+    classes = f"Classes of {metrics.task or f'the integers modulo {n} under multiplication'}."
+    if not all(c.regular for c in metrics.classes):
         classes += " One without idempotent is a torsor of its group, with generators mod n/d."
     return (
         Table("moduli", "Moduli and their factorisation.", moduli(n, printed.table_moduli), MODULI),
         Table("key-freqs", fve, key_freqs(metrics, printed), KEY_FREQS),
         Table("character-fit", fit, character_fit(metrics, printed), CHARACTER_FIT),
-        Table("jclasses", classes, jclasses(n), JCLASSES),
+        Table("jclasses", classes, classes_of(metrics), JCLASSES),
         Table("claims", f"Numbers in the text {run}.", of_text(metrics, printed, params), COLUMNS),
     )
 
@@ -144,11 +144,24 @@ def jclasses(n: int) -> pd.DataFrame:
     """
     rows = []
     for J in monoid.classes(n):
-        group = " x ".join(f"Z{q}" for q in J.orders if q > 1) or "trivial"
         generators = ", ".join(map(str, J.generators))
-        rows.append((J.d, len(J), J.regular, J.idempotent, J.m, group, generators))
+        rows.append((J.d, len(J), J.regular, J.idempotent, J.m, group(J.orders), generators))
     names = ["d", "size", "regular", "idempotent", "m", "group", "generators"]
     return pd.DataFrame(rows, columns=names).astype({"idempotent": "Int64"})
+
+
+def group(orders: Iterable[int]) -> str:
+    """A product of cyclic groups in symbols."""
+    return " x ".join(f"Z{q}" for q in orders if q > 1) or "trivial"
+
+
+def classes_of(metrics: Metrics) -> pd.DataFrame:
+    """The classes of what a run learnt; of another task than all residues without idempotents and
+    generators, as metrics name no elements."""
+    if metrics.task is None:
+        return jclasses(metrics.n)
+    rows = [(c.d, c.size, c.regular, c.m, group(c.orders)) for c in metrics.classes]
+    return pd.DataFrame(rows, columns=["d", "size", "regular", "m", "group"])
 
 
 def class_claims(metrics: Metrics, printed: Printed) -> pd.DataFrame:
