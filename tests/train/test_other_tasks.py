@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from strata import params, store, task
+from strata.api.analysis import Analysis
 from strata.api.model import model_of
 from strata.inputs import InputError
 from strata.measure import all_pairs, metrics, stored
@@ -12,6 +13,7 @@ from strata.params import Params
 from strata.run import Run, Settings
 from strata.tables import format, headline
 from strata.tables.printed import Printed
+from strata.train import network
 from strata.train.trainer import Trainer
 
 CLIFFORD = ["0 1 2", "1 1 2", "2,2,1"]
@@ -73,7 +75,7 @@ def test_a_run_of_another_task_is_trained_measured_and_loaded(name, architecture
     assert store.read_model(tmp_path / "metrics", metrics.Metrics) == found
     assert found.task == of.name and sum(c.size for c in found.classes) == of.order
     of_run = {x.name: x for x in headline.tables(found, PRINTED, OF_ALL)}
-    assert of_run["jclasses"].frame["size"].sum() == of.order
+    assert sum(of_run["jclasses"].frame["size"].tolist()) == of.order
     assert "paper_fve" not in of_run["key-freqs"].frame
     format.write(of_run.values(), tmp_path)
     assert (tmp_path / "jclasses.tex").read_text("utf-8").isascii()
@@ -86,7 +88,23 @@ def test_a_run_of_another_task_is_trained_measured_and_loaded(name, architecture
     for q, shown in of.factors.items():
         assert model.accuracy(q) == (shown[model.answers()] == shown[of.table]).mean()
     assert found.neurons and {*found.neurons.modulo} == {*of.factors}
+    frames = Analysis(model, None, ".").frames
+    assert frames["classes"]["size"].tolist() == [len(J) for J in of.classes]
+    by = "modulo" if of.modulus else "factor"
+    assert {*frames["changes"]} - {"change", "all"} == {f"{by} {q}" for q in of.factors}
     assert len(model.spectrum(1)) == len(of.jclass(1)) if len(of.jclass(1)) > 1 else True
+
+
+def test_a_residue_with_a_part_of_another_acts_as_the_residue_with_that_part():
+    """Among the units, whose tokens are not their residues."""
+    of = task.named("units", 35)
+    assert isinstance(of, task.Residues)
+    small = settings_of("units-n15-s1", "transformer").train
+    weights = network.initial(Run(35, 1, "units"), small, of.order)
+    model = model_of(None, {name: x.numpy() for name, x in weights.items()}, task=of)
+    for a, other in ((3, 20), (0, 7), (23, 1)):
+        acts_as = of.residues[model.swapped(a, other, 5)[1]]
+        assert (acts_as % 5, acts_as % 7) == (of.residues[other] % 5, of.residues[a] % 7)
 
 
 def test_what_multiplication_is_trained_with_names_no_task():

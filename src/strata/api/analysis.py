@@ -72,6 +72,11 @@ class Analysis:
         source = self.model.source
         return ", ".join([source.name if source else str(self.run), *self.model.changed])
 
+    @property
+    def by(self) -> str:
+        """How the direct factors of the task are named: residues have prime powers."""
+        return "modulo" if self.task.modulus else "factor"
+
     def _agrees(self) -> None:
         """Raises InputError where the split is not the one that the file's accuracies are of."""
         if self.model.changed:
@@ -99,7 +104,7 @@ class Analysis:
             rows += [("training", counts.train, found.train)]
             rows += [("validation", counts.validation, found.validation)]
             rows += [("validation, no mirror in training", None, found.mirror_free)]
-        q_of = {f"modulo {q}": self.model.accuracy(q) for q in self.task.factors}
+        q_of = {f"{self.by} {q}": self.model.accuracy(q) for q in self.task.factors}
         rows += (
             [(f"all, {name}", self.n**2, x) for name, x in q_of.items()] if len(q_of) > 1 else []
         )
@@ -166,9 +171,9 @@ class Analysis:
         """What is right after each change of the network, of all pairs and modulo prime powers."""
         if not self.metrics.finite:
             return pd.DataFrame()
-        powers = list(self.task.factors)
+        powers, by = list(self.task.factors), self.by
         rows = [
-            {"change": name, "all": x.accuracy()} | {f"modulo {q}": x.accuracy(q) for q in powers}
+            {"change": name, "all": x.accuracy()} | {f"{by} {q}": x.accuracy(q) for q in powers}
             for name, x in self._changed()
         ]
         return pd.DataFrame(rows)

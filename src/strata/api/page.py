@@ -57,7 +57,7 @@ def column(name: str) -> Column:
     known = CLASS | HEAD | FVE
     if name in known and name not in HEADINGS:
         return known[name]
-    style = "share" if name in SHARE or name.startswith("modulo") else "text"
+    style = "share" if name in SHARE or name.startswith(("modulo", "factor")) else "text"
     style = {"regular": "truth", "group": "symbols", "pairs": "symbols"}.get(name, style)
     style = "count" if name in ("count", "components", "random", "prompts") else style
     align = "l" if name in LEFT else "r"

@@ -44,7 +44,7 @@ def exchanged(
 ) -> Hybrids:
     """Each element of J_d with its part on the axis of p replaced by that of another residue."""
     task = subject.rig.task
-    rows = np.array([parts[task.labels[x]][task.position[x]] for x in other])
+    rows = np.array([parts[int(task.labels[x])][task.position[x]] for x in other])
     table = subject.rows_of_W_E[J.elements] - parts[J.d] + rows
     return Hybrids(table, J.elements, moved(J, other, p, task), np.full(len(J), J.d))
 
