@@ -14,7 +14,7 @@ from typing import cast
 
 import numpy as np
 from jaxtyping import Complex, Int
-from sympy.ntheory import divisors, factorint, multiplicity, primitive_root
+from sympy.ntheory import divisors, factorint, primitive_root
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def axis_size(m: int, p: int) -> int:
     >>> axis_size(45, 3), axis_size(45, 2)
     (6, 1)
     """
-    return prod(q for q, _ in axes(p ** multiplicity(p, m)))
+    return prod(q for q, _ in axes(p ** factorint(m).get(p, 0)))
 
 
 def _two_power(k: int) -> tuple[tuple[int, int], ...]:
