@@ -18,7 +18,7 @@ export LC_ALL := C.UTF-8
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: here help paper studies report plan grid back dynamics published verify deposit test lint bench
+.PHONY: here help paper studies report plan grid back dynamics published verify pack deposit test lint bench
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -33,7 +33,7 @@ report: $(READY) ## the same, and the report over it in your browser (OPEN= for 
 	@python -m ops.paper studies report
 	@python ops/scripts/report.py '$(OPEN)'
 
-plan: $(READY) ## what would be restored and run, and how long that takes: SET='n=35 variant=quick'
+plan: $(READY) ## what would be restored and run, and how long that takes: SET='n=35 variant=quick', STUDIES=1
 	@python -m ops.plan
 
 grid: $(READY) ## train and measure runs, many at once: RUNS='n210-s1 …', ON=slurm ARGS='--partition=…', STATUS=1
@@ -50,6 +50,9 @@ published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (s
 
 verify: $(READY) ## make again what the locks name, and compare; SAMPLE=83: of what takes long every run, not some
 	@python -m ops.verify
+
+pack: $(READY) ## what the locks name, into the packs by which git has it
+	@python -m ops.packs write
 
 deposit: $(READY) ## a folder for an archive that gives DOIs, from which all of it can be made again
 	@python -m ops.deposit

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os.path import relpath
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,8 +17,6 @@ from ops.git import git, laid_out
 from ops.shipped import Out, Outs
 from strata.inputs import InputError
 
-PROJECTS = ("", "studies")  # of the report nothing is kept: it is made anew where it is wanted
-
 
 class Stage(NamedTuple):
     """A stage as its pipeline file has it, names filled in; paths are from the top."""
@@ -31,10 +29,10 @@ class Stage(NamedTuple):
     params: dict[str, dict[str, Any]]
 
 
-def resolved(top: Path) -> dict[str, Stage]:
-    """The stages of all pipeline files, whether frozen or not, as DVC reads them."""
+def resolved(top: Path, projects: Iterable[str]) -> dict[str, Stage]:
+    """The stages of these projects, whether frozen or not, as DVC reads them."""
     found = {}
-    for name in PROJECTS:
+    for name in projects:
         with Repo(str(top / name)) as repo:
             for stage in (x for x in repo.index.stages if isinstance(x, PipelineStage)):
                 file = Path(name, stage.path_in_repo).as_posix()
@@ -62,8 +60,7 @@ def unlike(name: str, stage: Stage | None, locked: Mapping[str, Any] | None) -> 
         return "it is in a lock and in no pipeline file: make back"
     if locked is None:
         return "it is in no lock: dvc repro"
-    at = Path(name.rpartition(":")[0]).parent
-    params = {os.path.normpath(at / k): v for k, v in locked.get("params", {}).items()}
+    params = {os.path.normpath(f"{stage.at}/{k}"): v for k, v in locked.get("params", {}).items()}
     for what, ours, theirs in (
         ("command", stage.cmd, locked["cmd"]),
         ("inputs", stage.deps, {x["path"] for x in locked.get("deps", ())}),
@@ -79,10 +76,11 @@ class Copy:
     """What git has, in a scratch folder, with the outputs that its locks name."""
 
     def __init__(self, top: Path):
-        self.top, self.remote = top, shipped.REMOTE.resolve()
-        laid_out(git("write-tree"), top)
-        self.locked = {k: v for k, v in files.locked(top).items() if files.project(k) in PROJECTS}
-        self.stages = resolved(top)
+        self.top, self.remotes = top, [x.resolve() for x in shipped.REMOTES]
+        projects = files.with_runs()
+        laid_out(git("write-tree"), top, {x: top / x / ".dvc" / "cache" for x in projects})
+        self.locked = {k: v for k, v in files.locked(top).items() if files.project(k) in projects}
+        self.stages = resolved(top, projects)
         self.names = sorted({*self.stages, *self.locked})
         self.outs = Outs(self.locked)
         found = ((name, self._placed(name)) for name in self.stages if name in self.locked)
@@ -92,7 +90,7 @@ class Copy:
         """Put a stage's outputs in their places; what is wrong with one in the remote."""
         try:
             for out in self.kept(name):
-                shipped.restore(out, self.top, self.remote)
+                shipped.restore(out, self.top, self.remotes)
         except InputError as fault:
             return str(fault)
         return ""

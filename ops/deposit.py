@@ -1,7 +1,7 @@
 """The project in one folder for an archive that gives DOIs: ``make deposit`` (docs/operating.md).
 
-It holds a zip of the last commit, in whose remote/ is what the locks name, checksums, and a text
-that says how to go on from there. The same commit gives the same bytes.
+It holds a zip of the last commit, in whose packs is what the locks name, checksums, and a text that
+says how to go on from there. The same commit gives the same bytes.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ops import copied, files, shipped
+from ops import copied, files, packs, shipped
 from ops.git import git
 from ops.shipped import Out, Outs
 from strata import store
@@ -80,7 +80,7 @@ def whole(outs: Iterable[Out]) -> None:
             for part in shipped.parts(out):
                 shipped.content(part.md5)
         except InputError as fault:
-            must = "the remote must hold what the locks name: dvc push"
+            must = "the packs must hold what the locks name: make pack"
             raise InputError(f"{out.path}: {fault}; {must}") from None
 
 
@@ -105,7 +105,10 @@ def _sha256(path: Path) -> str:
 def main() -> None:
     files.at_top()
     cff, last = read_yaml("CITATION.cff"), commit()
-    kept = {path for x in copied.resolved(Path().resolve()).values() for path in x.kept}
+    for project in files.projects():
+        packs.unpack(project)
+    found = copied.resolved(Path().resolve(), files.projects()).values()
+    kept = {path for stage in found for path in stage.kept}
     whole(out for out in Outs(files.locked()) if out.path in kept)
     shutil.rmtree(PARTIAL, ignore_errors=True)
     write(PARTIAL, last, cff)

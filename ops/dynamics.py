@@ -61,7 +61,7 @@ def main() -> None:
     for run in map(Run.parse, os.environ.get("RUN", "").split() or every):
         if str(run) not in every:
             raise InputError(f"RUN = {run}: must be one of {', '.join(every)}")
-        if subprocess.run(called("repro", f"train@{run}"), check=False).returncode:
+        if subprocess.run(called("repro", f"{files.RUNS}:train@{run}"), check=False).returncode:
             raise InputError(f"train@{run}: did not run to its end")
         made(run)
 

@@ -1,9 +1,11 @@
-"""The DVC projects here, their pipeline files and locks: the paper at the top, studies/, report/.
+"""The DVC projects here, their pipeline files and locks: the paper at the top, whose runs have
+theirs in runs/; studies/; report/.
 
-A stage is named as DVC names it at the top, were all of them one project: train@n165-s1,
-studies/dvc.yaml:train@n210-s1, studies/interventions/dvc.yaml:tables. Paths are from the top.
+A stage is named as DVC names it at the top, were all of them one project: collect,
+runs/dvc.yaml:train@n165-s1, studies/interventions/dvc.yaml:tables. Paths are from the top.
 """
 
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +17,8 @@ from strata.inputs import InputError
 from strata.run import Run, command, read_yaml
 
 PROJECTS = ("studies", "report")  # beside the paper's, in the order in which they build on it
+RUNS = "runs/dvc.yaml"  # the paper's runs
+ARTIFACTS = "artifacts"  # the folder beside a lock that has what its stages made (ops/packs.py)
 PATHS = ("deps", "outs", "metrics")
 Stages = dict[str, dict[str, Any]]
 
@@ -26,18 +30,23 @@ def at_top() -> None:
 
 
 def pipelines(folder: Path | str = ".") -> list[str]:
-    """The pipeline files that are there, from the top: dvc.yaml first, then those of the projects
-    beside it, each project's own before those of its folders."""
+    """The pipeline files that are there, from the top: dvc.yaml first, then that of the paper's
+    runs and those of the projects beside it, each project's own before those of its folders."""
     top = Path(folder)
-    found = [top / "dvc.yaml"]
+    found = [top / "dvc.yaml", top / RUNS]
     for name in PROJECTS:
         found += [top / name / "dvc.yaml", *sorted(top.glob(f"{name}/*/dvc.yaml"))]
     return [path.relative_to(top).as_posix() for path in found if path.is_file()]
 
 
-def projects() -> list[str]:
+def projects(every: Iterable[str] = ("", *PROJECTS)) -> list[str]:
+    """Those of these projects that are here."""
+    return [name for name in every if Path(name, "dvc.yaml").is_file()]
+
+
+def with_runs() -> list[str]:
     """The projects that are here and have runs: the paper's, that of the studies."""
-    return [name for name in ("", "studies") if Path(name, "dvc.yaml").is_file()]
+    return projects(("", "studies"))
 
 
 def lock(file: str) -> str:
@@ -67,8 +76,7 @@ def cut_off(path: Path) -> bool:
 
 
 def refuse_cut_off() -> None:
-    """Raises InputError where a lock was cut off: models that it no longer names would train. Each
-    training calls this module to ask."""
+    """Raises InputError where a lock was cut off: models that it no longer names would train."""
     for path in map(Path, map(lock, pipelines())):
         if path.is_file() and cut_off(path):
             raise InputError(f"{path}: lacks what git's last commit has in it: make back, repeat")
@@ -77,7 +85,7 @@ def refuse_cut_off() -> None:
 def project(name: str) -> str:
     """The folder of the project that a stage, or a pipeline file, is of: empty for the paper's.
 
-    >>> project("train@n165-s1"), project("studies/seeds/dvc.yaml:tables")
+    >>> project("runs/dvc.yaml:train@n165-s1"), project("studies/seeds/dvc.yaml:tables")
     ('', 'studies')
     """
     first = name.partition(":")[0].split("/")[0]
@@ -87,8 +95,8 @@ def project(name: str) -> str:
 def inside(name: str) -> str:
     """What DVC calls a stage in its own project.
 
-    >>> inside("train@n165-s1"), inside("studies/dvc.yaml:train@n210-s1")
-    ('train@n165-s1', 'train@n210-s1')
+    >>> inside("collect"), inside("studies/dvc.yaml:train@n210-s1")
+    ('collect', 'train@n210-s1')
     >>> inside("studies/seeds/dvc.yaml:tables")
     'seeds/dvc.yaml:tables'
     """
@@ -151,7 +159,9 @@ def _stages(folder: Path | str, file: str) -> Iterator[tuple[str, dict[str, Any]
     own = read_yaml(path).get("stages") if path.is_file() else {}
     if not isinstance(own, dict):
         raise InputError(f"{file}: stages: must be names with a stage each; git has the last")
-    at, pipeline = Path(file).parent.as_posix(), str(Path(file).with_name("dvc.yaml"))
+    pipeline = str(Path(file).with_name("dvc.yaml"))
+    # A lock does not say where paths begin: in runs/ at the top, elsewhere where the file is.
+    at = "." if pipeline == RUNS else Path(file).parent.as_posix()
     for name, stage in own.items():
         whole = stage.get("do", {}) | {k: v for k, v in stage.items() if k != "do"}
         address = name if pipeline == "dvc.yaml" else f"{pipeline}:{name}"
@@ -177,5 +187,15 @@ def paths(outs: Iterable[str | Mapping[str, Any]]) -> list[str]:
     return [next(iter(out)) if isinstance(out, Mapping) else out for out in outs]
 
 
+def before_training() -> None:
+    """Raises InputError where the training that DVC begins would make again what is there. Each
+    training calls this module to ask."""
+    refuse_cut_off()
+    if (run := run_of(os.environ.get("DVC_STAGE", ""))) and not os.environ.get("GO"):
+        from ops import packs  # which imports DVC, for seconds
+
+        packs.refuse_kept(run)
+
+
 if __name__ == "__main__":
-    command(refuse_cut_off)
+    command(before_training)

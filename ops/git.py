@@ -4,10 +4,10 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
-from ops.files import PROJECTS
-from ops.shipped import REMOTE
+from ops.files import ARTIFACTS
 from strata.inputs import InputError
 
 # What somebody has set for git, and would get in the way here: hooks, signatures, colours.
@@ -16,7 +16,16 @@ SET += ("status.showUntrackedFiles=normal",)
 PLAIN = [word for setting in SET for word in ("-c", setting)]
 ANYBODY = ("-c", "user.name=strata", "-c", "user.email=")  # where git asks for an author
 # Where a file that git does not track yet counts as what is here.
-NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml", "notebooks", "ops", "src", "stages", "studies")
+NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml")
+NEEDED += ("notebooks", "ops", "runs", "src", "stages", "studies")
+PACKS = f":(exclude,glob)**/{ARTIFACTS}/*"  # caches hold what is in them
+
+# For each experiment DVC writes every tracked file anew into git's folder, packs of artifacts too.
+HOOK = """\
+#!/bin/sh
+# DVC's experiments write files into git's folder that it has already: away with them (strata).
+exec git prune-packed --quiet
+"""
 
 
 def git(*words: str, index: str | None = None) -> str:
@@ -50,18 +59,41 @@ def here() -> str:
         index = str(Path(folder, "index"))
         # With its time, by which git knows a file that changed as its index was written.
         shutil.copy2(git("rev-parse", "--git-path", "index"), index)
-        git("add", "--update", "--", ".", f":!{REMOTE}", index=index)
-        git("add", "--all", "--", *filter(os.path.exists, NEEDED), index=index)
+        git("add", "--update", "--", ".", PACKS, index=index)
+        git("add", "--all", "--", *filter(os.path.exists, NEEDED), PACKS, index=index)
         return git("write-tree", index=index)
 
 
-def laid_out(tree: str, folder: Path, cache: str = "") -> None:
-    """Put the files of a tree or commit into a folder, where DVC works without git, with a cache if
-    one is named; not the remote, as the cache holds what is in there."""
-    archive = ["git", "archive", tree, "--", ".", f":(exclude){REMOTE}"]
+def laid_out(tree: str, folder: Path, caches: Mapping[str, Path]) -> None:
+    """Put the files of a tree or commit but the packs into a folder, where DVC works without git,
+    each project with that cache."""
+    archive = ["git", "archive", tree, "--", ".", PACKS]
     packed = subprocess.run(archive, stdout=subprocess.PIPE, check=True).stdout
     folder.mkdir(exist_ok=True)
     subprocess.run(["tar", "-x", "-C", str(folder)], input=packed, check=True)
-    local = "[core]\n    no_scm = true\n" + (f"[cache]\n    dir = {cache}\n" if cache else "")
-    for project in (x for x in ("", *PROJECTS) if Path(folder, x, ".dvc").is_dir()):
+    for project, cache in caches.items():
+        local = f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n"
         Path(folder, project, ".dvc", "config.local").write_text(local)
+
+
+def settled() -> None:
+    """Keep git's folder small however many experiments there are: what DVC writes into it costs no
+    time, and is deleted by a hook where the user has none."""
+    hook = Path(git("rev-parse", "--git-dir"), "hooks", "post-commit")
+    if not hook.exists():
+        git("config", "core.looseCompression", "0")
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(HOOK)
+        hook.chmod(0o755)
+
+
+def loses_queued(folder: str = ".") -> str:
+    """Why experiments that run in a folder of their own are lost in this clone; empty where they
+    are not. DVC copies all of history there, and says nothing where it cannot."""
+    if git("-C", folder, "rev-parse", "--is-shallow-repository") == "true":
+        kind, remedy = "shallow", "git fetch --unshallow"
+    elif ".promisor=true" in git("-C", folder, "config", "--list"):
+        kind, remedy = "partial", "clone it without --filter"
+    else:
+        return ""
+    return f"this clone is {kind}: it would lose experiments of --queue and --temp: {remedy} first"

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TextIO
 
-from ops import dynamics, files, packages, plan, recover, shipped
+from ops import dynamics, files, packages, packs, plan, recover, shipped
 from ops.calls import checked_out, pulled
 from ops.calls import command as called
-from ops.git import nameless
+from ops.git import loses_queued, nameless
 from ops.times import Times, counted, shared
 from strata.inputs import InputError
 from strata.params import load
@@ -40,6 +40,7 @@ class Paper:
     def up_to_date(self, project: str) -> None:
         """Bring a project up to date, when those before it are. Raises InputError."""
         began = time.monotonic()
+        packs.unpack(project)
         self._wait(lambda: recover.busy(project))
         name = f"{project}: " if project else ""
         status = called("status", "--quiet", project=project)
@@ -53,7 +54,9 @@ class Paper:
         told(recover.objects(project))
         print(f"{name}pull … ", end="", flush=True)
         at = time.monotonic()
-        lacks = pulled(project)
+        if lacks := pulled(project):  # the remote may be damaged
+            packs.unpack(project, whole=True)
+            lacks = pulled(project)
         unrecorded = checked_out(project) if lacks else []
         self._goes_on()
         print(since(at) + (f", not all of it: {lacks}" if lacks else ""), flush=True)
@@ -145,6 +148,7 @@ def main(*beside: str) -> None:
     packages.refuse()
     paper = Paper()
     paper.alone()
+    told(filter(None, [loses_queued()]))
     for project in ("", *beside):
         if project and project not in files.PROJECTS:
             raise InputError(f"{project}: must be one of {', '.join(files.PROJECTS)}")

@@ -1,5 +1,5 @@
 """What DVC would restore and run, and how long that takes: ``make plan``, for other values of
-params.yaml ``make plan SET='n=35 variant=quick'``.
+params.yaml ``make plan SET='n=35 variant=quick'``; with STUDIES=1 for the studies too.
 
 It is found in a copy of the project without results, where the stages that take seconds and decide
 what others do are run; DVC then compares the locks with what is there. What a stage will write is
@@ -24,9 +24,9 @@ from dvc.stage import Stage
 from dvc.stage.cache import RunCacheNotFoundError
 from dvc.utils.hydra import apply_overrides
 
-from ops import files, packages
+from ops import files, packages, recover
 from ops.calls import dvc
-from ops.git import here, laid_out
+from ops.git import here, laid_out, loses_queued
 from ops.times import Times, counted, shared, threads, words
 from strata.inputs import InputError
 from strata.params import load
@@ -103,10 +103,8 @@ def scratch(given: Sequence[str]) -> Iterator[Path]:
     """Be in a copy of the project without results, with these values set as `dvc exp run -S` sets
     them; where the project is. Raises InputError for what DVC would refuse."""
     top = Path.cwd()
-    with Repo() as repo:
-        cache = repo.cache.local.path.removesuffix("/files/md5")
     with TemporaryDirectory() as folder:
-        laid_out(here(), Path(folder), cache)
+        laid_out(here(), Path(folder), {x: recover.cache(x) for x in files.projects()})
         os.environ["DVC_SITE_CACHE_DIR"] = str(Path(folder, ".dvc", "tmp", "site"))
         with chdir(folder):
             try:
@@ -145,7 +143,7 @@ def main() -> None:
     outs = {name: files.outs(stage) for name, stage in files.locked().items()}
     with scratch(given) as top:
         ahead, times = Ahead(pulled=False, top=top), Times(load("params.yaml"))
-        for project in files.projects():
+        for project in files.with_runs() if os.environ.get("STUDIES") else [""]:
             quick(project)
             run = ahead.stages(project)
             kept = (outs[x] for x in outs if files.project(x) == project and x not in run)
@@ -154,6 +152,8 @@ def main() -> None:
                 print(f"{project}, by make {project}:")
             if not project or run or away:
                 print("\n".join(lines(run, len(away), times)))
+    if said := loses_queued():
+        print(said)
     if given:
         print("do it    dvc exp run", *(f"-S {x}" for x in given))
 

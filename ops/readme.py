@@ -21,7 +21,7 @@ from functools import cache
 from os.path import relpath
 from pathlib import Path
 
-from ops import files, provenance, shipped
+from ops import files, packs, provenance, shipped
 from strata import store
 from strata.inputs import InputError
 from strata.run import command, read_yaml
@@ -172,6 +172,8 @@ def main() -> None:
             if fault:
                 raise InputError(f"{path}: {fault}: run `python -m ops.readme`")
         return
+    for project in files.projects():
+        packs.unpack(project)
     for page in pages():
         store.write_text(page, filled(page.read_text(encoding="utf-8"), page))
     for path, md5 in pictures():

@@ -15,7 +15,7 @@ from typing import TextIO
 import psutil
 from dvc.config import Config
 
-from ops import files, provenance
+from ops import files, provenance, shipped
 from ops.git import PLAIN, git
 from ops.times import words
 from strata.inputs import InputError, few
@@ -135,13 +135,12 @@ def lock_files(project: str = "") -> Iterator[str]:
 def objects(project: str = "") -> Iterator[str]:
     """Delete objects of the cache that the locks of a project name and that are not what their
     names say, since DVC trusts the name of a file that is read-only; a line for each."""
-    cache = Path(_config(project)["cache"].get("dir", Path(project, ".dvc", "cache")), "files/md5")
+    store = cache(project)
     own = [stage for name, stage in files.locked().items() if files.project(name) == project]
     todo = {out.get("md5") for stage in own for out in stage.get("outs", ())}
     while todo:
         md5 = str(todo.pop())
-        path = cache / md5[:2] / md5[2:]
-        if not MD5.fullmatch(md5) or not path.is_file():
+        if not MD5.fullmatch(md5) or not (path := shipped.at(md5, store)).is_file():
             continue
         if provenance.md5(path) != md5.removesuffix(".dir"):
             path.unlink()
@@ -155,6 +154,11 @@ def forget(project: str = "") -> None:
     fetch, which is partial where a pull was killed; a damaged one ends DVC. The time of this file
     tells it whether they are of this project, or of one before at the same place."""
     Path(project, ".dvc", "tmp", "btime").unlink(missing_ok=True)
+
+
+def cache(project: str = "") -> Path:
+    """The cache of a project."""
+    return Path(_config(project)["cache"].get("dir", Path(project, ".dvc", "cache"))).resolve()
 
 
 def _config(project: str) -> Config:

@@ -1,17 +1,19 @@
-"""What locks name, and what holds it: objects of the remote, each by its md5, and the disk."""
+"""What locks name, and what holds it: objects of remotes and caches, each by its md5; the disk."""
 
 import hashlib
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ops import files
 from ops.provenance import md5
 from strata.inputs import InputError, regular
 
-REMOTE = Path("remote")
+REMOTE = "remote"  # the folder of each project that is its DVC remote
+REMOTES = tuple(Path(name, REMOTE) for name in ("", *files.PROJECTS))
 DIR = ".dir"  # ends the md5 of a folder
 
 
@@ -77,34 +79,42 @@ def on_disk(path: str, top: Path | str = ".") -> str | None:
     return hashlib.md5(json.dumps(entries).encode()).hexdigest() + DIR
 
 
-def at(found: str, remote: Path = REMOTE) -> Path:
-    """Where a remote keeps an object. Raises InputError for what is no md5, such as a path."""
+def at(found: str, store: Path) -> Path:
+    """Where a remote or cache keeps an object. Raises InputError for what is no md5, such as a
+    path."""
     if not re.fullmatch(rf"[0-9a-f]{{32}}({re.escape(DIR)})?", found):
         raise InputError(f"dvc.lock: {found}: must be an md5")
-    return remote / "files" / "md5" / found[:2] / found[2:]
+    return store / "files" / "md5" / found[:2] / found[2:]
 
 
-def content(found: str, remote: Path = REMOTE) -> bytes:
+def place(found: str, stores: Iterable[Path] = REMOTES) -> Path:
+    """Where the first of these remotes and caches that has an object keeps it. Raises InputError
+    where none does."""
+    paths = [at(found, store) for store in stores]
+    for path in (x for x in paths if x.is_file()):
+        return path
+    raise InputError(f"{paths[0]}: is missing")
+
+
+def content(found: str, stores: Iterable[Path] = REMOTES) -> bytes:
     """An object. Raises InputError where it is missing, or not what its name says."""
-    path = at(found, remote)
-    if not path.is_file():
-        raise InputError(f"{path}: is missing")
+    path = place(found, stores)
     if md5(regular(path)) != found.removesuffix(DIR):
         raise InputError(f"{path}: is damaged")
     return path.read_bytes()
 
 
-def parts(out: Out, remote: Path = REMOTE) -> list[Out]:
+def parts(out: Out, stores: Iterable[Path] = REMOTES) -> list[Out]:
     """The files of an output: itself, or those that a folder's object lists. Raises InputError."""
     if not out.md5.endswith(DIR):
         return [out]
-    listed = json.loads(content(out.md5, remote))
+    listed = json.loads(content(out.md5, stores))
     return [Out(out.stage, f"{out.path}/{inside(x['relpath'])}", x["md5"]) for x in listed]
 
 
-def restore(out: Out, folder: Path, remote: Path = REMOTE) -> None:
+def restore(out: Out, folder: Path, stores: Iterable[Path] = REMOTES) -> None:
     """Put an output in its place in a project's folder, alone. Raises InputError."""
-    found = {part.path: content(part.md5, remote) for part in parts(out, remote)}
+    found = {part.path: content(part.md5, stores) for part in parts(out, stores)}
     make_room(folder / out.path)
     for path, data in found.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ops import compare, files, packages, readme, shipped, trainings
+from ops import compare, files, packages, packs, readme, shipped, trainings
 from ops.copied import Copy
 from ops.git import git
 from ops.shipped import Out
@@ -41,7 +41,7 @@ from strata.train import machine
 MADE, PART, UNSEEN, FAILED = "made again", "tried in part", "not checked", "FAIL"
 # What trains the runs: of every run weights are held to its history, and the first epochs are
 # trained again, more of them of a sample.
-TRAINED = {"train", "studies/dvc.yaml:train"}
+TRAINED = {"runs/dvc.yaml:train", "studies/dvc.yaml:train"}
 # What takes long for each run, and is made again for a sample of them: of each of these sets.
 INTERVENED, MEASURES = "studies/interventions/dvc.yaml:", "studies/mechanism/dvc.yaml:"
 SAMPLED = (
@@ -143,7 +143,7 @@ def made(copy: Copy, name: str, exact: bool) -> Outcome:
         return Outcome(MADE, name, "the same bytes")
     apart = [x for x in (difference(copy, out, exact) for out in other) if x]
     for out in copy.kept(name):  # what reads these is held to the lock as well
-        shipped.restore(out, copy.top, copy.remote)
+        shipped.restore(out, copy.top, copy.remotes)
     if apart:
         return Outcome(FAILED, name, f"made again, other bytes: {few(apart)}")
     return Outcome(MADE, name, "within the tolerance for another kind of machine")
@@ -153,10 +153,10 @@ def difference(copy: Copy, out: Out, exact: bool) -> str:
     """Where an output that was made again is another one; empty where it may differ here."""
     if out not in copy.kept(out.stage):
         return out.path if exact else ""
-    for part in shipped.parts(out, copy.remote):
+    for part in shipped.parts(out, copy.remotes):
         path = copy.top / part.path
         new = path.read_bytes() if path.is_file() else b""
-        old = shipped.content(part.md5, copy.remote)
+        old = shipped.content(part.md5, copy.remotes)
         if new != old and (exact or (said := compare.difference(old, new, part.path))):
             return part.path if exact else f"{part.path}: {said}"
     return out.path if exact else ""
@@ -175,7 +175,9 @@ def outside(copy: Copy) -> Iterator[Outcome]:
 
 def shown(copy: Copy) -> Iterator[Outcome]:
     """Pages, with the tables, numbers and pictures that they show."""
-    (copy.top / shipped.REMOTE).symlink_to(copy.remote)
+    for name, remote in zip(shipped.REMOTES, copy.remotes, strict=True):
+        if (copy.top / name).parent.is_dir():
+            (copy.top / name).symlink_to(remote)
     with chdir(copy.top):
         for path, fault in readme.faults():
             said = fault or "what it shows is that of its files"
@@ -272,6 +274,8 @@ def verified(copy: Copy, sample: Sample, exact: bool) -> Iterator[Outcome]:
 
 def main() -> None:
     files.at_top()
+    for project in files.projects():
+        packs.unpack(project)
     size = os.environ.get("SAMPLE") or str(SAMPLE)
     if not size.isdecimal():
         raise InputError(f"SAMPLE = {size}: must be how many runs to draw")

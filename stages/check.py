@@ -4,12 +4,15 @@ what decides each run.
 In: the checked parameters; a folder; after --runs the names of the runs, that of the headline last.
 Out, in the folder: split/RUN.json and train/RUN.json, which change where that run's own settings
 do; metrics.json, the settings of the measures; runs.json, the names without the headline's. Says
-how many of the runs were trained with other settings.
+how many of the runs were trained with other settings. Refuses an experiment that would be lost.
 """
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from ops import files, packages, provenance
+from ops.git import loses_queued
 from strata import store
 from strata.inputs import InputError
 from strata.params import Params
@@ -23,7 +26,7 @@ def others(folder: str, names: Iterable[str]) -> list[str]:
     return [
         name
         for name, path in paths.items()
-        for dep in locked.get(f"train@{name}", {}).get("deps", ())
+        for dep in locked.get(f"{files.RUNS}:train@{name}", {}).get("deps", ())
         if dep["path"] == path and dep["md5"] != provenance.md5(path)
     ]
 
@@ -31,6 +34,11 @@ def others(folder: str, names: Iterable[str]) -> list[str]:
 def main(checked: str, folder: str, flag: str, *names: str) -> None:
     packages.refuse()
     files.refuse_cut_off()
+    top = os.environ.get("DVC_ROOT", ".")  # the clone, also where this runs in another folder
+    if Path(top, ".git").exists() and (said := loses_queued(top)):
+        if not Path.cwd().samefile(top):
+            raise InputError(said)
+        print(said)
     params, listed = store.read_model(checked, Params), names[:-1]
     for name in listed:
         if listed.count(name) > 1:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from ops import copied, shipped
+from ops import copied, files, shipped
 from strata import store
 from strata.params import load
 from strata.run import Run, read_yaml
@@ -22,14 +22,26 @@ RUNS = ["n6-s1", "n6-s2", "n6-s3"]
 # sum, the table a copy; what is trained and split is real.
 PIPELINES = """\
 dvc.yaml:
-  vars: [stages/exact.yaml, {runs: &runs [n6-s1, n6-s2, n6-s3]}]
+  stages:
+    collect:
+      cmd: python sum.py data/collected.json data/metrics/*
+      deps: [data/metrics, sum.py]
+      outs: [data/collected.json]
+    tables:
+      cmd: python sum.py tables/sums.md data/collected.json
+      deps: [data/collected.json]
+      outs: [tables]
+runs/dvc.yaml:
+  vars: [../stages/exact.yaml, {runs: &runs [n6-s1, n6-s2, n6-s3]}]
   stages:
     split:
+      wdir: ..
       matrix: {run: *runs}
       cmd: ${run} stages/split.py ${item.run} config/split.json data/split/${item.run}.parquet
       deps: [config/split.json]
       outs: ["data/split/${item.run}.parquet"]
     train:
+      wdir: ..
       matrix: {run: *runs}
       cmd: >-
         ${run} stages/train.py ${item.run} config/train.json data/split/${item.run}.parquet
@@ -41,19 +53,12 @@ dvc.yaml:
         - data/train/${item.run}/history.csv
         - data/train/${item.run}/environment.json
     metrics:
+      wdir: ..
       matrix: {run: *runs}
       cmd: python sum.py data/metrics/${item.run}.json data/train/${item.run}/weights.safetensors
       params: [n]
       deps: ["data/train/${item.run}/weights.safetensors", sum.py]
       outs: ["data/metrics/${item.run}.json"]
-    collect:
-      cmd: python sum.py data/collected.json data/metrics/*
-      deps: [data/metrics, sum.py]
-      outs: [data/collected.json]
-    tables:
-      cmd: python sum.py tables/sums.md data/collected.json
-      deps: [data/collected.json]
-      outs: [tables]
 studies/dvc.yaml:
   vars: [../stages/exact.yaml]
   stages:
@@ -126,7 +131,7 @@ class Project:
         (self.folder / "sum.py").write_text(SUM)
         (self.folder / ".dvcignore").write_text("__pycache__/\n")
         (self.folder / ".gitignore").write_text(
-            "__pycache__/\n/data/\n/tables/\n*.json\n!/config/*\n!/paper/**\n/studies/figures/\n"
+            "__pycache__/\nremote/\n/data/\n/tables/\n*.json\n!/config/*\n!/paper/**\n/studies/figures/\n"
         )
         for file, content in YAML(typ="safe").load(PIPELINES).items():
             (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -147,31 +152,31 @@ class Project:
         self.run("git", "add", "--all")
 
     def stages(self) -> dict[str, copied.Stage]:
-        return copied.resolved(self.folder)
+        return copied.resolved(self.folder, ("", "studies"))
 
     def lock(self) -> None:
         """Locks and a remote that fit what lies here; all of it known to git."""
-        files: dict[str, dict] = {}
+        locks: dict[str, dict] = {}
         for name, stage in self.stages().items():
             pipeline, _, own = name.rpartition(":")
             folder = self.folder / (pipeline or "dvc.yaml")
             named = {
-                kind: [self.kept(path, folder.parent) for path in sorted(paths)]
+                kind: [self.kept(path, stage.at, files.project(name)) for path in sorted(paths)]
                 for kind, paths in (("deps", stage.deps), ("outs", stage.outs))
             }
-            params = {os.path.relpath(k, Path(pipeline).parent): v for k, v in stage.params.items()}
+            params = {os.path.relpath(k, stage.at): v for k, v in stage.params.items()}
             entry = {"cmd": stage.cmd, **named} | ({"params": params} if params else {})
-            files.setdefault(str(folder.with_suffix(".lock")), {})[own] = entry
-        for path, stages in files.items():
+            locks.setdefault(str(folder.with_suffix(".lock")), {})[own] = entry
+        for path, stages in locks.items():
             YAML().dump({"schema": "2.0", "stages": stages}, Path(path))
         self.run("git", "add", "--all")
 
-    def kept(self, path: str, at: Path) -> dict[str, str]:
-        """What a lock says of a path, and its objects in the remote."""
+    def kept(self, path: str, at: str, project: str) -> dict[str, str]:
+        """What a lock says of a path, and its objects in the remote of a project."""
         whole = self.folder / path
         inside = sorted(x for x in whole.rglob("*") if x.is_file()) if whole.is_dir() else [whole]
         for file in (x for x in inside if x.is_file()):
-            self.keep(file.read_bytes())
+            self.keep(file.read_bytes(), project)
         md5 = hashlib.md5(whole.read_bytes()).hexdigest() if whole.is_file() else "0" * 32
         if whole.is_dir():
             listed = [
@@ -181,10 +186,10 @@ class Project:
                 }
                 for x in inside
             ]
-            md5 = self.keep(json.dumps(listed).encode(), shipped.DIR)
-        return {"path": os.path.relpath(whole, at), "hash": "md5", "md5": md5}
+            md5 = self.keep(json.dumps(listed).encode(), project, shipped.DIR)
+        return {"path": os.path.relpath(path, at), "hash": "md5", "md5": md5}
 
-    def keep(self, content: bytes, suffix: str = "") -> str:
+    def keep(self, content: bytes, project: str, suffix: str = "") -> str:
         md5 = hashlib.md5(content).hexdigest() + suffix
-        store.write_bytes(shipped.at(md5, self.folder / "remote"), content)
+        store.write_bytes(shipped.at(md5, self.folder / project / shipped.REMOTE), content)
         return md5

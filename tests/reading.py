@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
+from shipped import STORES
 
 from ops import files
 from ops.provenance import md5
-from ops.shipped import Outs, at
+from ops.shipped import Outs, content
 from strata import store
 from strata.measure import fourier, subspaces
 from strata.monoid import classes
@@ -36,7 +37,7 @@ def trained(folder: Path) -> None:
     outs = Outs(files.locked(ROOT)).by_path
     for path in (x for x in outs if Path(x).parent.name == RUN or Path(x).stem == RUN):
         if path.startswith(("data/train/", "data/metrics/")):
-            kept = at(outs[path].md5, ROOT / "remote").read_bytes()
+            kept = content(outs[path].md5, STORES)
             store.write_bytes(folder / path, kept)
     settings = store.read_tensors(folder / f"data/train/{RUN}/weights.safetensors")[1]
     for name in (TORSOR, MLP):

@@ -4,12 +4,13 @@ from functools import cache
 from pathlib import Path
 
 from ops import files
-from ops.shipped import Outs, at
+from ops.shipped import REMOTES, Outs, place
 from strata import store
 from strata.api.model import Model, model_of
 from strata.run import Run
 
 ROOT = Path(__file__).parents[1]
+STORES = [ROOT / remote for remote in REMOTES]
 
 
 @cache
@@ -18,7 +19,7 @@ def weights() -> dict[str, Path]:
     found = {}
     for out in Outs(files.locked(ROOT)):
         if Path(out.path).match("data/train/*/weights.safetensors"):
-            found[Path(out.path).parent.name] = at(out.md5, ROOT / "remote")
+            found[Path(out.path).parent.name] = place(out.md5, STORES)
     return found
 
 

@@ -26,8 +26,10 @@ TINY = {
 }  # fmt: skip
 FIGURES = {"fig01-hierarchy", "metrics-figures"}  # the stages of figures that a tiny paper has
 OF_A_RUN = ("split", "train", "activations", "metrics")
-EVERY = {"code", "params", "check@runs", "collect", "tables", "seeds", "forward", *FIGURES}
-EVERY |= {f"{kind}@{RUN}" for kind in OF_A_RUN}
+CHECK = f"{files.RUNS}:check@runs"
+EVERY = {"code", "params", CHECK, "collect", "tables", "seeds", "forward", *FIGURES}
+EVERY |= {f"{files.RUNS}:{kind}@{RUN}" for kind in OF_A_RUN}
+PACKS = (sys.executable, "-m", "ops.packs")  # what a clone has, into its remotes
 # What tiny studies have of each pipeline file, as a stage's own name.
 STUDIES = {
     "studies/dvc.yaml": {"code", "check", *OF_A_RUN, "collect"},
@@ -122,16 +124,16 @@ Described = dict[str, dict]
 def pipeline(figures: set[str] = FIGURES) -> Described:
     """The paper's pipeline with two runs, which are one at first, and the figures that these stages
     draw."""
-    text = (ROOT / "dvc.yaml").read_text()
+    whole = read_yaml(ROOT / "dvc.yaml")
     runs = f'runs: &runs [{RUN}, "${{variant}}n${{n}}-s${{seed}}"]'
-    whole = YAML(typ="safe").load(re.sub(r"runs: &runs \[[^]]*\]", runs, text))
+    text = re.sub(r"runs: &runs \[[^]]*\]", runs, (ROOT / files.RUNS).read_text())
     stages = whole["stages"]
     drawn = {x for x, stage in stages.items() if "figure.py" in stage.get("do", stage)["cmd"]}
     assert drawn >= figures
     apart = drawn - figures | {"gather"}  # of runs over seeds, which a tiny paper has not
     whole["stages"] = {k: v for k, v in stages.items() if k not in apart}
     whole["plots"] = [x for x in whole["plots"] if isinstance(x, dict)]
-    return {"dvc.yaml": whole}
+    return {"dvc.yaml": whole, files.RUNS: YAML(typ="safe").load(text)}
 
 
 def studies() -> Described:
@@ -172,6 +174,7 @@ def prepared(folder: Path, described: Described) -> Project:
 def add(project: Project, described: Described) -> None:
     """Give a project these pipeline files."""
     for file, content in described.items():
+        (project.folder / file).parent.mkdir(exist_ok=True)
         YAML().dump(content, project.folder / file)
     for name in {files.project(file) for file in described}:
         folder = project.folder / name / ".dvc"
@@ -181,8 +184,8 @@ def add(project: Project, described: Described) -> None:
 
 
 def shared(base: Path, *, beside: bool = False) -> Project:
-    """The paper, or with studies ``beside`` it, with everything made once, committed, and pushed to
-    its own remote: for copies alone. It lies in that folder, which all of pytest's processes
+    """The paper, or with studies ``beside`` it, with everything made once, packed and committed:
+    for copies alone. It lies in that folder, which all of pytest's processes
     share."""
     top = base / ("both" if beside else "made")
     with FileLock(f"{top}.lock"):
@@ -196,7 +199,7 @@ def shared(base: Path, *, beside: bool = False) -> Project:
             else:
                 project = prepared(top / "project", pipeline())
                 assert project.dvc("repro") == EVERY
-            project.dvc("push", "--quiet", project="studies" if beside else "")
+            project.do(*PACKS, "write")
             project.do("git", "add", "--all")
             project.do("git", "commit", "--quiet", "--message", "made")
             (top / "ready").touch()

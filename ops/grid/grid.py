@@ -16,9 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dvc.repo import Repo
-
-from ops import files, packages, plan, recover
+from ops import files, packages, packs, plan, recover
 from ops.calls import checked_out, pulled
 from ops.git import ANYBODY, git, here
 from ops.grid import pool, watch
@@ -64,7 +62,7 @@ def gathered() -> tuple[dict[str, list[str]], list[str]]:
     """What is missing of each run, when what the run cache has has been brought in; and all runs.
     The stages that decide what others do are run here."""
     ahead, planned = plan.Ahead(pulled=True), []
-    for project in files.projects():
+    for project in files.with_runs():
         plan.quick(project)
         planned += ahead.stages(project)
     return files.of_runs(planned), [*files.of_runs(ahead.every)]
@@ -75,7 +73,7 @@ def chosen(names: Sequence[str], listed: Sequence[str]) -> list[str]:
     for name in names:
         if name not in listed:
             Run.parse(name)
-            raise InputError(f"RUNS = {name}: must be listed in dvc.yaml or studies/runs.yaml")
+            raise InputError(f"RUNS = {name}: must be listed in runs/dvc.yaml or studies/runs.yaml")
     return list(dict.fromkeys(names or listed))
 
 
@@ -138,9 +136,7 @@ def start(asked: Asked, missing: Todo, count: int, logs: Logs) -> pool.Job:
         print(f"workers have your changes of {few(own)}, committed or not")
     for run in missing:
         logs.say(run, "pending")
-    with Repo() as repo:
-        cache = Path(repo.cache.local.path).parents[1].resolve()
-    given = [str(Path(sys.executable).parent), str(Path.cwd()), commit, str(cache)]
+    given = [str(Path(sys.executable).parent), str(Path.cwd()), commit]
     if local:
         return pool.Local(given, found, at_once, count)
     name, where = f"strata-{secrets.token_hex(4)}", pool.cluster(asked.args)
@@ -201,7 +197,7 @@ def make(asked: Asked, logs: Logs) -> None:
 
 def generalised(run: str) -> bool | None:
     """Whether a run has, by its metrics; None where they are not here."""
-    paths = [Path(project, "data", "metrics", f"{run}.json") for project in files.projects()]
+    paths = [Path(project, "data", "metrics", f"{run}.json") for project in files.with_runs()]
     found = [path for path in paths if path.is_file()]
     return store.read_json(found[0])["generalised"] if found else None
 
@@ -236,9 +232,10 @@ def main() -> None:
     with lock:
         packages.refuse()
         files.refuse_cut_off()
-        for project in files.projects():
+        for project in files.with_runs():
             if busy := recover.busy(project):
                 raise InputError(f"{busy}: wait for its end, then repeat")
+            packs.unpack(project)
             if pulled(project):
                 checked_out(project)
         make(wanted, logs)

@@ -1,7 +1,7 @@
 """A worker: in a clean copy of one revision it makes the stages of some runs, one run after the
 other. ``worker.sh`` starts it in the folder that it works for.
 
-DVC runs the stages and decides what is valid. What they write is in the cache of that folder.
+DVC runs the stages and decides what is valid. What they write is in the caches of that folder.
 """
 
 import os
@@ -18,7 +18,7 @@ from typing import TextIO
 
 from dvc.repo import Repo
 
-from ops import files, plan, times
+from ops import files, plan, recover, times
 from ops.calls import ROOM, last_line
 from ops.calls import command as called
 from ops.git import laid_out
@@ -46,13 +46,14 @@ def granted() -> int:
 
 
 class Worker:
-    """A worker for the project in the current folder, in a copy of it; where DVC's objects go."""
+    """A worker for the projects in the current folder, in a copy of them."""
 
-    def __init__(self, place: Path, cache: str):
-        self.place, self.head, self.cache = place, Path.cwd(), cache
+    def __init__(self, place: Path):
+        self.place, self.head = place, Path.cwd()
         self.logs, self.threads, self.parent = Logs(self.head), granted(), os.getppid()
         self.node = os.environ.get("SLURMD_NODENAME") or socket.gethostname()
-        self.projects = files.projects()
+        self.projects = files.with_runs()
+        self.caches = {project: recover.cache(project) for project in files.projects()}
         self.stopped = False
         for number in ENDS:
             signal.signal(number, self._stop)
@@ -64,14 +65,14 @@ class Worker:
         """Raises Stopped where there is no reason to go on, Failed where there is no room to."""
         if self.stopped or os.getppid() != self.parent:
             raise Stopped
-        for place in (self.cache, self.place):
+        for place in (self.head, self.place):
             if shutil.disk_usage(place).free < ROOM:
                 raise Failed(f"{place}: the disk is full: make room, then repeat")
 
     def prepared(self, revision: str, runs: list[str]) -> dict[str, list[str]]:
         """Make the copy, bring what the runs read, and give the stages of each. Raises Failed,
         Stopped."""
-        laid_out(revision, self.place, self.cache)
+        laid_out(revision, self.place, self.caches)
         (self.head / ".snapshots").mkdir(exist_ok=True)
         (self.place / ".snapshots").symlink_to(self.head / ".snapshots")
         os.environ["DVC_SITE_CACHE_DIR"] = str(self.place / ".dvc" / "tmp" / "site")
@@ -164,10 +165,10 @@ def work(worker: Worker, revision: str, runs: list[str]) -> int:
         return 1
 
 
-def main(revision: str, cache: str, task: str) -> None:
+def main(revision: str, task: str) -> None:
     place = Path(tempfile.mkdtemp(prefix="strata-worker-"))
     try:
-        code = work(Worker(place, cache), revision, task.split("+"))
+        code = work(Worker(place), revision, task.split("+"))
     finally:
         shutil.rmtree(place, ignore_errors=True)
     sys.exit(code)

@@ -12,6 +12,7 @@ from psutil import NoSuchProcess, Process
 from tiny import Project, copied
 
 from ops import provenance
+from ops.files import RUNS
 
 DVC = (sys.executable, "-m", "dvc")
 BACK = (sys.executable, "-m", "ops.back")
@@ -48,7 +49,7 @@ def trains(pid: int) -> bool:
 
 def test_an_experiment_killed_in_its_training_is_taken_back(project):
     before = project.outputs()
-    words = ("-S", "n=7", "-S", "train.epochs=1000000", "train@n7-s1")
+    words = ("-S", "n=7", "-S", "train.epochs=1000000", f"{RUNS}:train@n7-s1")
     process = subprocess.Popen(
         (*DVC, "exp", "run", *words), cwd=project.folder, env=project.environment,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -83,7 +84,7 @@ def test_an_experiment_killed_in_its_training_is_taken_back(project):
 
 def test_a_finished_experiment_is_taken_back_and_other_files_stay(project):
     before = project.outputs()
-    project.dvc("exp", "run", "-S", "n=5", "split@n5-s1")
+    project.dvc("exp", "run", "-S", "n=5", f"{RUNS}:split@n5-s1")
     more = project.folder / "studies" / "data" / "metrics" / "n5-s9.json"  # of a run of the studies
     more.write_text("{}")
     own = project.folder / "figures" / "own.txt"

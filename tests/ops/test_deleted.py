@@ -17,7 +17,7 @@ def test_a_study_is_deleted_with_its_folder_and_its_runs(tmp_path):
     can read of a project."""
     top = tmp_path / "clone"
     tracked = subprocess.run(
-        ["git", "ls-files", "-z", "--", ".", ":!remote"],
+        ["git", "ls-files", "-z", "--", ".", ":(exclude,glob)**/artifacts/*"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.split("\0")  # fmt: skip
     for name in filter(None, tracked):

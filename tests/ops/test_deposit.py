@@ -8,8 +8,7 @@ import tomllib
 import pytest
 from locked import ROOT, RUNS, Project
 
-from ops import deposit, files
-from ops.shipped import Outs, at
+from ops import deposit
 from strata.run import read_yaml
 
 CFF = read_yaml(ROOT / "CITATION.cff")
@@ -27,6 +26,7 @@ def honest(tmp_path_factory) -> Project:
         shutil.copy(ROOT / ".dvc" / ".gitignore", project.folder / name / ".dvc")
     with (project.folder / ".gitignore").open("a") as ignored:
         ignored.write("__pycache__/\n/deposit/\n/deposit.part/\n/.snapshots/\n")
+    project.run(sys.executable, "-m", "ops.packs", "write")
     commit(project)
     return project
 
@@ -58,7 +58,7 @@ def test_from_the_deposit_alone_all_is_verified(honest, tmp_path):
     assert report.endswith(" none failed\n"), report
 
 
-def test_what_is_not_committed_or_lacks_in_the_remote_is_told(honest, tmp_path):
+def test_what_is_not_committed_or_lacks_in_the_packs_is_told(honest, tmp_path):
     shutil.copytree(honest.folder, tmp_path / "project", symlinks=True)
     project = Project(tmp_path / "project")
     params = project.folder / "params.yaml"
@@ -67,12 +67,13 @@ def test_what_is_not_committed_or_lacks_in_the_remote_is_told(honest, tmp_path):
     done = project.run(sys.executable, "-m", "ops.deposit")
     assert "deposit: params.yaml: must be as in the last commit: git commit" in done.stdout
     params.write_text(text)
-    out = Outs(files.locked(project.folder)).by_path[f"data/train/{RUNS[0]}/history.parquet"]
-    at(out.md5, project.folder / "remote").unlink()
+    (project.folder / f"runs/artifacts/{RUNS[0]}.tar.xz").unlink()
+    shutil.rmtree(project.folder / "remote")
     commit(project)
     done = project.run(sys.executable, "-m", "ops.deposit")
     assert done.returncode
-    assert f"{out.path}: " in done.stdout and "the remote must hold what the locks" in done.stdout
+    assert f"data/train/{RUNS[0]}/weights.safetensors: " in done.stdout
+    assert "the packs must hold what the locks" in done.stdout
     assert not (project.folder / "deposit").exists()
 
 

@@ -39,6 +39,15 @@ def test_a_stage_has_the_name_that_dvc_gives_it_at_the_top_and_paths_from_there(
     assert files.locked(folder) == {}
 
 
+def test_the_paths_of_the_papers_runs_begin_at_the_top(tmp_path):
+    train = {"wdir": "..", "cmd": "a", "deps": ["data/x"], "outs": ["data/y"]}
+    folder = written(tmp_path, top={"stages": {}}, runs={"stages": {"train": train}})
+    entry = {"cmd": "a", "deps": [{"path": "data/x"}], "outs": [{"path": "data/y"}]}
+    YAML().dump({"stages": {"train": entry}}, folder / "runs" / "dvc.lock")
+    assert files.stages(folder)["runs/dvc.yaml:train"]["deps"] == ["data/x"]
+    assert files.outs(files.locked(folder)["runs/dvc.yaml:train"]) == ["data/y"]
+
+
 def test_variables_are_those_of_the_files_that_a_pipeline_names(tmp_path):
     (tmp_path / "params.yaml").write_text("n: 6\n")
     (tmp_path / "more.yaml").write_text("exact: X=1\n")

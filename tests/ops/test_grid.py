@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 import slurm
-from tiny import MORE, RUN, Project, add, copied, pipeline, prepared, studies
+from tiny import CHECK, MORE, RUN, Project, add, copied, pipeline, prepared, studies
 
+from ops.files import RUNS
 from ops.grid.pool import Array
 from strata.inputs import InputError
 from strata.store import read_tensors
@@ -45,8 +46,7 @@ def trainings(tmp_path_factory) -> Project:
     """A paper and a study of trainings alone, with nothing trained. That of the study waits at
     epoch 200 while the file PAUSE exists; they are saved at each look."""
     folder = tmp_path_factory.mktemp("trainings") / "project"
-    kept = {"dvc.yaml": pipeline(set())["dvc.yaml"]}
-    kept |= {"studies/dvc.yaml": studies()["studies/dvc.yaml"]}
+    kept = pipeline(set()) | {"studies/dvc.yaml": studies()["studies/dvc.yaml"]}
     for whole in kept.values():
         names = {"code", "params", "check", "split", "train"}
         whole["stages"] = {k: v for k, v in whole["stages"].items() if k in names}
@@ -63,7 +63,7 @@ def trainings(tmp_path_factory) -> Project:
         assert old in text
         count = -1 if path.endswith("runs.yaml") else 1
         (folder / path).write_text(text.replace(old, new, count))
-    project.dvc("repro", "check@runs")
+    project.dvc("repro", CHECK)
     project.dvc("repro", "code", "check", project="studies")
     project.do("git", "add", "--all")
     project.do("git", "commit", "--quiet", "--message", "made")
@@ -184,7 +184,7 @@ def test_runs_are_made_through_the_studies_while_the_controller_is_restarted(
     said = ended(process)
     assert "train 2 models, run 10 stages of 2 runs" in said and "made: 2 runs" in said
     of_runs = [f"interventions/dvc.yaml:interventions@{MORE}", f"mechanism/dvc.yaml:describe@{RUN}"]
-    assert not project.dvc("repro", f"metrics@{RUN}")
+    assert not project.dvc("repro", f"{RUNS}:metrics@{RUN}")
     assert not project.dvc("repro", *of_runs, project="studies")
     theirs = both.outputs()
     ours = {k: v for k, v in project.outputs().items() if "environment.json" not in k}
@@ -273,7 +273,7 @@ def test_changed_analyses_are_made_again_and_no_training(both, tmp_path):
     said = ended(grid(project))
     assert "train" not in said and "run 2 stages of 2 runs" in said
     assert "workers have your changes of params.yaml" in said
-    assert not project.dvc("repro", f"metrics@{RUN}")
+    assert not project.dvc("repro", f"{RUNS}:metrics@{RUN}")
     assert not project.dvc("repro", f"metrics@{MORE}", project="studies")
     project.set("lr", 0.002)
     again = ended(grid(project), 1)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ops.shipped import REMOTES
+
 ROOT = Path(__file__).parents[2]
 NOTICE = (ROOT / "NOTICE").read_text("utf-8")
 ROW = re.compile(r"^\| (.+?) \| .+? \| (\S.*?) \|$", re.MULTILINE)
@@ -17,7 +19,8 @@ LICENCES = {
 FONT = re.compile(rb"/FontName /[A-Z]{6}\+(\w+)")
 PDFS = [
     path
-    for path in sorted((ROOT / "remote" / "files").rglob("*"))
+    for remote in REMOTES
+    for path in sorted((ROOT / remote / "files").rglob("*"))
     if path.is_file() and path.read_bytes()[:5] == b"%PDF-"
 ]
 

@@ -4,7 +4,9 @@ what is refused."""
 import sys
 
 import pytest
-from tiny import EVERY, MORE, RUN, Project, copied
+from tiny import CHECK, EVERY, MORE, PACKS, RUN, Project, copied
+
+from ops.files import RUNS
 
 PLAN = """
 import sys
@@ -15,7 +17,8 @@ with plan.scratch(sys.argv[2:]) as top:
         plan.quick(project)
         print(*ahead.stages(project))
 """
-QUICK = {"code", "params", "check@runs"}  # are run to plan what follows
+QUICK = {"code", "params", CHECK}  # are run to plan what follows
+METRICS = f"{RUNS}:metrics@{RUN}"
 
 
 def planned(project: Project, *overrides: str, projects: str = "") -> set[str]:
@@ -45,8 +48,8 @@ def test_nothing_runs_when_nothing_changed(project):
     ("key", "value", "ran"),
     [
         ("star", "0.3", {"fig01-hierarchy"}),
-        ("variance", "0.9", {f"metrics@{RUN}", "collect", "tables", "seeds", "metrics-figures"}),
-        ("lr", "0.002", EVERY - {*QUICK, f"split@{RUN}"}),
+        ("variance", "0.9", {METRICS, "collect", "tables", "seeds", "metrics-figures"}),
+        ("lr", "0.002", EVERY - {*QUICK, f"{RUNS}:split@{RUN}"}),
     ],
 )
 def test_a_parameter_reruns_what_rests_on_it_and_no_more(key, value, ran, restored):
@@ -68,8 +71,8 @@ def test_a_changed_number_reruns_those_stages_alone_that_reach_it(restored):
     path.write_text(text.replace("\n    return ", "\n    assert 1 < 2\n    return "))
     assert path.read_text() != text
     restored.dvc("repro", "forward")
-    ran = restored.dvc("repro", f"metrics@{RUN}")
-    assert ran <= {f"metrics@{RUN}", "code"} and f"metrics@{RUN}" in ran
+    ran = restored.dvc("repro", METRICS)
+    assert ran <= {METRICS, "code"} and METRICS in ran
 
 
 @pytest.mark.parametrize(
@@ -85,9 +88,9 @@ def test_an_experiment_trains_its_own_model_alone(overrides, trained, restored):
     words = [word for value in overrides for word in ("--set-param", value)]
     ran = restored.dvc("exp", "run", *words, "tables")
     assert ran <= at_most | QUICK
-    expected = {f"train@{trained}"} if trained else set()
-    assert {x for x in ran if x.startswith("train")} == expected
-    assert {x for x in at_most if x.startswith("train")} == expected
+    expected = {f"{RUNS}:train@{trained}"} if trained else set()
+    assert {x for x in ran if "train@" in x} == expected
+    assert {x for x in at_most if "train@" in x} == expected
 
 
 @pytest.mark.parametrize(
@@ -126,6 +129,7 @@ def test_a_clone_pulls_everything_and_makes_the_activations_alone(project, tmp_p
     project.do("git", "clone", "--quiet", str(project.folder), str(clone.folder))
     said = clone.do(sys.executable, "-m", "ops.plan")
     assert "restore " in said and "train" not in said and "at most 1 stage: forward" in said
+    clone.do(*PACKS)
     clone.dvc("pull", "--quiet")
     assert clone.dvc("repro") == {"forward"}
     clone.do(sys.executable, "-m", "dvc", "status", "--quiet")
@@ -147,4 +151,4 @@ def test_studies_follow_the_paper_and_train_nothing(both, tmp_path):
     assert measured <= {x.rpartition(":")[2] for x in ran}
     assert not {x for x in (*at_most, *ran) if "train@" in x or "activations@" in x}
     named = {x.replace("studies/dvc.yaml:", "").replace("studies/", "") for x in at_most}
-    assert {x for x in ran if not x.endswith(("code", "params", "check", "check@runs"))} <= named
+    assert {x for x in ran if not x.endswith(("code", "params", "check", CHECK))} <= named

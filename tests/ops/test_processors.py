@@ -21,7 +21,8 @@ from strata.run import read_yaml
 EMULATOR = "qemu-x86_64"
 PROCESSORS = ("EPYC-Rome", "Haswell")  # AMD and Intel, both with AVX2 and without AVX-512
 # An analysis of each kind, and tables.
-STAGES = {f"metrics@{RUN}", f"activations@{RUN}", "forward", "tables", "seeds",
+STAGES = {f"{files.RUNS}:metrics@{RUN}", f"{files.RUNS}:activations@{RUN}",
+          "forward", "tables", "seeds",
           f"studies/interventions/dvc.yaml:interventions@{RUN}",
           f"studies/mechanism/dvc.yaml:describe@{RUN}"}  # fmt: skip
 

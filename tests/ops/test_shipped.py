@@ -10,16 +10,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from shipped import STORES
 
-from ops import files
+from ops import files, packs
 from ops.readme import cell, chosen
+from ops.shipped import DIR, place
 from strata import params, store, task
 from strata.inputs import InputError
 from strata.run import Run
 from strata.train import snapshots
 
 ROOT = Path(__file__).parents[2]
-REMOTE = ROOT / "remote" / "files" / "md5"
 STAGES = {k: v for k, v in files.stages(ROOT).items() if files.project(k) != "report"}
 LOCK = {k: v for k, v in files.locked(ROOT).items() if files.project(k) != "report"}
 OUTS = {out["path"]: out["md5"] for stage in LOCK.values() for out in stage["outs"]}
@@ -37,7 +38,7 @@ SHIPPED |= {
 
 
 def shipped(md5: str) -> Path:
-    return REMOTE / md5[:2] / md5[2:]
+    return place(md5, STORES)
 
 
 def inside(md5: str) -> list[str]:
@@ -54,12 +55,15 @@ def test_what_is_not_shipped_is_what_the_pipelines_keep_out_of_the_cache():
     assert len(paths) == len(UNCACHED) and all(path.startswith(UNCACHED) for path in paths)
 
 
-def test_the_remote_has_the_objects_that_the_locks_name_whole_and_no_other():
-    stored = {path.parent.name + path.name: path for path in REMOTE.glob("*/*")}
-    assert {path for path, md5 in SHIPPED.items() if md5 not in stored} == set()
-    assert {*stored} == {*SHIPPED.values(), *(x for md5 in SHIPPED.values() for x in inside(md5))}
-    for name, path in stored.items():
-        assert hashlib.md5(path.read_bytes()).hexdigest() == name.removesuffix(".dir")
+@pytest.mark.parametrize("project", ["", *files.PROJECTS])
+def test_the_packs_have_the_objects_that_the_locks_name_and_no_other(project):
+    stored = {
+        f"{hashlib.md5(data).hexdigest()}{DIR if path.endswith(DIR) else ''}"
+        for name in packs.packs(project, ROOT)
+        for path, data in packs.inside((ROOT / name).read_bytes(), name)
+    }
+    own = [md5 for path, md5 in SHIPPED.items() if files.project(path) == project]
+    assert stored == {*own, *(x for md5 in own for x in inside(md5))}
 
 
 def test_the_locks_are_those_of_the_pipelines():
@@ -123,6 +127,7 @@ def test_no_two_runs_have_the_same_weights():
 def test_a_clone_that_has_pulled_is_up_to_date(tmp_path):
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, clone], check=True)
+    subprocess.run([sys.executable, "-m", "ops.packs"], cwd=clone, check=True)
     for project in ("", "studies"):
         dvc = [sys.executable, "-m", "dvc", "--cd", clone / project]
         subprocess.run([*dvc, "pull", "--quiet"], check=True)
@@ -136,7 +141,7 @@ def test_a_clone_that_has_pulled_is_up_to_date(tmp_path):
 def test_a_csv_is_read_alike_by_every_program(path):
     """UTF-8 without a mark, and no cell that a spreadsheet program takes for a formula."""
     md5 = SHIPPED[path]
-    text = (REMOTE / md5[:2] / md5[2:]).read_bytes().decode("utf-8")
+    text = shipped(md5).read_bytes().decode("utf-8")
     assert not re.search("[\r\ufeff]", text)
     cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
     assert [x for x in cells if re.match(r"[=+@\t].|-(?![\d.]|inf$|$)", x)] == []

@@ -100,7 +100,7 @@ def test_each_forgery_is_named_though_every_md5_fits(project):
     project.lock()
     lock = folder / "studies/interventions/dvc.lock"
     lock.write_text(lock.read_text().replace("sum.py studies/interventions/n6-s1", "sum.py a"))
-    lock = folder / "dvc.lock"
+    lock = folder / "runs/dvc.lock"
     gone = YAML(typ="safe").load(lock)
     gone["stages"]["old"] = {"cmd": "true", "outs": []}
     gone["stages"]["metrics@n6-s2"]["params"] = {"params.yaml": {"n": 7}}
@@ -115,17 +115,17 @@ def test_each_forgery_is_named_though_every_md5_fits(project):
     failed = lines[lines.index("") :]
     assert code == 1
     for what, named in (
-        ("metrics@n6-s1", "other bytes: data/metrics/n6-s1.json"),
+        ("runs/dvc.yaml:metrics@n6-s1", "other bytes: data/metrics/n6-s1.json"),
         ("collect", "other bytes: data/collected.json"),
         ("tables", "other bytes: tables/sums.md"),
         ("studies/dvc.yaml:figure", f"other bytes: {FIGURE}"),
         ("studies/interventions/dvc.yaml:interventions@n6-s3", "other bytes: "),
-        ("split@n6-s3", "other bytes: data/split/n6-s3.parquet"),
-        ("train@n6-s3", "n6-s3.parquet"),
-        ("train@n6-s1", "environment.json: trained with torch 2.0.0"),
-        ("old", "in no pipeline file"),
-        ("metrics@n6-s2", "other parameters"),
-        ("metrics@n6-s3", "is damaged"),
+        ("runs/dvc.yaml:split@n6-s3", "other bytes: data/split/n6-s3.parquet"),
+        ("runs/dvc.yaml:train@n6-s3", "n6-s3.parquet"),
+        ("runs/dvc.yaml:train@n6-s1", "environment.json: trained with torch 2.0.0"),
+        ("runs/dvc.yaml:old", "in no pipeline file"),
+        ("runs/dvc.yaml:metrics@n6-s2", "other parameters"),
+        ("runs/dvc.yaml:metrics@n6-s3", "is damaged"),
         ("studies/interventions/dvc.yaml:interventions@n6-s1", "other command"),
         ("paper/published/logits.json", "receipt.json"),
         ("paper/printed_values.json", "receipt.json"),
@@ -321,9 +321,9 @@ def test_a_path_that_leaves_the_project_is_refused(path, tmp_path):
     md5 = hashlib.md5(listing).hexdigest() + shipped.DIR
     store.write_bytes(shipped.at(md5, tmp_path), listing)
     with pytest.raises(InputError, match="must lie inside the project"):
-        shipped.parts(Out("report", "report", md5), tmp_path)
+        shipped.parts(Out("report", "report", md5), [tmp_path])
     with pytest.raises(InputError, match="must be an md5"):
-        shipped.at(path)
+        shipped.at(path, tmp_path)
 
 
 def test_outputs_are_found_at_above_and_below_a_path():

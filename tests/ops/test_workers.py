@@ -45,7 +45,7 @@ def test_a_task_that_no_time_will_start_is_told_from_one_that_waits():
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"RUNS": "n7-s1"}, "RUNS = n7-s1: must be listed in dvc.yaml or studies/runs.yaml"),
+        ({"RUNS": "n7-s1"}, "RUNS = n7-s1: must be listed in runs/dvc.yaml or studies/runs.yaml"),
         ({"RUNS": "n7"}, "run = 'n7': must look like"),
         ({"ON": "pbs"}, "ON = pbs: must be slurm, or nothing"),
         ({"ARGS": "--time=1"}, "ARGS = --time=1: is for sbatch"),

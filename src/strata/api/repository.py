@@ -1,8 +1,11 @@
 """Where runs are: a clone, or any repository that DVC can read, by its path or address."""
 
 import hashlib
+import io
+import lzma
 import os
 import subprocess
+import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -23,6 +26,11 @@ TRAINED = (
     "studies/data/train",
 )  # the paper's runs, those beyond it
 SUMMARY = "report/data/runs.json"
+PACKS = {  # the folders with packs of what lies in these (ops/packs.py)
+    "data/": "runs/artifacts",
+    "studies/": "studies/artifacts",
+    "report/": "report/artifacts",
+}
 PIPELINE = Path("stages/train.py")
 
 
@@ -33,8 +41,8 @@ def load(
 
     repository: path or address of a clone; without it the variable STRATA_REPOSITORY of the
     environment, the clone that holds this package, or that around the working directory.
-    rev: a commit, tag or branch of it. What is not in the clone is fetched from its DVC remote;
-    from an address, once. Raises InputError for a run that is not there, or a device.
+    rev: a commit, tag or branch of it. What does not lie in the clone is taken out of its packs, or
+    by DVC; an address is cloned once. Raises InputError for a run that is not there, or a device.
 
     >>> model = load("n165-s1")
     >>> logits = model(12, 35)
@@ -106,7 +114,8 @@ def of_run(
 
 @contextmanager
 def fetched(paths: Sequence[str], repository: str | Path | None, rev: str | None) -> Iterator[Path]:
-    """The first of these files that the repository has: as it lies there, or else as DVC has it."""
+    """The first of these files that the repository has: as it lies there, or else as a pack or DVC
+    has it."""
     where = place(repository)
     if not is_clone(where):
         where, rev = str(cloned(where, rev)), None
@@ -116,8 +125,38 @@ def fetched(paths: Sequence[str], repository: str | Path | None, rev: str | None
     else:
         with TemporaryDirectory() as scratch:
             target = Path(scratch) / Path(paths[0]).name
-            copy(where, rev, paths, target)
+            if not any(unpacked(where, rev, path, target) for path in paths):
+                copy(where, rev, paths, target)
             yield target
+
+
+def unpacked(where: str, rev: str | None, path: str, target: Path) -> bool:
+    """Write what a pack of the clone has under this path; whether one has it. Raises InputError
+    where the pack is damaged."""
+    folder = next(at for top, at in PACKS.items() if path.startswith(top))
+    own, kind = Path(path).parts[-2], "results" if path == SUMMARY else "train"
+    for name in (f"{folder}/{own}.tar.xz", f"{folder}/{kind}.tar.xz"):
+        try:
+            with tarfile.open(fileobj=io.BytesIO(_kept(where, rev, name)), mode="r:xz") as pack:
+                file = pack.extractfile(path)
+                target.write_bytes(file.read() if file else b"")
+                return True
+        except (OSError, KeyError):  # no such pack, or it has other files
+            continue
+        except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
+            raise InputError(f"{name}: is damaged ({error}): git checkout {name}") from None
+    return False
+
+
+def _kept(where: str, rev: str | None, name: str) -> bytes:
+    """A file of a clone, as it lies there or at a revision. Raises OSError."""
+    if rev is None:
+        return Path(where, name).read_bytes()
+    command = ["git", "-C", where, "show", f"{rev}:./{name}"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        raise FileNotFoundError(name)
+    return done.stdout
 
 
 def copy(where: str, rev: str | None, paths: Sequence[str], target: Path) -> None:
@@ -142,8 +181,8 @@ def copy(where: str, rev: str | None, paths: Sequence[str], target: Path) -> Non
 
 
 def cloned(address: str, rev: str | None) -> Path:
-    """A clone of that address, made at the first use and kept: its remote may lie inside it, where
-    DVC finds it in a clone alone. Raises InputError where git cannot fetch it."""
+    """A clone of that address, made at the first use and kept: its packs or its remote may lie
+    inside it. Raises InputError where git cannot fetch it."""
     address = str(Path(address).resolve()) if Path(address).is_dir() else address
     name = hashlib.sha256(f"{address} {rev}".encode()).hexdigest()[:16]
     folder = user_cache_path("strata", appauthor=False) / name

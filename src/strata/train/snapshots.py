@@ -18,7 +18,7 @@ from typing import Any
 from strata.inputs import InputError
 from strata.store import Arrays, read_tensors, tensors_bytes, write_bytes
 
-LOCKS = Path("dvc.lock"), Path("studies", "dvc.lock")  # where DVC records what was trained
+LOCKS = Path("runs", "dvc.lock"), Path("studies", "dvc.lock")  # where DVC records what was trained
 # The key for the code of training, which the stage code writes: a comment costs no snapshot.
 CODE = Path("data", "code", "train.txt")
 
