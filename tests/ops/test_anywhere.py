@@ -11,8 +11,9 @@ import sys
 import anywhere
 import pytest
 from anywhere import MAKE
-from tiny import ROOT, Project, copied
+from tiny import PACKS, ROOT, RUN, Project, copied
 
+from ops.files import RUNS
 from strata.plots.base import PAGE
 
 DVC = (sys.executable, "-m", "dvc")
@@ -159,9 +160,10 @@ def test_an_experiment_in_another_folder_runs_the_code_that_it_was_given(how, ma
 @pytest.mark.parametrize("way", [anywhere.worktree, anywhere.shallow], ids=name)
 def test_another_tree_runs_its_own_code(way, made, tmp_path):
     project = way(made, tmp_path)
+    project.do(*PACKS)
     project.do(*DVC, "pull", "--quiet", "fig01-hierarchy")
     coarser(project)
-    project.do(*DVC, "pull", "--quiet", "train")
+    project.do(*DVC, "pull", "--quiet", f"{RUNS}:train@{RUN}")
     project.do(*DVC, "repro", "--single-item", "code", "fig01-hierarchy")
     assert width(project) == PAGE * 100
 

@@ -151,7 +151,7 @@ def test_git_without_a_name_is_said(monkeypatch):
 
 def test_a_full_disk_is_named_before_dvc_tries_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr("signal.signal", lambda *_: None)
-    worker = Worker(tmp_path, str(tmp_path))
+    worker = Worker(tmp_path)
     worker.checked()
     full = shutil.disk_usage(tmp_path)._replace(free=4096)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: full)

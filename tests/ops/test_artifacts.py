@@ -1,0 +1,138 @@
+"""What packs, remotes and caches hold comes back whole, and no command of any project loses it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tiny import MORE, PACKS, RUN, Project, copied
+
+from ops import files
+from ops.shipped import at
+
+DVC = (sys.executable, "-m", "dvc")
+WEIGHTS = f"data/train/{RUN}/weights.safetensors"
+TRAIN = f"{files.RUNS}:train@{RUN}"
+
+
+@pytest.fixture
+def clone(both, tmp_path) -> Project:
+    """A fresh clone, with nothing unpacked."""
+    found = Project(tmp_path / "clone")
+    both.do("git", "clone", "--quiet", str(both.folder), str(found.folder))
+    return found
+
+
+def objects(project: Project) -> dict[str, bytes]:
+    """Those of all remotes, by their paths."""
+    found = project.folder.glob("**/remote/files/md5/*/*")
+    return {str(x.relative_to(project.folder)): x.read_bytes() for x in found}
+
+
+def of(project: Project, path: str, store: str = "remote") -> Path:
+    """The object of an output in a remote or cache."""
+    outs = (out for x in files.locked(project.folder).values() for out in x.get("outs", ()))
+    return at(next(x["md5"] for x in outs if x["path"] == path), project.folder / store)
+
+
+def test_what_is_packed_is_unpacked_and_packed_again_with_the_same_bytes(both, clone):
+    clone.do(*PACKS)
+    assert objects(clone) == objects(both)
+    before = {x: x.read_bytes() for x in clone.folder.glob("**/artifacts/*.tar.xz")}
+    assert len(before) > 8
+    for path in before:
+        path.unlink()
+    clone.do(*PACKS, "write")
+    assert {x: x.read_bytes() for x in clone.folder.glob("**/artifacts/*.tar.xz")} == before
+    assert clone.do("git", "status", "--porcelain") == ""
+
+
+def test_an_unpacking_that_was_killed_or_is_done_twice_at_once_is_whole_in_the_end(both, clone):
+    both_at_once = [
+        subprocess.Popen(PACKS, cwd=clone.folder, env=clone.environment) for _ in range(2)
+    ]
+    assert [process.wait(300) for process in both_at_once] == [0, 0]
+    assert objects(clone) == objects(both)
+    for path in sorted(clone.folder.glob("**/remote/files/md5/*/*"))[::2]:  # as of one killed
+        path.unlink()
+    (clone.folder / "remote" / ".ab.part").write_bytes(b"half")
+    clone.do(*PACKS)
+    assert objects(clone) == objects(both)
+    assert not [*clone.folder.glob("**/remote/.*.part")]
+
+
+def test_a_damaged_pack_is_refused_by_name_and_a_damaged_object_is_brought_again(both, clone):
+    pack = clone.folder / f"runs/artifacts/{RUN}.tar.xz"
+    content = bytearray(pack.read_bytes())
+    content[len(content) // 2] ^= 1
+    pack.write_bytes(content)
+    done = clone.run(*PACKS)
+    named = f"packs: runs/artifacts/{RUN}.tar.xz: is damaged ("
+    assert done.returncode == 1 and len(done.stdout.splitlines()) == 1
+    assert done.stdout.startswith(named) and "git checkout runs/artifacts" in done.stdout
+    clone.do("git", "checkout", "--quiet", "runs")
+    clone.do(*PACKS)
+    broken = of(clone, WEIGHTS)
+    broken.write_bytes(broken.read_bytes()[:-1])
+    clone.do(sys.executable, "-m", "ops.paper")
+    assert objects(clone) == objects(both)
+
+
+def test_a_model_that_is_kept_is_trained_again_only_where_that_is_asked_for(clone):
+    for project, stage, run in (("", TRAIN, RUN), ("studies", f"train@{MORE}", MORE)):
+        own = ("--cd", project) if project else ()
+        if project:
+            clone.do(sys.executable, "-m", "ops.paper")
+        done = clone.run(*DVC, *own, "repro", stage)
+        pull = " ".join(("dvc", *own, "pull"))
+        assert done.returncode
+        assert f"{run}: is trained already: {pull} brings it; GO=1 trains again" in done.stdout
+    clone.environment["GO"] = "1"
+    assert f"train@{MORE}" in clone.dvc("repro", f"train@{MORE}", project="studies")
+
+
+SCOPES = (("-w",), ("-a",), ("-A",), ("--rev", "HEAD", "-n", "3"))
+
+
+@pytest.mark.parametrize("cloud", [False, True])
+def test_gc_loses_nothing_that_a_project_needs_and_no_run_of_ones_own(cloud, both, tmp_path):
+    project, mine = copied(both, tmp_path), "data/split/n5-s1.parquet"
+    project.dvc("exp", "run", "-S", "n=5", f"{files.RUNS}:split@n5-s1")
+    own, before = (project.folder / mine).read_bytes(), objects(project)
+    for beside in ("", "studies"):
+        for scope in SCOPES:
+            words = ("gc", "--force", "--quiet", *scope, *(("-c",) if cloud else ()))
+            project.dvc(*words, project=beside)
+    (project.folder / mine).unlink()
+    project.dvc("checkout", "--quiet", mine)
+    assert (project.folder / mine).read_bytes() == own
+    project.do(sys.executable, "-m", "ops.back")
+    for name in ("data", "figures", "tables", "studies/data"):
+        shutil.rmtree(project.folder / name, ignore_errors=True)
+    if cloud:
+        assert objects(project) == before
+        for beside in ("", "studies"):
+            shutil.rmtree(project.folder / beside / ".dvc" / "cache")
+    for beside in ("", "studies"):
+        project.dvc("pull" if cloud else "checkout", "--quiet", project=beside)
+    found, expected = project.outputs(), both.outputs()
+    assert {k: found.get(k) for k in expected if "data/forward/" not in k} == {
+        k: v for k, v in expected.items() if "data/forward/" not in k
+    }
+
+
+def test_an_experiment_adds_little_to_gits_folder_however_large_what_git_has(both, tmp_path):
+    project = copied(both, tmp_path)
+    (project.folder / "large.tar.xz").write_bytes(os.urandom(20 << 20))
+    project.do("git", "add", "large.tar.xz")
+    project.do("git", "commit", "--quiet", "--message", "large")
+    project.do("git", "gc", "--quiet")
+
+    def size() -> int:
+        return sum(x.stat().st_size for x in (project.folder / ".git").rglob("*") if x.is_file())
+
+    before = size()
+    project.dvc("exp", "run", "-S", "n=5", f"{files.RUNS}:split@n5-s1")
+    assert size() - before < 5 << 20
