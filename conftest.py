@@ -15,7 +15,8 @@ collect_ignore_glob = ["ops/scripts/*", "studies/*/stages/*"]
 # whole deposits. A test elsewhere that belongs to these has the mark slow.
 SLOW = {
     "test_faults", "test_grid", "test_workers", "test_processors", "test_remotes", "test_deposit",
-    "test_pages", "test_front", "test_kills", "test_deleted", "test_verify",
+    "test_pages", "test_front", "test_kills", "test_deleted", "test_verify", "test_artifacts",
+    "test_experiments",
 }  # fmt: skip
 
 STUDIES = [f"studies.{x.parent.name}.code" for x in Path(__file__).parent.glob("studies/*/code")]

@@ -161,6 +161,7 @@ def prepared(folder: Path, described: Described) -> Project:
         copy(ROOT / name, folder / name)
     for name in ("studies", "report"):  # their code, which stages and tests import
         made = ("data", "figures", "tables", "html", "dvc.*", ".dvc", "weights")
+        made += (files.ARTIFACTS, "remote")
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*made))
     YAML().dump(LISTED, folder / "studies" / "runs.yaml")
     made = Project(folder)

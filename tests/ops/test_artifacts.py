@@ -116,7 +116,7 @@ def test_gc_loses_nothing_that_a_project_needs_and_no_run_of_ones_own(cloud, bot
         for beside in ("", "studies"):
             shutil.rmtree(project.folder / beside / ".dvc" / "cache")
     for beside in ("", "studies"):
-        project.dvc("pull" if cloud else "checkout", "--quiet", project=beside)
+        project.dvc("pull", "--quiet", project=beside)  # what was published, of the packs
     found, expected = project.outputs(), both.outputs()
     assert {k: found.get(k) for k in expected if "data/forward/" not in k} == {
         k: v for k, v in expected.items() if "data/forward/" not in k
