@@ -26,7 +26,8 @@ from typing import Any
 from ops import copied, files, recover, shipped
 from ops.git import settled
 from ops.shipped import DIR, REMOTE, Outs, at, content, parts
-from strata.run import InputError, Run, command
+from strata.inputs import InputError
+from strata.run import Run, command
 
 SUFFIX = ".tar.xz"
 WEIGHTS, FIGURES = "weights.safetensors", "figures"
