@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
-from sympy.ntheory import divisors, multiplicity, primefactors
+from sympy.ntheory import divisors, primefactors
 
 from strata.inputs import InputError
 from strata.monoid import frequencies
@@ -147,7 +147,7 @@ def axes(group: Table) -> tuple[tuple[int, ...], Int[np.ndarray, " size"]]:
     own, known, every = periods(group), [], np.zeros(1, dtype=np.int64)
     for p in primefactors(len(group)):
         span = np.zeros(1, dtype=np.int64)
-        of_p = np.flatnonzero((own > 1) & (p ** multiplicity(p, len(group)) % own == 0))
+        of_p = np.flatnonzero((own > 1) & (gcd(len(group), p**12) % own == 0))
         for x in of_p[np.argsort(-own[of_p], kind="stable")].tolist():
             of_x = powers(group, 0, x)
             if of_x[len(of_x) // p] not in span:
