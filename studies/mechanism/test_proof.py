@@ -31,7 +31,7 @@ def margins(weights, n, a, b):
         for h in range(len(w["W_Q"])):
             query = x[:, 2] @ w["W_Q"][h] + w["b_Q"][h]
             keys = x @ w["W_K"][h] + w["b_K"][h]
-            scores = (keys * query[:, None]).sum(axis=2) / np.float32(query.shape[1] ** 0.5)
+            scores = (keys * query[:, None]).sum(axis=2) / np.sqrt(LONG(query.shape[1]))
             weight = np.exp(scores - scores.max(axis=1, keepdims=True))
             weight /= weight.sum(axis=1, keepdims=True)
             values = x @ w["W_V"][h] + w["b_V"][h]

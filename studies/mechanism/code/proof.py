@@ -62,11 +62,10 @@ def tables(w: Arrays, sign: int = -1) -> Tables:
 
 
 def scores(w: Arrays) -> Float[np.ndarray, "tokens heads"]:
-    """The attention scores of every token at `=`, divided by what measure.activations divides by:
-    √d_head in float32, a number like the weights."""
+    """The attention scores of every token at `=`."""
     keys = w["W_E"] @ w["W_K"] + w["b_K"][:, None]
     query = w["W_E"][-1] @ w["W_Q"] + w["b_Q"]
-    return (keys @ query[..., None])[..., 0].T / np.float64(np.float32(query.shape[-1] ** 0.5))
+    return (keys @ query[..., None])[..., 0].T / np.sqrt(query.shape[-1])
 
 
 def attention(
