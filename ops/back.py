@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from ops import files, packs, recover
+from ops import files, recover
 from ops.calls import checked_out
 from ops.calls import command as called
 from ops.git import ANYBODY, git
@@ -88,7 +88,6 @@ def main() -> None:
     for project in projects:
         if said := recover.busy(project):
             raise InputError(f"{said}: wait for its end, or end it; then make back")
-        packs.unpack(project)
     branch()
     said = tracked()
     gone = list(unpublished())

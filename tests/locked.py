@@ -140,7 +140,8 @@ class Project:
             (self.folder / name / ".dvc").mkdir()
             (self.folder / name / ".dvc" / "config").write_text("[core]\n    analytics = false\n")
         self.run("git", "init", "--quiet")
-        for stage in self.stages().values():
+        stages = sorted(self.stages().items(), key=lambda x: not x[0].startswith(files.RUNS))
+        for _, stage in stages:
             done = subprocess.run(
                 stage.cmd, shell=True, cwd=self.folder / stage.at, env=self.environment
             )

@@ -109,6 +109,7 @@ def test_gc_loses_nothing_that_a_project_needs_and_no_run_of_ones_own(cloud, bot
     project.dvc("checkout", "--quiet", mine)
     assert (project.folder / mine).read_bytes() == own
     project.do(sys.executable, "-m", "ops.back")
+    project.do(*PACKS)
     for name in ("data", "figures", "tables", "studies/data"):
         shutil.rmtree(project.folder / name, ignore_errors=True)
     if cloud:

@@ -68,7 +68,8 @@ def test_what_is_not_committed_or_lacks_in_the_packs_is_told(honest, tmp_path):
     assert "deposit: params.yaml: must be as in the last commit: git commit" in done.stdout
     params.write_text(text)
     (project.folder / f"runs/artifacts/{RUNS[0]}.tar.xz").unlink()
-    shutil.rmtree(project.folder / "remote")
+    for name in ("remote", "studies/remote"):
+        shutil.rmtree(project.folder / name)
     commit(project)
     done = project.run(sys.executable, "-m", "ops.deposit")
     assert done.returncode

@@ -42,8 +42,8 @@ def listed(project: Project) -> list[str]:
 
 
 def star(project: Project) -> str:
-    """The md5 of the figure that is here."""
-    return project.outputs()[f"figures/{FIGURE}.png"]
+    """The md5 of the page of the figure that is here, which shows its parameters."""
+    return project.outputs()[f"figures/{FIGURE}.html"]
 
 
 def finished(project: Project) -> None:
