@@ -46,11 +46,11 @@ make verify
 and compares the bytes. `docs/operating.md` has more.
 
 How each file was made stands in the locks, `dvc.lock` at the top and in folders of `studies/`: of
-every stage the command, the parameters, and each file that it read or wrote by path and md5. Without
-any program of ours, `tar -xf` takes these files out of the packs in `artifacts/`, beside each lock;
-one whose name ends in `.dir` lists the files of a folder. `environment.json` beside the weights of a run says on what
-machine, and with which versions, it was trained. `requirements*.lock` name every package with its
-hashes. `README.md` in `{title}/` says what came out.
+every stage the command, the parameters, and each file that it read or wrote by path and md5.
+Without any program of ours, `tar -xf` takes these files out of the packs in `artifacts/`, beside
+each lock; one whose name ends in `.dir` lists the files of a folder. `environment.json` beside the
+weights of a run says on what machine, and with which versions, it was trained. `requirements*.lock`
+name every package with its hashes. `README.md` in `{title}/` says what came out.
 
 `CITATION.cff` says who made what, and which paper is reproduced.
 Licence: {license}; `NOTICE` in `{title}/` names what is of others.
