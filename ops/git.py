@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ops.files import ARTIFACTS
+from ops.shipped import REMOTE
 from strata.inputs import InputError
 
 # What somebody has set for git, and would get in the way here: hooks, signatures, colours.
@@ -66,13 +67,15 @@ def here() -> str:
 
 def laid_out(tree: str, folder: Path, caches: Mapping[str, Path]) -> None:
     """Put the files of a tree or commit but the packs into a folder, where DVC works without git,
-    each project with that cache."""
+    each project with that cache, and the remote of the current folder's."""
     archive = ["git", "archive", tree, "--", ".", PACKS]
     packed = subprocess.run(archive, stdout=subprocess.PIPE, check=True).stdout
     folder.mkdir(exist_ok=True)
     subprocess.run(["tar", "-x", "-C", str(folder)], input=packed, check=True)
     for project, cache in caches.items():
         local = f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n"
+        remote = Path(project, REMOTE).resolve()
+        local += f"['remote \"shipped\"']\n    url = {remote}\n    verify = true\n"
         Path(folder, project, ".dvc", "config.local").write_text(local)
 
 

@@ -17,7 +17,6 @@ from dvc.config import Config
 
 from ops import files, provenance, shipped
 from ops.git import PLAIN, git
-from ops.times import words
 from strata.inputs import InputError, few
 
 # What DVC is called with where it writes nothing that others read.
@@ -68,6 +67,8 @@ def _git() -> str:
     ages = {k: v for k, v in found.items() if v is not None and k.name not in ASIDE}
     if not ages or any(_called(x, "git") for x in psutil.Process().parents()):
         return ""
+    from ops.times import words  # here, as verify, which reads the rest, needs no times
+
     said = few([f"{path}, {words(ages[path])} old, of {_owner(path)}" for path in sorted(ages)])
     for number, called in _at_work("git"):
         return f"process {number} ({' '.join(called[:3])}) may be at work here: {said}"
