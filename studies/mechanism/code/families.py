@@ -13,9 +13,8 @@ from sympy.ntheory import primefactors
 
 from strata.monoid import prime_powers
 from studies.mechanism.code.characters import Characters, valuations
+from studies.mechanism.code.neurons import means, squares
 from studies.mechanism.code.pairs import Pairs
-
-NEURONS = 64  # at a time
 
 Labels = Int[np.ndarray, " n"]  # of residues, from 0 on
 
@@ -50,18 +49,14 @@ def numbered(*labels: Labels) -> Labels:
 
 def replaced(of: Pairs, every: list[Labels]) -> Replaced:
     """Replace every neuron by its means over the cells of its family."""
-    pair = np.zeros((of.n, of.n), dtype=np.int64)
-    pair[of.b, of.a] = np.arange(len(of.a))  # then (a, b): where b, a is a pair too, it is its own
-    pair[of.a, of.b] = np.arange(len(of.a))
     members = [np.equal.outer(x, np.arange(x.max() + 1)).astype(np.float64) for x in every]
+    counts = [member.sum(axis=0) for member in members]
+    cells = [np.outer(count, count) / of.n**2 for count in counts]
     hidden, family = np.empty_like(of.before), np.zeros(of.before.shape[1], dtype=np.int64)
     explained = variance = 0.0
-    for start in range(0, of.before.shape[1], NEURONS):
-        some = slice(start, start + NEURONS)
-        active = np.maximum(of.before[:, some], 0)[pair]
-        tables = [means(active, x) for x in members]
-        cells = [np.outer(x.sum(axis=0), x.sum(axis=0)) / of.n**2 for x in members]
-        mean = active.mean(axis=(0, 1))
+    for some, before in squares(of):
+        active = np.maximum(before, 0)
+        tables, mean = [means(active, x) for x in members], active.mean(axis=(0, 1))
         found = [
             np.tensordot(cell, table**2, axes=2) - mean**2
             for cell, table in zip(cells, tables, strict=True)
@@ -70,13 +65,5 @@ def replaced(of: Pairs, every: list[Labels]) -> Replaced:
         explained += np.max(found, axis=0).sum()
         variance += active.var(axis=(0, 1)).sum()
         for i, own in enumerate(family[some]):
-            hidden[:, start + i] = tables[own][every[own][of.a], every[own][of.b], i]
+            hidden[:, some.start + i] = tables[own][every[own][of.a], every[own][of.b], i]
     return Replaced(hidden, float(explained / (variance or 1)), family)
-
-
-def means(
-    x: Float[np.ndarray, "n n some"], member: Float[np.ndarray, "n labels"]
-) -> Float[np.ndarray, "labels labels some"]:
-    """The mean over the pairs with each label of a and each label of b."""
-    half = np.tensordot(member / member.sum(axis=0), x, axes=(0, 0))
-    return np.tensordot(member / member.sum(axis=0), half, axes=(0, 1)).swapaxes(0, 1)

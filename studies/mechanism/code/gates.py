@@ -81,17 +81,17 @@ def gates(
     explain `enough` of it or there are `most`; none where it is at most `smallest` of y."""
     root, free, chosen = np.sqrt(weight)[:, None], of.possible, list[Gate]()
     whole, votes = root * y.y, root * remainders(of.n)
-    left = squares(beside(whole, votes))
+    left = squares(beside(whole, basis(votes)))
     if left <= smallest * squares(whole):
         return ()
     base = np.concatenate([votes, root * of.several], axis=1)
     columns = {gate: root * gated(of.n, [gate]).values for gate in free}
-    rest = beside(whole, base)
+    rest = beside(whole, span := basis(base))
     while free and len(chosen) < most and squares(rest) > (1 - enough) * left:
-        gains = [explained(rest, beside(columns[gate], base)) for gate in free]
+        gains = [explained(rest, beside(columns[gate], span)) for gate in free]
         chosen.append(free.pop(int(np.argmax(gains))))
         base = np.concatenate([base, columns[chosen[-1]]], axis=1)
-        rest = beside(whole, base)
+        rest = beside(whole, span := basis(base))
     return tuple(chosen)
 
 
@@ -106,15 +106,14 @@ def held_out(
     """The rest of each group of products, predicted by the fit to all others with the gates that
     those ask for; NaN where they determine less than half of what is asked. Group −1 is always
     fitted."""
-    zeros, full = of.plain.zeros, of.functions.design
-    predicted, by_zeros, known = np.zeros_like(y.y), np.zeros_like(y.y), group >= 0
+    full, (by_zeros, _) = of.functions.design, functions.held_out(of.plain.zeros, y, group)
+    predicted, known = np.zeros_like(y.y), group >= 0
     for i in range(int(group.max()) + 1):
         here = group == i
         weight = np.where(here, 0, y.N)
         found = replace(of, gates=gates(of, y, weight, smallest, enough, most))
         design = found.functions.design
         predicted[here] = design[here] @ fitted(design, y.y, weight)
-        by_zeros[here] = zeros[here] @ fitted(zeros, y.y, weight)
         known[here] = determined(full[here], full[~here])
     if 2 * known.sum() < (group >= 0).sum():
         return nan
@@ -133,10 +132,9 @@ def basis(columns: Float[np.ndarray, "n some"]) -> Float[np.ndarray, "n rank"]:
 
 
 def beside(
-    x: Float[np.ndarray, "n width"], columns: Float[np.ndarray, "n some"]
+    x: Float[np.ndarray, "n width"], span: Float[np.ndarray, "n rank"]
 ) -> Float[np.ndarray, "n width"]:
-    """What these columns leave of x."""
-    span = basis(columns)
+    """What the span of an orthonormal basis leaves of x."""
     return x - span @ (span.T @ x)
 
 
