@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ops.files import ARTIFACTS
-from ops.shipped import REMOTE
+from ops.shipped import REMOTE, SETTINGS
 from strata.inputs import InputError
 
 # What somebody has set for git, and would get in the way here: hooks, signatures, colours.
@@ -74,8 +74,7 @@ def laid_out(tree: str, folder: Path, caches: Mapping[str, Path]) -> None:
     subprocess.run(["tar", "-x", "-C", str(folder)], input=packed, check=True)
     for project, cache in caches.items():
         local = f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n"
-        remote = Path(project, REMOTE).resolve()
-        local += f"['remote \"shipped\"']\n    url = {remote}\n    verify = true\n"
+        local += SETTINGS.format(Path(project, REMOTE).resolve())
         Path(folder, project, ".dvc", "config.local").write_text(local)
 
 

@@ -36,11 +36,7 @@ BY_FOUR = USUAL | {"lc": 1, "lp": 2, "pb": 2}  # smallest for float32: a byte's 
 KNOWN = "packs.json"  # in a remote: of each pack its size, its time, and the objects that it has
 # What revisions do not have, and must not: there DVC would look for the folder at the root of the
 # machine. It reads this file as it is here, whatever the revision.
-LOCAL = """\
-['remote "shipped"']
-    url = ../remote
-    verify = true
-"""
+LOCAL = shipped.SETTINGS.format(f"../{REMOTE}")
 
 
 def packs(project: str = "", top: Path | str = ".") -> list[str]:

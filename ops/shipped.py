@@ -15,6 +15,12 @@ from strata.inputs import InputError, regular
 REMOTE = "remote"  # the folder of each project that is its DVC remote
 REMOTES = tuple(Path(name, REMOTE) for name in ("", *files.PROJECTS))
 DIR = ".dir"  # ends the md5 of a folder
+# The remote in DVC's settings of a clone, which name the folder.
+SETTINGS = """\
+['remote "shipped"']
+    url = {}
+    verify = true
+"""
 
 
 class Out(NamedTuple):

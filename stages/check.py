@@ -44,7 +44,8 @@ def main(checked: str, folder: str, flag: str, *names: str) -> None:
         if listed.count(name) > 1:
             raise InputError(f"runs: {name}: must be listed once")
     for name in dict.fromkeys(names):
-        settings, run = params.settings(Run.parse(name)), Run.parse(name)
+        run = Run.parse(name)
+        settings = params.settings(run)
         settings.task(run)  # refused here, before anything expensive
         store.write_json(f"{folder}/split/{name}.json", settings.split.model_dump())
         store.write_json(f"{folder}/train/{name}.json", settings.model_dump())

@@ -21,9 +21,8 @@ FOR_EVER = re.compile(
     "PartitionTimeLimit|PartitionNodeLimit|PartitionConfig|PartitionDown|PartitionInactive|"
     "AssocMaxWall.*|QOSMaxWall.*|BadConstraints|InvalidAccount|InvalidQOS|JobHeld.*"
 )
-UNKNOWN = (
-    60.0  # seconds in which squeue may not know a job yet, as where a site caches what it says
-)
+# Seconds in which squeue may not know a job yet, as where a site caches what it says.
+UNKNOWN = 60.0
 Task = Sequence[str]  # the runs that one worker makes, one after the other
 
 

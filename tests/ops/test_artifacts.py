@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import anywhere
 import pytest
 from tiny import MORE, PACKS, RUN, Project, copied
 
@@ -20,9 +21,7 @@ TRAIN = f"{files.RUNS}:train@{RUN}"
 @pytest.fixture
 def clone(both, tmp_path) -> Project:
     """A fresh clone, with nothing unpacked."""
-    found = Project(tmp_path / "clone")
-    both.do("git", "clone", "--quiet", str(both.folder), str(found.folder))
-    return found
+    return anywhere.cloned(both, tmp_path / "clone")
 
 
 def objects(project: Project) -> dict[str, bytes]:

@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import anywhere
 import psutil
 import pytest
 from tiny import PACKS, RUN, Project, called, copied
@@ -34,9 +35,7 @@ def project(made, tmp_path) -> Project:
 @pytest.fixture
 def clone(made, tmp_path) -> Project:
     """A fresh clone."""
-    clone = Project(tmp_path / "clone")
-    made.do("git", "clone", "--quiet", str(made.folder), str(clone.folder))
-    return clone
+    return anywhere.cloned(made, tmp_path / "clone")
 
 
 def results(project: Project) -> dict[str, str]:

@@ -3,6 +3,7 @@ what is refused."""
 
 import sys
 
+import anywhere
 import pytest
 from tiny import CHECK, EVERY, MORE, PACKS, RUN, Project, copied
 
@@ -125,8 +126,7 @@ def test_what_dvc_would_refuse_is_refused_in_one_line_that_names_the_keys(wrong,
 
 
 def test_a_clone_pulls_everything_and_makes_the_activations_alone(project, tmp_path):
-    clone = Project(tmp_path / "clone")
-    project.do("git", "clone", "--quiet", str(project.folder), str(clone.folder))
+    clone = anywhere.cloned(project, tmp_path / "clone")
     said = clone.do(sys.executable, "-m", "ops.plan")
     assert "restore " in said and "train" not in said and "at most 1 stage: forward" in said
     clone.do(*PACKS)

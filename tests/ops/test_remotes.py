@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import anywhere
 import pytest
 from tiny import Project, copied
 
@@ -94,8 +95,7 @@ def served(made, tmp_path) -> Iterator[tuple[Project, Server]]:
 
 def cloned(project: Project, folder: Path) -> Project:
     """A fresh clone, with the secrets set again."""
-    clone = Project(folder / "clone")
-    project.do("git", "clone", "--quiet", str(project.folder), str(clone.folder))
+    clone = anywhere.cloned(project, folder / "clone")
     shutil.copy(project.folder / ".dvc" / "config.local", clone.folder / ".dvc")
     return clone
 
