@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from strata.params import Params
+from strata.params import Params, read
 from strata.run import Above0, Fraction, Positive, Run, Section, Seed, read_yaml, validated
 
 Level = Annotated[float, Field(ge=0, le=1)]
@@ -186,7 +186,7 @@ class StudyParams(Params):
 
 def load(top: Path | str = ".") -> StudyParams:
     """The validated content of both files. Raises InputError with one line that names the key."""
-    values = read_yaml(Path(top, "params.yaml")) | read_yaml(Path(top, "studies/params.yaml"))
+    values = read(Path(top, "params.yaml")) | read_yaml(Path(top, "studies/params.yaml"))
     return validated(StudyParams, values, "studies/params.yaml")
 
 

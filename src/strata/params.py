@@ -130,9 +130,9 @@ class Params(Section):
         return self
 
 
-def load(path: Path | str) -> Params:
-    """The validated content of params.yaml, and the tables that its variants name, as rows. Raises
-    InputError with one line that names the key."""
+def read(path: Path | str) -> dict[str, Any]:
+    """The content of params.yaml with the tables that its variants name, as rows. Raises InputError
+    where one cannot be read."""
     values = read_yaml(path)
     for own in (values.get("variants") or {}).values():
         said = own.get("task") if isinstance(own, dict) else None
@@ -141,4 +141,9 @@ def load(path: Path | str) -> Params:
                 said["table"] = regular(Path(path).parent / file).read_text("utf-8").splitlines()
             except (OSError, UnicodeError) as error:
                 raise InputError(f"{path}: task.table = {file}: {error}") from None
-    return validated(Params, values, str(path))
+    return values
+
+
+def load(path: Path | str) -> Params:
+    """The validated content of params.yaml. Raises InputError with one line that names the key."""
+    return validated(Params, read(path), str(path))
