@@ -115,17 +115,16 @@ Levels = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
 class MechanismLevels(Section):
-    """From where on a kind of number holds, and from where on it does not."""
+    """For each kind of number where it holds, and where it does not."""
 
     share: Levels
     spared: Levels  # accuracy after a change that should spare it
-    destroyed: Levels  # accuracy after one that should not, and controls: here and
-    functions: Levels  # for counts of functions, the fewer the better
-    many: Fraction  # of y: up to this primes do not interact
-    answers: Fraction  # the right answers that a description needs, and a run that generalises
-    gated: Fraction  # of the characters: more are no exception
-    others: Fraction  # of what gates explain: from this on other characters do as well
-    rank: Positive  # ranks that differ by more are not equal
+    control: Levels
+    functions: Levels  # of the product
+    law: Levels  # share that the last layer of the least loss explains
+    ratio: Levels  # of what is unexplained
+    span: Levels  # functions of a in the embedding
+    gates: Levels  # interaction without gates
 
 
 class MechanismMeasures(Section):
@@ -133,12 +132,10 @@ class MechanismMeasures(Section):
 
     folds: Positive
     draws: Positive
-    relabelled: Positive  # draws of relabelled residues
+    permuted: Positive  # draws of what takes long
     gates: Positive  # at most
-    smallest: Fraction  # a character's gating counts from this share on
-    terms: Positive  # of few numbers
-    ranks: Positive
-    proven: Annotated[float, Field(gt=0, le=1)]  # of the right pairs
+    many: Fraction  # of y: up to this primes do not interact
+    enough: Fraction  # of what depends on several primes, that gates and characters explain
     seed: Seed
     levels: MechanismLevels
 
@@ -151,6 +148,8 @@ class MechanismParams(Section):
     """What the study of the mechanism rests on."""
 
     fresh: list[str]  # on which the verdict rests
+    fewest: Positive  # of these that generalise, for a verdict
+    accuracy: Fraction  # from which a run generalises
     measures: MechanismMeasures
 
 

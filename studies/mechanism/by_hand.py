@@ -148,6 +148,15 @@ def lookup(n: int, chosen: dict[int, list[int]], rng: np.random.Generator) -> Ar
     return network(n, [Block(n, by_class(n, shared(n, chosen)), table)], np.eye(n), np.zeros(n))
 
 
+def random_code(n: int, k: int, chosen: dict[int, list[int]], rng: np.random.Generator) -> Arrays:
+    """A neuron for each pair of residues writes k random functions of the product, and the nearest
+    of their values answers."""
+    w = rng.normal(size=(n, k))
+    w *= 10 / np.sqrt(k)
+    rows = by_class(n, shared(n, chosen))
+    return network(n, [Block(n, rows, w)], w.T, -(w**2).sum(axis=1) / 2)
+
+
 def random(n: int, kind: ArchitectureName, seed: int = 0, size: float = 1.0) -> Arrays:
     """A small network of this kind with random weights."""
     rng, shapes = np.random.default_rng(seed), TABLE[kind].sizes(n, 8, 2, 12)

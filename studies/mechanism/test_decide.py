@@ -1,111 +1,103 @@
-"""What comes of measures; and of models made by hand what criteria.md says."""
+"""What comes of measures; and of planted models what criteria-2.md says."""
 
-from math import isnan, nan
+from math import nan
 
 import numpy as np
 import pytest
 
 from strata import results, store
+from strata.api.by_hand import weights
+from strata.results import FAILS, HOLDS, UNDECIDED
 from studies.mechanism import by_hand
 from studies.mechanism.code import decide, measures
-from studies.mechanism.code.decide import FAILS, HOLDS, UNDECIDED, Row
 from studies.mechanism.stages import measure
 
-
-def networks():
-    rng = np.random.default_rng(0)
-    return {
-        "nearest code": (105, by_hand.nearest_code(105, {3: [1], 5: [1], 7: [1, 2]}, rng)[0]),
-        "strata": (
-            77,
-            by_hand.strata(77, {1: [(7, 1), (11, 1)], 7: [(11, 3)], 11: [(7, 2), (7, 3)]}),
-        ),
-        "lookup": (35, by_hand.lookup(35, {5: [1], 7: [1]}, rng)),
-    }
-
-
-@pytest.mark.parametrize(
-    ("name", "verdict"), [("nearest code", HOLDS), ("strata", FAILS), ("lookup", FAILS)]
-)
-def test_models_made_by_hand_come_out_as_the_criteria_say(name, verdict, settings):
-    n, weights = networks()[name]
-    rows = measures.measure(weights, n, settings)
-    found = {row.of: row.value for row in rows if row.unit == "verdict"}
-    for statement in ("code", "neurons", "decoding", "gated characters"):
-        assert found[statement] == verdict, statement
-    if verdict == HOLDS:
-        assert found["proof"] == HOLDS
-    right = [x.value for x in rows if x[:3] == ("logits", "all pairs", "accuracy")]
-    assert right == [1.0]
+MUST, NOT = {HOLDS}, {UNDECIDED, FAILS}
+PLANTED = {
+    "by hand": (165, lambda _: weights(165), "votes code neurons decoding interaction", ""),
+    "with a gate": (
+        165, lambda _: weights(165, gate=(3, 11)), "code neurons decoding interaction", ""),
+    "mixed": (165, lambda _: weights(165, mixed=(11, 5)), "neurons interaction", ""),
+    "nearest code": (
+        105, lambda rng: by_hand.nearest_code(105, {3: [1], 5: [1], 7: [1, 2]}, rng)[0],
+        "votes code neurons", "decoding"),
+    "strata": (
+        77,
+        lambda _: by_hand.strata(77, {1: [(7, 1), (11, 1)], 7: [(11, 3)], 11: [(7, 2), (7, 3)]}),
+        "", "votes code neurons decoding interaction"),
+    "lookup": (
+        77, lambda rng: by_hand.lookup(77, {7: [1], 11: [1, 2]}, rng),
+        "", "votes code neurons decoding interaction"),
+    "random code": (
+        77, lambda rng: by_hand.random_code(77, 12, {7: [1], 11: [1, 2]}, rng),
+        "", "votes code neurons interaction"),
+}  # fmt: skip
+KIND = {"by hand": "primes apart", "with a gate": "gated", "mixed": "mixed"}
 
 
-def test_every_number_that_a_statement_rests_on_is_measured(settings):
-    n, weights = networks()["nearest code"]
-    known = {row[:3] for row in measures.measure(weights, n, settings)}
-    for rules in decide.RULES.values():
-        assert {key[1:] for key in rules} <= known
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_models_come_out_as_the_criteria_say(name, settings):
+    n, made, must, must_not = PLANTED[name]
+    rows = measures.measure(made(np.random.default_rng(0)), n, settings)
+    found = {row.id: row.verdict for row in rows if not row.measure}
+    for statement in decide.STATEMENTS:
+        allowed = MUST if statement in must.split() else NOT
+        if statement in must.split() + must_not.split():
+            assert found[statement] in allowed, statement
+    assert found["kind"] == KIND.get(name, found["kind"])
+    assert [row.value for row in rows if (row.id, row.measure) == ("whole", "right")] == [1.0]
 
 
 @pytest.mark.parametrize("kind", ["transformer", "mlp"])
 @pytest.mark.parametrize("n", [5, 8, 12])
 def test_any_model_of_any_modulus_can_be_measured(n, kind, settings):
-    every = measures.measure(by_hand.random(n, kind), n, settings)
-    found = [row for row in every if row.unit == "verdict"]
-    assert [row.of for row in found] == [*decide.RULES, "gated characters", "proof"]
+    rows = measures.measure(by_hand.random(n, kind), n, settings)
+    ids = [row.id for row in rows if not row.measure]
+    assert ids == [*decide.STATEMENTS, *decide.CRITERIA, "kind"]
 
 
-def rows(levels, **values):
-    """A row for each number of the statement on neurons; by default all hold."""
-    good = {"share": 0.9, "spared": 1.0, "destroyed": 0.0}
-    return [
-        Row(of, measure, unit, values.get(measure.replace(" ", "_"), good[kind]))
-        for kind, of, measure, unit in decide.RULES["neurons"]
-    ] + [
-        Row("parts", "many", "share", 0.0),
-        Row("proof", "rank", "count", 5.0),
-        Row("product side", "functions", "count", 5.0),
-    ]
+GOOD = {
+    "share": 0.9, "spared": 1.0, "control": 0.0, "functions": 5.0, "law": 0.95, "ratio": 0.1,
+    "span": 20.0, "gates": 0.0,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("values", "verdict"),
     [
         ({}, HOLDS),
-        ({"sum": 0.7}, UNDECIDED),
-        ({"sum": 0.7, "replaced": 0.4}, FAILS),
-        ({"no_interaction": 0.5}, FAILS),
-        ({"relabelled": nan, "replaced": nan}, HOLDS),
+        ({"neurons-variance": 0.7}, UNDECIDED),
+        ({"neurons-variance": 0.7, "neurons-right": 0.4}, FAILS),
+        ({"neurons-permuted": 0.5}, FAILS),
+        ({"neurons-permuted": nan, "neurons-right": nan}, HOLDS),
+        (dict.fromkeys(("neurons-permuted", "neurons-right", "neurons-variance"), nan), ""),
     ],
 )
 def test_a_statement_holds_if_all_its_numbers_do(values, verdict, settings):
-    found = decide.verdicts(rows(settings.levels, **values), settings.levels)
-    by = {row.of: row.value for row in found if row.unit == "verdict"}
-    assert by["neurons"] == verdict
-    assert isnan(by["code"]) is False and isnan(by["decoding"])
-    assert by["proof"] == HOLDS
+    every = {id: GOOD[kind] for id, (_, kind, *_) in decide.CRITERIA.items()} | values
+    found = {row.id: row.verdict for row in decide.judged(every, settings.levels)}
+    assert found["neurons"] == verdict
+    assert {found[x] for x in decide.STATEMENTS if x != "neurons"} == {HOLDS}
 
 
 def test_runs_together_are_counted_with_intervals():
-    found = decide.tally([HOLDS] * 3 + [UNDECIDED, FAILS, nan])
+    found = decide.tally([HOLDS] * 3 + [UNDECIDED, FAILS, ""])
     assert found[:3] == (3, 1, 1)
-    assert found.interval == pytest.approx((0.1466, 0.9473), abs=1e-4)
-    assert decide.tally([HOLDS] * 3).verdict == UNDECIDED
-    assert decide.tally([FAILS] * 11 + [HOLDS] * 2).verdict == FAILS
-    assert decide.tally([]).interval == (0.0, 1.0)
+    assert found[3:5] == pytest.approx((0.1466, 0.9473), abs=1e-4)
+    assert decide.tally([]).verdict == decide.tally([HOLDS] * 3).verdict == UNDECIDED
 
 
-def test_the_stage_writes_one_long_table(tmp_path, settings):
+def test_the_stage_writes_what_could_be_measured(tmp_path, settings):
     train = {
         "d_model": 8, "n_heads": 2, "d_mlp": 12, "epochs": 1, "lr": 1e-3, "weight_decay": 1.0,
         "beta1": 0.9, "beta2": 0.98, "eps": 1e-8, "validate_every": 1,
     }  # fmt: skip
-    weights = by_hand.random(6, "transformer")
-    record = {"run": "n6-s1", "train": train}
-    (tmp_path / "weights").write_bytes(store.tensors_bytes(weights, record))
+    network = by_hand.random(6, "transformer")
+    (tmp_path / "weights").write_bytes(
+        store.tensors_bytes(network, {"run": "n6-s1", "train": train})
+    )
     store.write_json(tmp_path / "settings", settings)
-    arguments = [str(tmp_path / name) for name in ("settings", "weights", "out")]
-    measure.main("n6-s1", *arguments)
-    table = results.read(tmp_path / "out")
-    assert set(table["run"]) == {"n6-s1"}
-    again = [row for row in measures.measure(weights, 6, settings) if not isnan(row.value)]
-    assert table.drop(columns="run").to_numpy().tolist() == [list(row) for row in again]
+    measure.main("n6-s1", *(str(tmp_path / name) for name in ("settings", "weights", "out")))
+    table = results.read_rows(tmp_path / "out")
+    assert set(table["run"]) == {"n6-s1"} and {*decide.STATEMENTS} <= {*table["id"]}
+    assert all(x == x or said for x, said in zip(table["value"], table["verdict"], strict=True))

@@ -15,8 +15,6 @@ from strata.inputs import InputError
 from strata.run import Run, command, read_yaml
 from studies.params import StudyParams, load
 
-TOGETHER = {"more", "all", "measured", "import"}  # what runs.yaml says again, for pipelines
-
 
 def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
     """What the analysis of a run rests on, by the name of its stage: with a file of it as their
@@ -45,11 +43,8 @@ def main(folder: str, listed: str) -> None:
         store.write_json(f"{folder}/train/{name}.json", settings.model_dump())
     for name, settings in analyses(params).items():
         store.write_json(f"{folder}/{name}.json", settings)
-    parts = {part: [*names] for part, names in runs.items() if part not in TOGETHER}
-    fresh = parts.pop("mechanism", [])
-    names = [str(Run.parse(name)) for own in parts.values() for name in own]
-    store.write_json(f"{folder}/runs.json", names)
-    store.write_json(f"{folder}/measured.json", names + fresh)
+    for file, part in (("runs", "all"), ("measured", "measured")):
+        store.write_json(f"{folder}/{file}.json", [str(Run.parse(name)) for name in runs[part]])
 
 
 if __name__ == "__main__":

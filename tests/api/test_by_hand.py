@@ -155,14 +155,16 @@ def test_frequencies_are_the_fewest_that_tell_units_apart_best(p):
 
 
 @pytest.mark.parametrize(("n", "gate"), GATES)
-def test_a_gate_takes_a_character_away_where_another_prime_divides(n, gate):
+def test_a_gate_weakens_a_character_where_another_prime_divides(n, gate):
     w, (r, p) = weights(n, gate=gate), gate
     assert right(n, w)
     written, q = code_of(w, n)
     gated, pure = written[:, -2:], chi(n, p, by_hand.frequencies(p)[-1])[q]
-    off = q % r == 0
-    assert np.abs(gated[off]).max() < 1e-5
-    assert np.abs(gated - np.stack([np.real(pure), np.imag(pure)], axis=1))[~off].max() < 0.4
+    pure = np.stack([np.real(pure), np.imag(pure)], axis=1)
+    on, off = q % r > 0, q % r == 0
+    assert np.abs(gated - pure)[on].max() < 0.4
+    slope = [(gated * pure)[x].sum() / (pure**2)[x].sum() for x in (on, off)]
+    assert abs(slope[0] - 1) < 0.05 and slope[1] < 0.9
 
 
 @pytest.mark.parametrize(("n", "mixed"), MIXED)

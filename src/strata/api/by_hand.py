@@ -52,10 +52,10 @@ AWAY, MARGIN, PHASES, GRID = 5.0, 10.0, 7, 60
 
 class Character(NamedTuple):
     """The product of characters of these primes at these frequencies, 0 where one of the primes
-    divides; and the primes whose zero switches its neurons off."""
+    divides; and the prime that halves it in the embedding where it divides, 0 for none."""
 
     frequencies: dict[int, int]
-    gates: tuple[int, ...]
+    halved_by: int = 0
 
 
 class Adder(NamedTuple):
@@ -157,15 +157,15 @@ def ahead(p: int, ks: tuple[int, ...]) -> tuple[float, float]:
 def characters(
     n: int, gate: tuple[int, int] | None = None, mixed: tuple[int, int] | None = None
 ) -> list[Character]:
-    """The characters of every prime; for a gate (r, p) the last one of p is also switched off where
-    r divides the product, and for mixed (p, r) it has the frequency 1 modulo r beside."""
-    found = {p: [Character({p: k}, (p,)) for k in frequencies(p)] for p in primefactors(n)}
+    """The characters of every prime; for a gate (r, p) the last one of p is halved where r divides,
+    and for mixed (p, r) it has the frequency 1 modulo r beside."""
+    found = {p: [Character({p: k}) for k in frequencies(p)] for p in primefactors(n)}
     if gate:
         r, p = gate
-        found[p][-1] = found[p][-1]._replace(gates=(p, r))
+        found[p][-1] = found[p][-1]._replace(halved_by=r)
     if mixed:
         p, r = mixed
-        found[p][-1] = Character(found[p][-1].frequencies | {r: 1}, (p, r))
+        found[p][-1] = Character(found[p][-1].frequencies | {r: 1})
     return [character for of in found.values() for character in of]
 
 
@@ -184,8 +184,8 @@ def neurons(
     primes: list[int], every: list[Character]
 ) -> tuple[Float[np.ndarray, "signals neurons"], Float[np.ndarray, "neurons functions"]]:
     """What the neurons read of the sums over a and b, first those of the primes, and what they
-    write. One of a character is off where a prime divides that it is gated by: it reads less than
-    1 of one unit, less than 2 of two."""
+    write. One of a character is off where a prime of it divides: it reads less than 1 of one
+    unit."""
     made = [adder_of(x) for x in every]
     read, write = (
         np.asarray(block_diag(-np.eye(len(primes)), *parts))
@@ -194,9 +194,9 @@ def neurons(
     neuron = part = len(primes)
     for character, own in zip(every, made, strict=True):
         there, those = slice(neuron, neuron + len(own.write)), slice(part, part + own.parts)
-        for p in character.gates:
-            read[primes.index(p), there] = -1 if p in character.frequencies else -2
-        write[primes.index(character.gates[0]), those] += own.beside
+        for p in character.frequencies:
+            read[primes.index(p), there] = -1
+        write[primes.index(next(iter(character.frequencies))), those] += own.beside
         neuron, part = there.stop, those.stop
     return read, write
 
@@ -204,13 +204,13 @@ def neurons(
 def factors(
     primes: list[int], every: list[Character]
 ) -> tuple[Float[np.ndarray, " functions"], Float[np.ndarray, " primes"]]:
-    """A, and by how much the zeros of φ̂ are less than those of ab. What is switched off by another
-    prime's zero only adds to margins, and is left out."""
+    """A, and by how much the zeros of φ̂ are less than those of ab. Margins count on characters of
+    one prime, halved or not."""
     of = dict.fromkeys(primes, (1.0, 0.0))
     of |= {p: ahead(p, ks) for p in primes if (ks := tuple(
-        x.frequencies[p] for x in every if x.gates == (p,)))}  # fmt: skip
+        x.frequencies[p] for x in every if [*x.frequencies] == [p]))}  # fmt: skip
     zeros = np.array([max(2 - score / least, 1) for least, score in of.values()])
-    each = [np.full(adder_of(x).parts, 1 / of[x.gates[0]][0]) for x in every]
+    each = [np.full(adder_of(x).parts, 1 / of[next(iter(x.frequencies))][0]) for x in every]
     return np.concatenate([zeros, *each]), 1 - 1 / zeros
 
 
@@ -225,6 +225,9 @@ def weights(
         np.concatenate([zero, *(values(n, x, count(adder_of(x))) for x in every)], axis=1)
         for count in (lambda own: len(own.read), lambda own: own.parts)
     )
+    halved = np.repeat([x.halved_by for x in every], [len(adder_of(x).read) for x in every])
+    for r in {*halved.tolist()} - {0}:
+        signals[np.arange(n) % r == 0, len(primes) :] /= np.where(halved == r, 2, 1)
     (read, write), (A, shift) = neurons(primes, every), factors(primes, every)
     (R, N), P, d_head = read.shape, len(primes), D_MODEL // HEADS
     heard, coded, score = slice(R, 2 * R), slice(2 * R, 2 * R + len(A)), 2 * R + len(A)

@@ -1,142 +1,114 @@
-"""What the measures of a run say of each statement, and what the runs say together: criteria.md."""
+"""What the measures of a run say of each statement, and what runs say together: criteria-2.md."""
 
-from collections.abc import Mapping, Sequence
-from math import isnan, nan
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from strata.results import FAILS, HOLDS, UNDECIDED, Row, by_levels, over_runs
 from strata.statistics import share_interval
-from studies.params import MechanismLevels as Levels
+from studies.params import MechanismLevels
 
-HOLDS, FAILS, UNDECIDED = 1.0, 0.0, 0.5  # NaN: nothing was measured
-Pair = Sequence[float]  # of two
-
-
-class Row(NamedTuple):
-    """A number of the long table."""
-
-    of: str
-    measure: str
-    unit: str
-    value: float
-
-
-# What each statement rests on: the kind of level, and of, measure and unit of the number.
-RULES: dict[str, tuple[tuple[str, str, str, str], ...]] = {
-    "code": (
-        ("share", "product side", "rest", "share"),
-        ("share", "product side", "rest of held-out products", "share"),
-        ("share", "product side", "rest of held-out classes", "share"),
-        ("functions", "product side", "functions", "count"),
-        ("spared", "product side", "right answers", "accuracy"),
-        ("spared", "residual stream", "keep", "accuracy"),
-        ("spared", "residual stream", "equal size elsewhere", "accuracy"),
-        ("spared", "moves within", "hits", "accuracy"),
-        ("spared", "moves across", "hits", "accuracy"),
-        ("destroyed", "residual stream", "remove", "accuracy"),
-        ("destroyed", "residual stream", "keep others", "accuracy"),
-        ("destroyed", "product side", "rest of other characters", "share"),
-        ("destroyed", "moves within", "random", "accuracy"),
-        ("destroyed", "moves across", "random", "accuracy"),
-    ),
-    "neurons": (
-        ("share", "neurons", "own prime power", "share"),
-        ("share", "neurons", "sum", "share"),
-        ("spared", "neurons", "replaced", "accuracy"),
-        ("destroyed", "neurons", "next prime power", "accuracy"),
-        ("destroyed", "neurons", "no interaction", "accuracy"),
-        ("destroyed", "neurons", "relabelled", "share"),
-    ),
-    "decoding": (
-        ("share", "nearest code", "all", "share"),
-        ("share", "nearest code", "held-out products", "share"),
-        ("share", "nearest code", "predicted bias", "share"),
-        ("share", "nearest code", "predicted cross-talk", "share"),
-        ("spared", "nearest code", "right answers", "accuracy"),
-        ("spared", "unembedding", "both predicted", "accuracy"),
-        ("destroyed", "nearest code", "permuted candidates", "share"),
-    ),
+STATEMENTS = {
+    "votes": "each prime votes by the remainder of the product, and the votes are added",
+    "code": "the logits are functions of a few zeros, angles and gates of the product",
+    "neurons": "each neuron knows one prime, or one character of several, and which primes divide",
+    "decoding": "the last layer does what the loss asks, given its lengths",
+    "interaction": "primes interact in the embedding, by gates or characters of several",
 }
 
 
-def level(value: float, levels: Pair) -> float:
-    """The verdict on one number by two levels; where the first is lower, the lower the better.
+class Criterion(NamedTuple):
+    """A number that a statement rests on: the kind of its levels, its unit, and what it is."""
 
-    >>> [level(x, (0.8, 0.5)) for x in (0.8, 0.6, 0.4)], level(0.1, (0.2, 0.5))
-    ([1.0, 0.5, 0.0], 1.0)
-    """
-    if isnan(value):
-        return nan
-    holds, fails = levels
-    if holds < fails:
-        return HOLDS if value <= holds else FAILS if value >= fails else UNDECIDED
-    return HOLDS if value >= holds else FAILS if value < fails else UNDECIDED
+    statement: str
+    levels: str
+    unit: str
+    sentence: str
 
 
-def verdicts(found: Sequence[Row], levels: Levels) -> list[Row]:
-    """The verdict on each number that a statement rests on, and on each statement: it holds if all
-    do, and does not if any does not. Numbers without a value are left out."""
-    values = {row[:3]: row.value for row in found}
+# The id of a criterion begins with that of its statement.
+CRITERIA = {
+    id: Criterion(id.partition("-")[0], *of)
+    for id, of in {
+        "votes-share": ("share", "share", "of the mean logits"),
+        "votes-classes": ("share", "share", "left-out classes predicted by the others (median R²)"),
+        "votes-permuted": (
+            "control",
+            "accuracy",
+            "left-out classes answered, residues permuted",
+        ),
+        "code-right": ("spared", "accuracy", "right answers of zeros, angles and gates"),
+        "code-rest": ("share", "share", "of what zeros alone leave"),
+        "code-products": ("share", "share", "of that, held-out products"),
+        "code-classes": ("share", "share", "of that, held-out classes"),
+        "code-within": ("spared", "accuracy", "one prime of the product moved within a class"),
+        "code-across": ("spared", "accuracy", "one prime of the product moved across a zero"),
+        "code-count": ("functions", "count", "functions of the product"),
+        "code-permuted": ("control", "accuracy", "right answers of these, products permuted"),
+        "code-others": ("control", "share", "gates of other characters, of what votes leave"),
+        "neurons-right": ("spared", "accuracy", "right answers, all neurons replaced"),
+        "neurons-variance": ("share", "share", "variance of all neurons"),
+        "neurons-permuted": (
+            "control",
+            "accuracy",
+            "the same, residues permuted",
+        ),
+        "decoding-share": ("law", "share", "least loss, of the mean logits"),
+        "decoding-bias": ("share", "share", "least loss, of their bias"),
+        "decoding-right": ("spared", "accuracy", "right answers of the least loss"),
+        "decoding-equal": ("ratio", "ratio", "unexplained, over that of equal lengths"),
+        "decoding-lengths": ("ratio", "ratio", "unexplained, over that of permuted lengths"),
+        "decoding-permuted": (
+            "control",
+            "share",
+            "the same for permuted products",
+        ),
+        "interaction-right": ("spared", "accuracy", "right answers, embedding projected"),
+        "interaction-count": ("span", "count", "functions that it is projected on"),
+        "interaction-gates": ("gates", "ratio", "interaction left without gates in it"),
+        "interaction-permuted": (
+            "control",
+            "accuracy",
+            "the same, residues permuted",
+        ),
+    }.items()
+}
+
+
+def judged(values: dict[str, float], levels: MechanismLevels) -> list[Row]:
+    """A row for each criterion, by these numbers, with its verdict; and one for each statement,
+    which holds if all of its numbers do and does not if any does not. Numbers without a value are
+    left out; a statement without any has no verdict."""
     rows = []
-    for name, rules in RULES.items():
-        own = []
-        for kind, of, measure, unit in rules:
-            verdict = level(values.get((of, measure, unit), nan), getattr(levels, kind))
-            own.append(Row(of, measure, f"{unit} verdict", verdict))
-        known = [row.value for row in own if not isnan(row.value)]
-        rows += [*own, Row(name, "statement", "verdict", min(known, default=nan))]
-    gates, rank = gating(values, levels), proof(values, levels)
-    rows += [Row("gated characters", "statement", "verdict", gates)]
-    return [*rows, Row("proof", "statement", "verdict", rank)]
-
-
-def gating(values: Mapping[tuple[str, str, str], float], levels: Levels) -> float:
-    """No interaction of primes at all, or one by few gates."""
-    if values["parts", "many", "share"] <= levels.many:
-        return HOLDS
-
-    def of(measure: str, unit: str = "share") -> float:
-        return values["gated characters", measure, unit]
-
-    explained, right = of("explained"), of("right answers", "accuracy") >= levels.answers
-    verdict = level(explained, levels.share)
-    if of("of all characters") > levels.gated or of("by others") >= levels.others * explained:
-        return FAILS
-    return verdict if right else min(verdict, UNDECIDED)
-
-
-def proof(values: Mapping[tuple[str, str, str], float], levels: Levels) -> float:
-    """The rank of the proof is the number of zeros and characters; it is not where none proves."""
-    rank, functions = values["proof", "rank", "count"], values["product side", "functions", "count"]
-    if isnan(rank) or abs(rank - functions) > levels.rank:
-        return FAILS
-    return HOLDS if rank == functions else UNDECIDED
+    for id, (_, kind, unit, sentence) in CRITERIA.items():
+        verdict = by_levels(values[id], *getattr(levels, kind))
+        rows.append(Row("", id, sentence, unit=unit, value=values[id], verdict=verdict))
+    whole = []
+    for id, sentence in STATEMENTS.items():
+        own = {row.verdict for row in rows if CRITERIA[row.id].statement == id}
+        verdict = next((x for x in (FAILS, UNDECIDED, HOLDS) if x in own), "")
+        whole.append(Row("", id, sentence, verdict=verdict))
+    return [*whole, *rows]
 
 
 class Tally(NamedTuple):
     """How many runs a statement holds for, does not, and is undecided for; the 95 % interval of
-    Clopper and Pearson of the share for which it holds, and of that for which it does not."""
+    Clopper and Pearson of the share for which it holds; and the verdict of them together."""
 
     holds: int
     fails: int
     undecided: int
-    interval: Pair
-    interval_fails: Pair
-
-    @property
-    def verdict(self) -> float:
-        """It holds (does not) where the interval of the runs that do (do not) is above one half."""
-        if self.interval[0] > 0.5:
-            return HOLDS
-        return FAILS if self.interval_fails[0] > 0.5 else UNDECIDED
+    low: float
+    high: float
+    verdict: str
 
 
-def tally(found: Sequence[float]) -> Tally:
+def tally(found: Sequence[str]) -> Tally:
     """The runs together; those without a verdict are left out.
 
-    >>> tally([1.0] * 11 + [0.0, 0.5]).verdict, tally([1.0] * 10 + [0.0] * 3).verdict
-    (1.0, 0.5)
+    >>> tally(["holds"] * 20 + ["undecided"] * 8).verdict, tally(["holds"] * 8 + [FAILS] * 20)[-1]
+    ('confirmed', 'refuted')
     """
-    known = [x for x in found if not isnan(x)]
-    holds, fails = known.count(HOLDS), known.count(FAILS)
-    intervals = (share_interval(count, len(known)) for count in (holds, fails))
-    return Tally(holds, fails, len(known) - holds - fails, *intervals)
+    holds, fails, undecided = (list(found).count(x) for x in (HOLDS, FAILS, UNDECIDED))
+    known = holds + fails + undecided
+    interval = share_interval(holds, known)
+    return Tally(holds, fails, undecided, *interval, over_runs(holds, known))

@@ -18,6 +18,7 @@ from scipy.special import logsumexp
 from studies.mechanism.code.pairs import Pairs, Profile
 
 DIRECTIONS, ITERATIONS, IN_A_BOX = 16, 3000, 1000
+VARY = 0.1  # a bias, or how lengths differ, below this share of the whole has no value
 
 Columns = Float[np.ndarray, "r n"]
 
@@ -154,23 +155,50 @@ def _least(
     return found.x.reshape(start.shape)
 
 
+def bias_of_least_loss(of: Last) -> float:
+    """The share of the network's own bias that the bias of the least loss explains, given all else
+    of the mean logits."""
+    own = of.weight @ of.y.y
+    beside, answers = of.y.y - own, np.arange(len(of.x))
+
+    def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slope = log_loss(beside + b, of.weight, answers)
+        return value, slope.sum(axis=0)
+
+    found = _least(loss, np.zeros(len(of.x)), ITERATIONS)
+    return float(1 - ((found - found.mean() - own) ** 2).sum() / (own**2).sum())
+
+
+def cosine(of: Last) -> float:
+    """The mean cosine of the network's columns, centred, with the class means, centred."""
+    W_U = of.pairs.weights["W_U"]
+    columns, means = W_U.T - W_U.mean(axis=1), of.streams - of.weight @ of.streams
+    both = (columns * means).sum(axis=1)
+    sizes = np.linalg.norm(columns, axis=1) * np.linalg.norm(means, axis=1)
+    return float((both / np.maximum(sizes, 1e-300)).mean())
+
+
+def equal(of: Last) -> Columns:
+    """The columns of the least loss that have one length, the root mean square of all."""
+    return least_loss(of, np.full(len(of.lengths), np.sqrt((of.lengths**2).mean())))
+
+
 def scaled(of: Last, logits: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
     """The logits times the one number for which they fit y best."""
     logits = logits - logits.mean(axis=1, keepdims=True)
     return logits * (of.y.N @ (logits * of.y.y).sum(axis=1)) / of.y.energy(logits)
 
 
-def rivals(of: Last) -> dict[str, Float[np.ndarray, "n n"]]:
+def rivals(of: Last, equal: Columns) -> dict[str, Float[np.ndarray, "n n"]]:
     """The mean logits of each product as rivals have them, each times the factor for which it fits
     best: neural collapse reads out by the class means, by their directions or by the nearest; a
     softmax code has equal lengths; AdamW minimises the loss in a box."""
-    equal = np.full(len(of.lengths), np.sqrt((of.lengths**2).mean()))
-    directions = of.means / np.linalg.norm(of.means, axis=0)
+    directions = of.means / np.maximum(np.linalg.norm(of.means, axis=0), 1e-300)
     found = {
         "class means": of.x @ of.means,
         "directions of class means": of.x @ (of.lengths * directions),
         "nearest class mean": -((of.x[:, None] - of.x) ** 2).sum(axis=2) / 2,
-        "equal lengths": of.x @ least_loss(of, equal),
+        "equal lengths": of.x @ equal,
         "box": of.streams @ in_a_box(of),
     }
     return {name: scaled(of, logits) for name, logits in found.items()}

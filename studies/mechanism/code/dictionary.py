@@ -12,9 +12,9 @@ import numpy as np
 from jaxtyping import Bool, Complex, Float, Int
 from sympy.ntheory import factorint
 
-from strata.monoid import classes, jclass
-from strata.patch.projections import Masks, others
-from studies.mechanism.code import anova, characters
+from strata.monoid import classes
+from strata.patch.projections import Masks
+from studies.mechanism.code import characters
 from studies.mechanism.code.characters import Characters, local, valuations
 from studies.mechanism.code.descriptions import prime_indicators
 from studies.mechanism.code.pairs import Profile
@@ -156,53 +156,6 @@ def rest(of: Profile, use: Dictionary, group: Int[np.ndarray, " n"] | None = Non
     return 1 - of.error(predicted, known) / of.error(held_out(use.zeros, of, group)[0], known)
 
 
-def other_characters(key: Masks, n: int, rng: np.random.Generator) -> Masks:
-    """In each class as many characters that are not key, or as many as there are."""
-    return {d: others(mask, jclass(d, n).orders, rng) for d, mask in key.items()}
-
-
-def gates(of: Profile, key: Masks, enough: float, most: int) -> list[Gate]:
-    """Gated key characters, each the one that explains most beside all before it, until the fit
-    answers enough pairs rightly or there are `most` of them."""
-    n, chosen = len(of.y), list[Gate]()
-    every, use = sorted(factorint(n)), dictionary(n, key)
-    free = [
-        Gate(p, x) for x in of_key(n, key).labels for p in every if p not in {part.p for part in x}
-    ]
-    while free and len(chosen) < most:
-        if of.right(explained(of, use.design)) >= enough:
-            break
-        wider = [use + gated(n, [gate]) for gate in free]
-        best = free[np.argmax([of.share(explained(of, x.design)) for x in wider])]
-        free.remove(best)
-        chosen.append(best)
-        use += gated(n, [best])
-    return chosen
-
-
 def explained(of: Profile, design: Float[np.ndarray, "n some"]) -> Float[np.ndarray, "n n"]:
     """What functions of q predict of y, each with any function of c."""
     return design @ fitted(design, of.y, of.N)
-
-
-def many_explained(of: Profile, use: Dictionary) -> float:
-    """How much they explain of the part of y that depends on several prime powers of q."""
-    many, predicted = (anova.parts(x).many for x in (of.y, explained(of, use.design)))
-    total = of.energy(many)
-    return 1 - of.energy(many - predicted) / total if total else 0.0
-
-
-def other_gates(n: int, key: Masks, chosen: list[Gate], rng: np.random.Generator) -> list[Gate]:
-    """As many gates by the same primes of random characters of the same primes that are not key."""
-    known, found = {*of_key(n, key).labels}, list[Gate]()
-    full = {J.d: np.arange(len(J)) > 0 for J in classes(n)}
-    for gate in chosen:
-        where = [(part.p, part.v) for part in gate.label]
-        free = [
-            x
-            for x in of_key(n, full).labels
-            if x not in known and [(part.p, part.v) for part in x] == where
-        ]
-        if free:
-            found.append(Gate(gate.p, free[rng.integers(len(free))]))
-    return found

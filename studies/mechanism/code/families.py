@@ -5,6 +5,7 @@ A family cuts the pairs (a, b) into cells by a label of a and the same label of 
 replaced by their means over the cells of the family that explains most of their variance.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,15 +14,15 @@ from sympy.ntheory import primefactors
 
 from strata.monoid import prime_powers
 from studies.mechanism.code.characters import Characters, valuations
-from studies.mechanism.code.neurons import means, squares
 from studies.mechanism.code.pairs import Pairs
 
 Labels = Int[np.ndarray, " n"]  # of residues, from 0 on
+NEURONS = 64  # at a time
 
 
 class Replaced(NamedTuple):
     """The activations of all pairs with each neuron the means of its family; the variance that this
-    explains, of all; the family of each neuron."""
+    explains, of all; the family of each neuron, −1 of one that never varies."""
 
     hidden: Float[np.ndarray, "pairs d_mlp"]
     variance: float
@@ -61,9 +62,28 @@ def replaced(of: Pairs, every: list[Labels]) -> Replaced:
             np.tensordot(cell, table**2, axes=2) - mean**2
             for cell, table in zip(cells, tables, strict=True)
         ]
-        family[some] = np.argmax(found, axis=0)
+        each, best = active.var(axis=(0, 1)), np.argmax(found, axis=0)
+        family[some] = np.where(each > 0, best, -1)
         explained += np.max(found, axis=0).sum()
-        variance += active.var(axis=(0, 1)).sum()
-        for i, own in enumerate(family[some]):
+        variance += each.sum()
+        for i, own in enumerate(best):
             hidden[:, some.start + i] = tables[own][every[own][of.a], every[own][of.b], i]
     return Replaced(hidden, float(explained / (variance or 1)), family)
+
+
+def squares(of: Pairs) -> Iterator[tuple[slice, Float[np.ndarray, "n n some"]]]:
+    """What some neurons read, for all (a, b), and some more, until all have been."""
+    pair = np.zeros((of.n, of.n), dtype=np.int64)
+    pair[of.b, of.a] = np.arange(len(of.a))  # then (a, b): where b, a is a pair too, it is its own
+    pair[of.a, of.b] = np.arange(len(of.a))
+    for start in range(0, of.before.shape[1], NEURONS):
+        some = slice(start, start + NEURONS)
+        yield some, of.before[:, some][pair]
+
+
+def means(
+    x: Float[np.ndarray, "n n some"], of: Float[np.ndarray, "n Q"]
+) -> Float[np.ndarray, "Q Q some"]:
+    """The mean over the pairs with residues r of a and s of b, where all residues are as common."""
+    half = np.tensordot(of / of.sum(axis=0), x, axes=(0, 0))
+    return np.tensordot(of / of.sum(axis=0), half, axes=(0, 1)).swapaxes(0, 1)

@@ -6,17 +6,34 @@ the votes of statement 0 leave, so in what depends on several primes of the prod
 
 from dataclasses import dataclass, replace
 from math import nan
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 from sympy.ntheory import factorint
 
+from strata.monoid import classes
 from strata.patch.projections import Masks
 from studies.mechanism.code import characters
 from studies.mechanism.code import dictionary as functions
+from studies.mechanism.code.characters import Characters
 from studies.mechanism.code.dictionary import Dictionary, Gate, determined, fitted, gated
 from studies.mechanism.code.pairs import Profile
 from studies.mechanism.code.votes import remainders
+from studies.params import MechanismSettings
+
+
+class Limits(NamedTuple):
+    """No gates where the votes leave at most ``smallest`` of y; else until characters of several
+    primes and gates explain ``enough`` of what they leave, or there are ``most``."""
+
+    smallest: float
+    enough: float
+    most: int
+
+    @classmethod
+    def of(cls, settings: MechanismSettings) -> "Limits":
+        return cls(settings.many, settings.enough, settings.gates)
 
 
 @dataclass(frozen=True)
@@ -24,7 +41,7 @@ class Code:
     """φ of a network: zeros and characters, and the gates among them that its logits ask for."""
 
     n: int
-    characters: characters.Characters
+    characters: Characters
     gates: tuple[Gate, ...] = ()
 
     @property
@@ -40,10 +57,11 @@ class Code:
         return self.plain + gated(self.n, list(self.gates))
 
     @property
-    def several(self) -> Float[np.ndarray, "n some"]:
+    def several(self) -> Characters:
         """The characters of several primes."""
-        plain = self.plain
-        return plain.values[:, [len(x) > 1 for x in plain.primes]]
+        some = [i for i, label in enumerate(self.characters.labels) if len(label) > 1]
+        labels = tuple(self.characters.labels[i] for i in some)
+        return Characters(labels, self.characters.values[:, some])
 
     @property
     def possible(self) -> list[Gate]:
@@ -51,10 +69,15 @@ class Code:
         primes, every = sorted(factorint(self.n)), self.characters.labels
         return [Gate(p, x) for x in every for p in primes if p not in {part.p for part in x}]
 
+    @property
+    def beside_votes(self) -> Float[np.ndarray, "n some"]:
+        """What there is without gates: the votes of statement 0, and characters of several."""
+        some = functions.real(self.several.values, [()] * len(self.several.labels)).values
+        return np.concatenate([remainders(self.n), some], axis=1)
+
     def explains(self, y: Profile, chosen: list[Gate]) -> float:
         """What these gates explain, beside its characters, of what the votes leave of y."""
-        votes = remainders(self.n)
-        base = np.concatenate([votes, self.several], axis=1)
+        votes, base = remainders(self.n), self.beside_votes
         wider = np.concatenate([base, gated(self.n, chosen).values], axis=1)
         left, without, with_gates = (
             y.error(functions.explained(y, x)) for x in (votes, base, wider)
@@ -62,32 +85,26 @@ class Code:
         return (without - with_gates) / left if left else nan
 
 
-def code(y: Profile, key: Masks, smallest: float, enough: float, most: int) -> Code:
+def code(y: Profile, key: Masks, limits: Limits) -> Code:
     """φ of a network, from its key characters and its mean logits."""
     found = Code(len(y.y), characters.key_in_any_class(len(y.y), key))
-    return replace(found, gates=gates(found, y, y.N, smallest, enough, most))
+    return replace(found, gates=gates(found, y, y.N, limits))
 
 
 def gates(
-    of: Code,
-    y: Profile,
-    weight: Float[np.ndarray, " n"],
-    smallest: float,
-    enough: float,
-    most: int,
+    of: Code, y: Profile, weight: Float[np.ndarray, " n"], limits: Limits
 ) -> tuple[Gate, ...]:
     """The gates that explain what votes leave of the products of some weight: each the one that
-    lessens the error most beside all before it, until characters of several primes and gates
-    explain `enough` of it or there are `most`; none where it is at most `smallest` of y."""
+    lessens the error most beside all before it."""
     root, free, chosen = np.sqrt(weight)[:, None], of.possible, list[Gate]()
     whole, votes = root * y.y, root * remainders(of.n)
     left = squares(beside(whole, basis(votes)))
-    if left <= smallest * squares(whole):
+    if left <= limits.smallest * squares(whole):
         return ()
-    base = np.concatenate([votes, root * of.several], axis=1)
+    base = root * of.beside_votes
     columns = {gate: root * gated(of.n, [gate]).values for gate in free}
     rest = beside(whole, span := basis(base))
-    while free and len(chosen) < most and squares(rest) > (1 - enough) * left:
+    while free and len(chosen) < limits.most and squares(rest) > (1 - limits.enough) * left:
         gains = [explained(rest, beside(columns[gate], span)) for gate in free]
         chosen.append(free.pop(int(np.argmax(gains))))
         base = np.concatenate([base, columns[chosen[-1]]], axis=1)
@@ -95,14 +112,22 @@ def gates(
     return tuple(chosen)
 
 
-def held_out(
-    of: Code,
-    y: Profile,
-    group: Int[np.ndarray, " n"],
-    smallest: float,
-    enough: float,
-    most: int,
-) -> float:
+def others(of: Code, rng: np.random.Generator) -> list[Gate]:
+    """For each of its gates one by the same prime of a random character of the same primes that is
+    not key."""
+    full = {J.d: np.arange(len(J)) > 0 for J in classes(of.n)}
+    every = characters.key_in_any_class(of.n, full).labels
+    found = list[Gate]()
+    for gate in of.gates:
+        where = [part[:2] for part in gate.label]
+        free = [x for x in every if [part[:2] for part in x] == where]
+        free = [x for x in free if x not in of.characters.labels]
+        if free:
+            found.append(Gate(gate.p, free[rng.integers(len(free))]))
+    return found
+
+
+def held_out(of: Code, y: Profile, group: Int[np.ndarray, " n"], limits: Limits) -> float:
     """The rest of each group of products, predicted by the fit to all others with the gates that
     those ask for; NaN where they determine less than half of what is asked. Group −1 is always
     fitted."""
@@ -111,7 +136,7 @@ def held_out(
     for i in range(int(group.max()) + 1):
         here = group == i
         weight = np.where(here, 0, y.N)
-        found = replace(of, gates=gates(of, y, weight, smallest, enough, most))
+        found = replace(of, gates=gates(of, y, weight, limits))
         design = found.functions.design
         predicted[here] = design[here] @ fitted(design, y.y, weight)
         known[here] = determined(full[here], full[~here])

@@ -1,47 +1,43 @@
 """The models that were measured, by what they are to the verdict."""
 
 from collections.abc import Sequence
-from itertools import product
 from math import nan
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
-from jaxtyping import Float
 from sympy import factorint
 
 from strata.run import Run
-from studies.mechanism.code import decide
 
-KEY = ["of", "measure", "unit"]  # of a number
-STATEMENTS = (*decide.RULES, "gated characters", "proof")
 FRESH, EARLIER, ONE, SQUARES = "fresh", "earlier", "one prime", "with squares"
 MLP, OTHERS, BESIDE = "MLP-only", "other runs", "beside"
 KINDS = (FRESH, EARLIER, ONE, SQUARES, MLP, OTHERS, BESIDE)
 BY_MODULUS = {FRESH, EARLIER, MLP}
 GROUPS = FRESH, EARLIER  # that tables and figures compare
-FEW = "few numbers: "  # how the names of descriptions begin
 
 
 class Models(NamedTuple):
     """Models by name, in the order of their kind, modulus and number: the kind of each, its
-    modulus, 0 of one that stands beside, the group in which it is summarised; all its numbers."""
+    modulus, 0 of one that stands beside, the group in which it is summarised; and its numbers and
+    verdicts by id and measure."""
 
     kind: pd.Series
     n: pd.Series
     group: pd.Series
     values: pd.DataFrame
+    verdicts: pd.DataFrame
 
-    def of(self, *key: str) -> pd.Series:
-        """One number of every model, by of, measure and unit; NaN where there is none."""
-        return pd.Series(self.values.get(key, nan), self.kind.index)
+    def of(self, id: str, measure: str = "") -> pd.Series:
+        """One number of every model; NaN where there is none."""
+        return pd.Series(self.values.get((id, measure), nan), self.kind.index)
 
     @property
     def accuracy(self) -> pd.Series:
-        return self.of("logits", "all pairs", "accuracy")
+        return self.of("whole", "right")
 
-    def verdict(self, statement: str) -> pd.Series:
-        return self.of(statement, "statement", "verdict")
+    def verdict(self, id: str) -> pd.Series:
+        """What is said of every model; empty where nothing is."""
+        return pd.Series(self.verdicts[id])
 
     def where(self, some: pd.Series) -> "Models":
         """Those of which this is true."""
@@ -87,32 +83,7 @@ def models(found: pd.DataFrame, fresh: Sequence[str]) -> Models:
     kind = pd.Series([kinds[x] for x in names], pd.Index(names, name="run"))
     n = pd.Series([runs[x].n if x in runs else 0 for x in names], kind.index)
     groups = pd.Series([group(x) for x in names], kind.index, name="group")
-    text = found.astype(dict.fromkeys(["run", *KEY], object))
-    values = text.pivot_table("value", "run", KEY, "last").reindex(kind.index)
-    return Models(kind, n, groups, values)
-
-
-def matrix(every: Models) -> tuple[list[str], Float[np.ndarray, "rows models"]]:
-    """The verdict on each statement, and below it on each number that it rests on; NaN: none."""
-    found = {}
-    for statement in STATEMENTS:
-        found[statement] = every.verdict(statement)
-        for _, of, measure, unit in decide.RULES.get(statement, ()):
-            found[f"{of}: {measure}"] = every.of(of, measure, f"{unit} verdict")
-    return [*found], np.array([*found.values()])
-
-
-def curves(found: pd.DataFrame, every: Models) -> dict[tuple[str, int], pd.DataFrame]:
-    """By description and modulus, step after step, medians over the models: how many numbers, the
-    share of the logits that they explain, and the right answers."""
-    n_of = every.n
-    found = found.loc[found["run"].isin([*n_of.index]) & found["of"].str.startswith(FEW)]
-    step = found.groupby(["run", "of", "measure"], observed=True).cumcount()
-    found = found.assign(step=step, n=[n_of[x] for x in found["run"]])
-    of_each = {}
-    for of, n in product(found["of"].unique(), n_of.unique()):
-        own = found.loc[(found["of"] == of) & (found["n"] == n)]
-        by_step = own.pivot_table("value", "step", "measure", "median", observed=True)
-        shown = by_step.rename(columns={"all": "share", "right answers": "right"})
-        of_each[of.removeprefix(FEW), int(n)] = shown[["numbers", "share", "right"]]
-    return of_each
+    text = found.astype(dict.fromkeys(["run", "id", "measure", "verdict"], object))
+    values = text.pivot_table("value", "run", ["id", "measure"], "last").reindex(kind.index)
+    said = text.loc[text["measure"] == ""].pivot_table("verdict", "run", "id", "last")
+    return Models(kind, n, groups, values, said.reindex(kind.index).fillna(""))

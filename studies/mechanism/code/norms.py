@@ -11,10 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import root_scalar
+from sympy.ntheory import factorint
 
+from strata.api import by_hand
+from strata.architecture import architecture_of
 from strata.store import Arrays
 from studies.mechanism.code import proof
-from studies.mechanism.code.pairs import Pairs
+from studies.mechanism.code.pairs import Pairs, all_pairs
 
 AXES = {
     "W_E": "td", "W_Q": "hds", "b_Q": "hs", "W_K": "hds", "b_K": "hs", "W_V": "hdv", "b_V": "hv",
@@ -94,3 +97,25 @@ def size(of: Pairs) -> Size:
         squares(of.weights), squares(balanced(of.weights)),
         float(proof.all_margins(of).margin.min()),
     )  # fmt: skip
+
+
+def comparable(of: Pairs) -> bool:
+    """Whether a network written by hand is of the kind and modulus of this one."""
+    square_free = max(factorint(of.n).values()) == 1
+    return architecture_of(of.weights).attends and square_free and of.n <= by_hand.LARGEST
+
+
+def beside_by_hand(of: Pairs) -> dict[str, float]:
+    """A network's total squared norm, mean loss in nats, and mean and least margin; the loss and
+    the mean margin of the one written by hand at this norm, and the norm, over the network's, at
+    which that has the mean margin of the network; NaN where this is not above 0."""
+    hand, total = by_hand.weights(of.n), squares(of.weights)
+    loss, margin = of.loss_and_margin(of.logits(of.residual))
+    scaled = all_pairs(of_squares(hand, total), of.n)
+    its_loss, its_margin = scaled.loss_and_margin(scaled.logits(scaled.residual))
+    factor = margin / its_margin if margin > 0 else float("nan")
+    alike = squares(multiplied(of_squares(hand, total), factor)) if margin > 0 else factor
+    return {
+        "squared norm": total, "loss": loss, "mean margin": margin, "by hand: loss": its_loss,
+        "by hand: mean margin": its_margin, "by hand: norm for this margin": alike / total,
+    }  # fmt: skip

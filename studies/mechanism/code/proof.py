@@ -1,21 +1,13 @@
-"""A proof of accuracy that is cheaper than all logits: a lower bound on the margin of every pair.
+"""A proof of accuracy: a lower bound on the margin of every pair in exact arithmetic.
 
-The activations h of the neurons write h M to the logits, M = W_out W_U. With h̄ the mean over the
-pairs with that product, δ = h − h̄ and U the first r left singular vectors of M, the margin of q
-over c is that of everything but (δ − δUUᵀ)R, R = M − U UᵀM, which by Cauchy and Schwarz is at least
-−‖δ − δUUᵀ‖ ‖R_q − R_c‖. Gross et al., Compact proofs of model performance via mechanistic
-interpretability, 2024 (arXiv:2406.11779).
-
-All is computed in float64 from float32 weights, and the bound is on the network in exact
-arithmetic. γ_k = k u / (1 − k u) bounds the relative error of a product after k roundings, and a
-sum of such products is off by at most γ_k times the sum of their sizes, in any order (Higham,
-Accuracy and stability of numerical algorithms, 2002, ch. 3). ReLU makes no error larger. exp is
-taken to be right to EXP units of rounding. What all roundings together can move a margin by is
-subtracted from it.
+The network is that of the float32 weights, with the root of the size of a head rounded to float32
+as the models have it. All is computed in float64. γ_k = k u / (1 − k u) bounds the relative error
+of a product after k roundings, and a sum of such products is off by at most γ_k times the sum of
+their sizes, in any order (Higham, Accuracy and stability of numerical algorithms, 2002, ch. 3).
+ReLU makes no error larger. exp is taken to be right to EXP units of rounding. What all roundings
+together can move a margin by is subtracted from it.
 """
 
-from collections.abc import Iterator
-from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +57,7 @@ def scores(w: Arrays) -> Float[np.ndarray, "tokens heads"]:
     """The attention scores of every token at `=`."""
     keys = w["W_E"] @ w["W_K"] + w["b_K"][:, None]
     query = w["W_E"][-1] @ w["W_Q"] + w["b_Q"]
-    return (keys @ query[..., None])[..., 0].T / np.sqrt(query.shape[-1])
+    return (keys @ query[..., None])[..., 0].T / np.float32(query.shape[-1] ** 0.5)
 
 
 def attention(
@@ -85,9 +77,9 @@ def attention(
 
 
 class Bound(NamedTuple):
-    """For one rank, a lower bound on the margin of every pair in exact arithmetic."""
+    """A lower bound on the margin of every pair in exact arithmetic, and how far at most roundings
+    move a margin."""
 
-    rank: int
     margin: Float[np.ndarray, " pairs"]
     rounding: float
 
@@ -140,38 +132,8 @@ def known_from_tables(of: Pairs) -> Known:
     return Known(known.M, hidden, logits, rounding)
 
 
-def bounds(of: Pairs, centre: Float[np.ndarray, "pairs d_mlp"] | None = None) -> Iterator[Bound]:
-    """The bound for r = 0, 1, 2, … until all singular vectors are kept. `centre` takes the place of
-    the mean over the pairs with the same product."""
-    M, hidden, beside, rounding = known_from_tables(of)
-    rows, m = np.arange(len(of.q)), len(M)
-    centre = of.by_product(hidden)[of.q] if centre is None else centre
-    logits = beside + centre @ M
-    rounding += spread(gamma(m + 2) * (np.abs(centre).max(axis=0) @ np.abs(M)))
-    delta = hidden - centre
-    longest = np.abs(delta).max(axis=0)
-    rounding += spread(2 * UNIT * (longest @ np.abs(M)))  # the subtraction
-    U, _, _ = np.linalg.svd(M, full_matrices=False)
-    square, inside, size = (delta**2).sum(axis=1), np.zeros(len(rows)), 0.0
-    for r in range(U.shape[1] + 1):
-        if r:
-            along = delta @ U[:, r - 1]
-            logits += np.outer(along, U[:, r - 1] @ M)
-            inside += along**2
-        kept = U[:, :r]
-        slack, more, far = cut(kept, M, longest, float(np.sqrt(square.max())))
-        left = np.sqrt(np.maximum(square - inside + slack * square, 0)) * (1 + gamma(8))
-        apart = distances(M - kept @ (kept.T @ M)) + far
-        margin = logits[rows, of.q][:, None] - logits - left[:, None] * apart[of.q]
-        margin[rows, of.q] = np.inf
-        size = max(size, float(np.abs(logits).max()) + float(left.max() * apart.max()))
-        total = (rounding + more + gamma(r + 16) * 4 * size) * (1 + 1e-6)
-        yield Bound(r, margin.min(axis=1) - total, total)
-
-
 def all_margins(of: Pairs) -> Bound:
-    """The bound of all directions, from all logits: the margin is above it by twice the rounding
-    at most."""
+    """The bound, from all logits: the margin is above it by twice the rounding at most."""
     M, hidden, beside, rounding = known_from_tables(of)
     rows, logits = np.arange(len(of.q)), beside + hidden @ M
     rounding += spread(gamma(len(M) + 2) * (hidden.max(axis=0) @ np.abs(M)))
@@ -179,99 +141,4 @@ def all_margins(of: Pairs) -> Bound:
     own = logits[rows, of.q].copy()
     logits[rows, of.q] = -np.inf
     total = (rounding + gamma(8) * 2 * size) * (1 + 1e-6)
-    return Bound(min(M.shape), own - logits.max(axis=1) - total, total)
-
-
-def cut(
-    U: Float[np.ndarray, "d_mlp r"],
-    M: Float[np.ndarray, "d_mlp n"],
-    largest: Float[np.ndarray, " d_mlp"],
-    length: float,
-) -> tuple[float, float, float]:
-    """What rounding does to a cut at r: to the square of ‖δ − δUUᵀ‖, as a share of ‖δ‖²; to the
-    margin; and to ‖R_q − R_c‖. `largest` and `length` bound the entries of every δ, its length."""
-    m, r = U.shape
-    columns = np.linalg.norm(M, axis=0)
-    if not r:
-        return gamma(m + 8), 0.0, gamma(4) * 2 * float(columns.max())
-    # ‖UᵀU − I‖, computed, and its error: U is orthonormal up to that.
-    near = float(np.linalg.norm(U.T @ U - np.eye(r))) + gamma(m + 2) * 2 * r
-    slack = gamma(4 * m + 4 * r + 32) * (1 + np.sqrt(r)) * 4 + 2 * near
-    size = np.abs(U.T) @ np.abs(M)  # bounds |UᵀM|
-    sizes = np.linalg.norm(size, axis=0)
-    # δU and its product with UᵀM, and δU times UᵀR, which is 0 but for rounding.
-    error = 2 * gamma(2 * m + 2 * r + 16) * ((largest @ np.abs(U)) @ size)
-    tilt = 2 * length * (gamma(m + 2) + near) * sizes
-    far = 4 * gamma(2 * m + r + 8) * float((np.sqrt(r) * sizes + columns).max())
-    return float(slack), spread(error + tilt), far
-
-
-def distances(R: Float[np.ndarray, "d_mlp n"]) -> Float[np.ndarray, "n n"]:
-    """‖R_q − R_c‖, rounded up."""
-    product = R.T @ R
-    square = np.add.outer(np.diag(product), np.diag(product)) - 2 * product
-    length = float(np.diag(product).max(initial=0))
-    error = gamma(len(R) + 8) * 8 * max(length, 1e-300)
-    return np.sqrt(np.maximum(square, 0) + error) * (1 + gamma(8))
-
-
-def costs(of: Pairs) -> tuple[int, int]:
-    """Multiply-adds of the tables and the scores; and, for each pair, from these to what neurons
-    read and to the logits beside them, softmax as 3 each."""
-    m, n, d = of.before.shape[1], of.n, len(of.weights["W_U"])
-    if not architecture_of(of.weights).attends:
-        return 3 * n * d * m, 0  # two rows added up
-    heads, _, size = of.weights["W_V"].shape
-    tables = 3 * (n + 1) * d * d + heads * n * d * (m + n) + m * d * n
-    return tables + 2 * (n + 1) * heads * size, 2 * heads * (m + n) + 9 * heads
-
-
-def multiply_adds(of: Pairs, r: int) -> int:
-    """All that the proof of rank r computes: tables, what neurons read, the singular vectors (Golub
-    and Van Loan, Matrix computations, 2013, 8.6), δ, its length and its part in U, and bounds."""
-    m, n, (tables, per_pair) = of.before.shape[1], of.n, costs(of)
-    fixed = tables + 3 * m * n**2 + 10 * n**3 + 2 * n * m * n + 2 * r * m * n
-    return fixed + len(of.q) * (per_pair + m + m * r + r * n + n)
-
-
-def all_logits(of: Pairs) -> int:
-    """Multiply-adds of all logits of the same pairs from the same tables, the cheaper way."""
-    m, n, d, (tables, per_pair) = of.before.shape[1], of.n, len(of.weights["W_U"]), costs(of)
-    by_M, by_stream = len(of.q) * m * n, len(of.q) * (m * d + d * n) - m * d * n
-    return tables + len(of.q) * per_pair + min(by_M, by_stream)
-
-
-class Proof(NamedTuple):
-    """Proven accuracy by rank from 0 on; and the least rank that proves a share of the pairs that
-    are answered rightly, and all of them; NaN where no rank does."""
-
-    proven: list[float]
-    right: float
-    rank: float
-    rank_all: float
-    rounding: float
-
-
-def prove(
-    of: Pairs,
-    enough: float,
-    centre: Float[np.ndarray, "pairs d_mlp"] | None = None,
-    most: int | None = None,
-) -> Proof:
-    """Try rank after rank until all that is right is proven, or up to `most`."""
-    logits = of.logits(of.residual)
-    own = logits[np.arange(len(of.q)), of.q].copy()
-    logits[np.arange(len(of.q)), of.q] = -np.inf
-    right = float(of.count @ (own > logits.max(axis=1)) / of.n**2)
-    proven, rounding = [], 0.0
-    for bound in bounds(of, centre):
-        proven.append(float(of.count @ (bound.margin > 0) / of.n**2))
-        rounding = bound.rounding
-        if proven[-1] >= right or bound.rank == most:
-            break
-    return Proof(proven, right, first(proven, enough * right), first(proven, right), rounding)
-
-
-def first(values: list[float], level: float) -> float:
-    """The first place with at least this value, above 0."""
-    return next((float(i) for i, x in enumerate(values) if x >= level and x > 0), nan)
+    return Bound(own - logits.max(axis=1) - total, total)

@@ -14,7 +14,6 @@ from jaxtyping import Float, Int
 from strata.measure.activations import answers
 from strata.monoid import classes, prime_powers
 from studies.mechanism.code import dictionary as functions
-from studies.mechanism.code.neurons import member
 from studies.mechanism.code.pairs import Profile
 
 
@@ -33,7 +32,9 @@ class LeftOut(NamedTuple):
 
 def remainders(n: int) -> Float[np.ndarray, "n columns"]:
     """For each prime power Q ‖ n one column for each r: 1 where q ≡ r modulo Q."""
-    return np.concatenate([member(n, Q) for Q in prime_powers(n)], axis=1)
+    every = np.arange(n)
+    members = [np.equal.outer(every % Q, np.arange(Q)) for Q in prime_powers(n)]
+    return np.concatenate(members, axis=1).astype(np.float64)
 
 
 def share(y: Profile) -> float:

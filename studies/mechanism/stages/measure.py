@@ -1,7 +1,7 @@
-"""The mechanism of one run: every measure and every verdict of mechanism/criteria.md.
+"""The mechanism of one run: every measure and every verdict of mechanism/criteria-2.md.
 
-In: a run's name, the settings as JSON, its weights. Out: Parquet, one row for each number: run, of,
-measure, unit, value. What could not be measured is no row.
+In: a run's name, the settings as JSON, its weights. Out: Parquet, one row for each verdict and each
+number that could be measured.
 """
 
 from math import isnan
@@ -15,7 +15,8 @@ from studies.params import MechanismSettings
 def main(name: str, settings: str, weights: str, out: str) -> None:
     run, own = Run.parse(name), store.read_model(settings, MechanismSettings)
     rows = measures.measure(store.read_weights(weights, run), run.n, own)
-    results.write(out, ((name, *row) for row in rows if not isnan(row.value)))
+    known = [row for row in rows if row.verdict or not (row.value is None or isnan(row.value))]
+    results.write_rows(out, [row._replace(run=name) for row in known])
 
 
 if __name__ == "__main__":

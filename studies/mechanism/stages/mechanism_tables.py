@@ -1,9 +1,8 @@
-"""The measures of all runs in one long table; and the tables of the mechanism: verdicts, numbers,
-proofs.
+"""The measures of all runs in one long table; and the tables of the mechanism.
 
-In: the names of the runs as JSON, the folder with the measures of each, the long table to write, a
-folder, and measures of other models as NAME=PATH, whose rows get that name for their run. Out: the
-long table, Parquet; NAME.csv, NAME.tex and NAME.md for each table.
+In: the names of the runs as JSON, the folder with the measures of each, the networks written by
+hand, the long table to write, a folder, and measures of other models as NAME=PATH, whose rows get
+that name for their run. Out: the long table, Parquet; each table as NAME.csv, .tex and .md.
 """
 
 from pathlib import Path
@@ -18,12 +17,12 @@ from studies.mechanism.code import tables
 from studies.params import load
 
 
-def main(names: str, measures: str, collected: str, folder: str, *others: str) -> None:
+def main(names: str, measures: str, hand: str, collected: str, folder: str, *others: str) -> None:
     paths = {name: Path(measures, f"{name}.parquet") for name in listed(names)}
     paths |= {name: Path(path) for name, _, path in (other.partition("=") for other in others)}
-    found = pd.concat([results.read(path).assign(run=name) for name, path in paths.items()])
-    results.write(collected, found.itertuples(index=False))
-    format.write(tables.tables(found, load().mechanism), folder)
+    found = pd.concat([results.read_rows(path).assign(run=name) for name, path in paths.items()])
+    results.write_rows(collected, [results.Row(*row) for row in found.itertuples(index=False)])
+    format.write(tables.tables(found, pd.read_csv(hand), load().mechanism), folder)
 
 
 if __name__ == "__main__":
