@@ -5,14 +5,12 @@ sentence says so to a reader, and no code reads it. The row of an id without a m
 verdict and the number this is on, those with one further numbers. A run has each id of its study,
 with NaN and no verdict where nothing is known. A file that is not there, as the study that writes
 it is not, has no rows.
-
-``SCHEMA`` is of the numbers of one run alone, where ``of`` is what a measure is of.
 """
 
 from collections.abc import Collection, Iterable
 from math import isnan, nan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -24,12 +22,8 @@ from strata.statistics import share_interval
 HOLDS, UNDECIDED, FAILS = "holds", "undecided", "does not hold"  # of a run, or by a test
 UNTESTED = "not tested"  # too few runs
 CONFIRMED, REFUTED = "confirmed", "refuted"  # of runs together, or UNDECIDED
-WORDS = {1.0: HOLDS, 0.5: UNDECIDED, 0.0: FAILS}  # of verdicts that are numbers
 
 NAME = pa.dictionary(pa.int32(), pa.string())
-SCHEMA = pa.schema(
-    [("run", NAME), ("of", NAME), ("measure", NAME), ("unit", NAME), ("value", pa.float64())]
-)
 
 
 class Row(NamedTuple):
@@ -72,28 +66,16 @@ def over_runs(held: int, runs: int, confidence: float = 0.95) -> str:
     return CONFIRMED if low > 0.5 else REFUTED if high < 0.5 else UNDECIDED
 
 
-def write(path: Path | str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Write the rows in their order."""
-    known = list(rows)
-    columns = {name: [row[i] for row in known] for i, name in enumerate(SCHEMA.names)}
-    store.write_table(path, columns, SCHEMA)
-
-
 def write_rows(path: Path | str, rows: Iterable[Row]) -> None:
     """Write what a study hands to others."""
     store.write_table(path, pd.DataFrame(rows, columns=Row._fields).to_dict("list"), ROWS)
 
 
 def read_rows(*paths: Path | str) -> pd.DataFrame:
-    """What studies handed over in those files that are there. Raises InputError as ``read``."""
-    return read(*paths, schema=ROWS)
-
-
-def read(*paths: Path | str, schema: pa.Schema = SCHEMA) -> pd.DataFrame:
-    """The rows of those files that are there. Raises InputError where one is no such table."""
-    known = [path for path in paths if Path(path).is_file()]
-    frames = [pd.DataFrame(store.read_table(path, schema)) for path in known]
-    return pd.concat(frames or [pd.DataFrame(columns=schema.names)], ignore_index=True)
+    """What studies handed over in those files that are there. Raises InputError where one is no
+    such table."""
+    frames = [pd.DataFrame(store.read_table(x, ROWS)) for x in paths if Path(x).is_file()]
+    return pd.concat(frames or [pd.DataFrame(columns=ROWS.names)], ignore_index=True)
 
 
 def check(id: str, ids: Collection[str], table: str = "results") -> None:

@@ -26,15 +26,15 @@ def test_the_two_accounts_are_drawn_for_any_run_even_untrained(run, tmp_path, mo
 
 
 MECHANISM = [ROOT / f"studies/mechanism/notebooks/mechanism-{x}.ipynb" for x in
-             ("code", "numbers", "verdicts")]  # fmt: skip
+             ("votes", "verdicts")]  # fmt: skip
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
 def test_the_mechanism_is_drawn_for_any_run_even_untrained(run, tmp_path, monkeypatch, settings):
     made = untrained(run, tmp_path)
     weights = store.read_weights(made["weights"], run)
-    rows = [(str(run), *row) for row in measures.measure(weights, run.n, settings)]
-    results.write(tmp_path / "mechanism", rows)
+    rows = [x._replace(run=str(run)) for x in measures.measure(weights, run.n, settings)]
+    results.write_rows(tmp_path / "mechanism", rows)
     made["mechanism"] = tmp_path / "mechanism"
     for template in MECHANISM:
         given = {"run": str(run)} | {name: str(made[name]) for name in paths(template)}

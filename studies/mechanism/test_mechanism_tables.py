@@ -4,26 +4,32 @@ import pandas as pd
 import pytest
 
 from strata import results
+from strata.results import FAILS, HOLDS, UNDECIDED, Row
 from strata.tables.table import Table
-from studies.mechanism.code import decide, models, tables
+from studies.mechanism.code import decide, measures, tables
 from studies.params import MechanismParams
 
-FRESH = [f"n6-s{seed}" for seed in range(11, 24)]
+FRESH = [f"n6-s{seed}" for seed in range(11, 39)]
+HAND = pd.DataFrame({"n": [6], "neurons": [2], "parameters": [9], "margin": [10.0]})
 
 
 def rows(run, verdict, accuracy=1.0):
     """What a run has where every statement comes out like this."""
-    every = [(of, "statement", "verdict", verdict) for of in models.STATEMENTS]
-    every += [("logits", "all pairs", "accuracy", accuracy)]
-    return [(run, *row) for row in every]
+    every = [Row(run, id, "", verdict=verdict) for id in decide.STATEMENTS]
+    every += [Row(run, id, "", value=0.5, verdict=verdict) for id in decide.CRITERIA]
+    every += [Row(run, "kind", "", verdict=measures.KINDS[0])]
+    numbers = {("whole", "right"): accuracy, ("whole", "many"): 0.0, ("rival", "box"): 0.5}
+    return every + [Row(run, id, "", name, value=x) for (id, name), x in numbers.items()]
 
 
 def made(settings, runs):
     """The tables of such runs, by name."""
-    found = pd.DataFrame([x for run in runs for x in rows(*run)], columns=results.SCHEMA.names)
+    every = [row for run in runs for row in rows(*run)]
+    found = pd.DataFrame(every, columns=list(results.Row._fields))
     own = settings.model_dump(exclude={"key_threshold"})
-    params = MechanismParams.model_validate({"fresh": FRESH, "measures": own})
-    return {table.name: table for table in tables.tables(found, params)}
+    said = {"fresh": FRESH, "fewest": 20, "accuracy": 0.99, "measures": own}
+    params = MechanismParams.model_validate(said)
+    return {table.name: table for table in tables.tables(found, HAND, params)}
 
 
 def whole(table: Table) -> dict[str, object]:
@@ -31,32 +37,53 @@ def whole(table: Table) -> dict[str, object]:
     return table.frame.iloc[0].to_dict()
 
 
+def runs(verdict, *others, right=1.0):
+    """All fresh runs with one verdict, but for the first."""
+    first = [(run, x, right) for run, x in zip(FRESH, others, strict=False)]
+    return [*first, *((run, verdict) for run in FRESH[len(others) :])]
+
+
 @pytest.mark.parametrize(
-    ("runs", "verdict"),
+    ("found", "verdict"),
     [
-        ([(run, decide.HOLDS) for run in FRESH], "holds"),
-        ([(run, decide.FAILS) for run in FRESH], "does not hold"),
-        ([(run, decide.UNDECIDED) for run in FRESH], "undecided"),
-        ([(run, decide.HOLDS, 0.5 if i < 5 else 1.0) for i, run in enumerate(FRESH)], "too few"),
+        (runs(HOLDS), "confirmed"),
+        (runs(HOLDS, *[UNDECIDED] * 8), "confirmed"),
+        (runs(HOLDS, *[FAILS] * 9), "undecided"),
+        (runs(FAILS, *[HOLDS] * 8), "refuted"),
+        (runs(HOLDS, *[HOLDS] * 9, right=0.5), "no verdict"),
+        ([*runs(HOLDS), ("memorised", HOLDS, 0.4)], "not confirmed"),
     ],
 )
-def test_the_verdict_rests_on_all_fresh_runs_and_on_enough_that_generalise(settings, runs, verdict):
-    earlier = [("n6-s1", decide.FAILS), ("mlp-n6-s1", decide.FAILS), ("memorised", decide.FAILS)]
-    found = whole(made(settings, [*earlier, *runs])["mechanism-moduli"])
-    assert str(found["verdict"]).startswith(verdict)
-    assert found["holds"] == sum(x[1] == decide.HOLDS and x[-1] != 0.5 for x in runs)
+def test_the_verdict_rests_on_fresh_runs_and_on_enough_that_generalise(settings, found, verdict):
+    earlier = [("n6-s1", FAILS), ("mlp-n6-s1", FAILS), ("untrained", FAILS)]
+    said = whole(made(settings, [*earlier, *found])["mechanism-statements"])
+    assert str(said["verdict"]).startswith(verdict)
+    assert said["holds"] == sum(x[1] == HOLDS and x[2:] in ((), (1.0,)) for x in found[:28])
 
 
 def test_runs_before_the_criteria_decide_nothing_and_are_counted_apart(settings):
-    earlier = [(f"n6-s{seed}", decide.HOLDS) for seed in range(1, 11)]
-    frame = made(settings, earlier)["mechanism-moduli"].frame.set_index("group")
-    assert set(frame["verdict"]) == {""}
+    earlier = [(f"n6-s{seed}", HOLDS) for seed in range(1, 11)]
+    found = made(settings, earlier)
+    frame = found["mechanism-statements"].frame.set_index("group")
+    assert set(frame.loc["n = 6, earlier", "verdict"]) == {""}
     assert set(frame.loc["n = 6, earlier", "holds"]) == {10}
     assert set(frame.loc["all fresh runs", "holds"]) == {0}
+    assert found["mechanism-kinds"].frame["primes apart"].tolist() == [10]
+
+
+def test_fresh_runs_are_counted_by_whether_their_modulus_was_trained_before(settings):
+    found = made(settings, [("n10-s1", HOLDS), (FRESH[0], HOLDS)])["mechanism-statements"].frame
+    held = found.loc[found["id"] == "votes"].set_index("group")["holds"]
+    assert held["of new moduli"] == 1 and held["of moduli trained before"] == 0
 
 
 def test_a_run_that_does_not_generalise_is_listed_and_not_counted(settings):
-    found = made(settings, [("n6-s1", decide.HOLDS, 0.5)])
+    found = made(settings, [("n6-s1", HOLDS, 0.5)])
     assert found["mechanism-runs"].frame["run"].tolist() == ["n6-s1"]
-    of = found["mechanism-moduli"].frame.set_index("group").loc["n = 6, earlier"]
+    of = found["mechanism-statements"].frame.set_index("group").loc["n = 6, earlier"]
     assert set(of["holds"]) == {0} and set(of["generalising"]) == {0}
+
+
+def test_the_worst_is_that_by_the_level(settings):
+    frame = made(settings, [("n6-s1", HOLDS)])["mechanism-measures"].frame.set_index("id")
+    assert not frame.loc["votes-share", "most"] and frame.loc["votes-permuted", "most"]

@@ -10,7 +10,7 @@ import torch
 from small import exact_mlp, exact_transformer, split_of, weights_of
 
 import strata
-from strata import params, store, task
+from strata import params, results, store, task
 from strata.api import console, page, published
 from strata.api.analysis import Analysis
 from strata.api.model import model_of
@@ -156,7 +156,7 @@ def test_the_command_prints_the_page_of_a_file(file, monkeypatch, capsys):
 def test_the_command_writes_a_folder_whole(file, monkeypatch, capsys):
     drawn = dict.fromkeys(("fig05-training", "fig07-token-fft", "fig11-neurons"), "a figure")
     monkeypatch.setattr(page, "FIGURES", drawn)
-    monkeypatch.setattr(Analysis, "mechanism", pd.DataFrame(columns=["run"]))
+    monkeypatch.setattr(Analysis, "mechanism", results.read_rows())
     call(monkeypatch, str(file), "--out", "out")
     assert (
         "mine.pt, taken for the published format: wrote out/index.html" in capsys.readouterr().out

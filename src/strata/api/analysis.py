@@ -193,11 +193,11 @@ class Analysis:
 
     @cached_property
     def mechanism(self) -> pd.DataFrame:
-        """The measures and verdicts of studies/mechanism, one number a row; none without it, and of
-        another task than (Z_n, ·)."""
+        """What studies/mechanism measures and says, a row each (``strata.results``); none without
+        it, and of another task than (Z_n, ·)."""
         known = (self.top / MECHANISM).is_file() and self.task is task_of(self.n)
         if not known or not self.metrics.finite:
-            return pd.DataFrame(columns=results.SCHEMA.names)
+            return results.read_rows()
         own = read_yaml(self.top / "studies/params.yaml")["mechanism"]["measures"]
         settings = own | {"key_threshold": self.levels.key_threshold}
         with TemporaryDirectory() as scratch:
@@ -205,7 +205,7 @@ class Analysis:
             Path(scratch, "settings").write_text(json.dumps(settings))
             paths = [f"{scratch}/{x}" for x in ("settings", "weights", "found")]
             self.in_clone(str(MECHANISM), str(self.run), *paths)
-            return results.read(paths[-1])
+            return results.read_rows(paths[-1])
 
     def in_clone(self, script: str, *words: str) -> None:
         """Run a script of the clone, whose code no library imports. Raises InputError."""

@@ -49,7 +49,7 @@ CAPTIONS = {
     "heads": "Heads: singular values of W_OV for the share of variance; what patterns follow.",
     "neurons": "Neurons by the prime power that explains most of each.",
 }
-LEFT = {"of", "stated", "pairs", "change", "group", "key_frequencies", "statement", "verdict"}
+LEFT = {"of", "stated", "pairs", "change", "group", "key_frequencies", "sentence", "verdict"}
 
 
 def column(name: str) -> Column:
@@ -80,10 +80,9 @@ def tables(found: Analysis) -> Iterator[Table]:
 
 def verdicts(found: Analysis) -> Table:
     """What the mechanism's study says of each of its statements."""
-    rows = found.mechanism.query("measure == 'statement' and unit == 'verdict'")
-    words = [results.WORDS[x] for x in rows["value"]]
-    frame = pd.DataFrame({"statement": rows["of"], "verdict": words})
-    caption = "Statements of studies/mechanism/criteria.md, by their levels."
+    rows = found.mechanism.query("unit == 'truth'")
+    caption = "Statements of studies/mechanism/criteria-2.md, by their levels."
+    frame = pd.DataFrame(rows, columns=["sentence", "verdict"])
     return table("verdicts", frame, caption, found.name)
 
 
@@ -121,7 +120,8 @@ def write(found: Analysis, folder: Path) -> None:
         every = [*tables(found), table("spectra", found.spectra, "Spectra.", found.name)]
         every += [verdicts(found)] if len(found.mechanism) else []
         format.write(every, out / "tables")
-        results.write(out / "mechanism.parquet", found.mechanism.itertuples(index=False))
+        rows = found.mechanism.itertuples(index=False, name=None)
+        results.write_rows(out / "mechanism.parquet", [results.Row(*row) for row in rows])
         drawn = figures(found, out)
         parts = [text(found), format.markdown(every[-1])] if len(found.mechanism) else [text(found)]
         parts += [f"![{FIGURES[x]}](figures/{x}.png)\n\n[{x}](figures/{x}.html): {FIGURES[x]}"

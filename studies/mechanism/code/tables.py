@@ -4,7 +4,6 @@ from collections.abc import Callable
 from math import nan
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from strata.results import CONFIRMED, HOLDS
@@ -55,7 +54,7 @@ def statements(every: Models, params: MechanismParams) -> pd.DataFrame:
     kind, right = every.kind, every.accuracy >= params.accuracy
     new = (kind == FRESH) & ~every.n.isin([*every.n[kind == EARLIER]])
     groups = {ALL: kind == FRESH, "of moduli trained before": (kind == FRESH) & ~new}
-    groups["of new moduli"] = new
+    groups |= {"of new moduli": new, "all earlier runs": kind == EARLIER}
     some = every.group[(kind != BESIDE) | right]
     groups |= {name: every.group == name for name in dict.fromkeys(some)}
     rows = []
@@ -121,8 +120,9 @@ def interactions(every: Models) -> pd.DataFrame:
     """How many runs of each group are of each kind; and of their interaction, the median."""
     found = pd.crosstab(every.group, every.verdict("kind"))
     found = found.reindex(index=every.group.unique(), columns=[*measures.KINDS], fill_value=0)
-    many = pd.DataFrame({"many": every.of("whole", "many")}).groupby(every.group).median()
-    return found.assign(runs=found.sum(axis=1)).join(many).reset_index()
+    many = pd.DataFrame({"many": every.of("whole", "many"), "group": every.group})
+    medians = pd.DataFrame(many.groupby("group").agg("median"))
+    return found.assign(runs=found.sum(axis=1)).join(medians).reset_index()
 
 
 def rivals(every: Models) -> pd.DataFrame:
@@ -163,8 +163,8 @@ def by_hand(every: Models, hand: pd.DataFrame) -> pd.DataFrame:
         if written:
             row = {"n": n, "runs": len(own), "lower": own["lower"].sum()} | written[0]
             rows.append(row | {
-                "squared": np.median(own["squared norm"]),
-                "norm": np.nanmedian(own["by hand: norm for this margin"]),
+                "squared": pd.Series(own["squared norm"]).median(),
+                "norm": pd.Series(own["by hand: norm for this margin"]).median(),
             })  # fmt: skip
     return pd.DataFrame(rows, columns=["runs", *SIZES] if not rows else None)
 

@@ -1,0 +1,189 @@
+"""Votes, gates, moves, families of neurons, the least loss and the projected embedding."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from strata.api.by_hand import weights
+from strata.measure.fourier import conjugate
+from strata.monoid import classes
+from studies.mechanism import by_hand
+from studies.mechanism.code import decoding, families, gates, interaction, moves, votes
+from studies.mechanism.code import dictionary as functions
+from studies.mechanism.code.characters import Characters, key_in_any_class, local
+from studies.mechanism.code.descriptions import weights_of
+from studies.mechanism.code.dictionary import Gate
+from studies.mechanism.code.gates import Code, Limits
+from studies.mechanism.code.pairs import Profile, all_pairs, profile
+from studies.mechanism.code.records import Part
+
+N = 105
+KEY = by_hand.shared(N, {3: [1], 5: [1], 7: [1, 2]})
+LIMITS = Limits(0.01, 0.9, 4)
+
+
+def of(y):
+    y = y - y.mean(axis=1, keepdims=True)
+    return Profile(y, float(weights_of(len(y)) @ (y**2).sum(axis=1)))
+
+
+def some_votes(n, seed=0):
+    """y that is a sum of any functions of one remainder and of the candidate."""
+    columns = votes.remainders(n)
+    return columns @ np.random.default_rng(seed).normal(size=(columns.shape[1], n))
+
+
+@pytest.mark.parametrize("n", [12, 105])
+def test_votes_explain_sums_over_primes_and_nothing_else(n):
+    exact, noise = some_votes(n), np.random.default_rng(1).normal(size=(n, n))
+    assert votes.share(of(exact)) == pytest.approx(1)
+    columns = votes.remainders(n)
+    root = np.sqrt(weights_of(n))[:, None]
+    centred = of(noise)
+    left = np.linalg.lstsq(root * columns, root * centred.y, rcond=None)[0]
+    expected = centred.share(columns @ left)
+    assert votes.share(centred) == pytest.approx(expected) and expected < 0.5
+
+
+def test_classes_that_were_left_out_are_predicted_and_never_seen():
+    y, columns = of(some_votes(N)), votes.remainders(N)
+    found = votes.left_out(y, columns)
+    assert found.determined == 1 and found.median == pytest.approx(1)
+    group = functions.by_class(N)
+    poisoned = of(np.where((group == 0)[:, None], 100 * np.cos(np.arange(N)), y.y))
+    other = votes.left_out(poisoned, columns)
+    assert other.shares[0] < 0.1 and not np.allclose(other.shares[1:], found.shares[1:])
+
+
+def test_relabelled_residues_stay_in_their_class():
+    order = votes.relabelled(N, np.random.default_rng(0))
+    assert (np.gcd(order, N) == np.gcd(np.arange(N), N)).all() and (order != np.arange(N)).any()
+
+
+def gated(gate, size=0.5, seed=0):
+    """Zeros and characters, one of which a gate makes smaller, with any function of c."""
+    use, rng = Code(N, key_in_any_class(N, KEY)), np.random.default_rng(seed)
+    y = use.plain.design @ rng.normal(size=(use.plain.count + 1, N))
+    columns = functions.gated(N, [gate]).values
+    return of(y - size * columns @ rng.normal(size=(columns.shape[1], N)))
+
+
+GATE = Gate(3, (Part(7, 0, (2,)),))
+
+
+def test_a_planted_gate_is_the_one_that_is_found():
+    y = gated(GATE)
+    found = gates.code(y, KEY, LIMITS)
+    assert found.gates == (GATE,)
+    assert found.explains(y, [GATE]) > 0.9
+    assert functions.rest(y, found.functions) == pytest.approx(1)
+    assert gates.code(gated(GATE, 0.0), KEY, LIMITS).gates == ()
+    others = [x for _ in range(20) for x in gates.others(found, np.random.default_rng(0))]
+    assert {x.p for x in others} == {3} and {x.label for x in others} == {(Part(7, 0, (3,)),)}
+
+
+def test_gates_of_what_is_predicted_come_from_the_other_products():
+    y, group = gated(GATE), functions.by_class(N)
+    found = gates.code(y, KEY, LIMITS)
+    shared = gates.held_out(found, y, group, LIMITS)
+    # A gate that one class alone shows cannot be known from the others.
+    classes_of = [J.d for J in classes(N) if len(J) > 1]
+    where = classes_of.index(3)
+    only = of(np.where((group == where)[:, None], y.y, gated(GATE, 0.0).y))
+    assert gates.held_out(gates.code(only, KEY, LIMITS), only, group, LIMITS) < 0.95 < shared
+
+
+@pytest.mark.parametrize("n", [12, 35])
+def test_a_step_changes_one_prime_power(n):
+    found = {*moves.steps(n)}
+    powers = [4, 3] if n == 12 else [5, 7]
+    expected = {
+        (q, x) for q in range(n) for x in range(n) if sum((q - x) % Q > 0 for Q in powers) == 1
+    }
+    assert found == expected
+
+
+def test_neurons_of_one_prime_and_all_zeros_are_replaced_by_themselves():
+    pairs, rng = all_pairs(by_hand.random(30, "mlp"), 30), np.random.default_rng(0)
+    both = rng.normal(size=(2, 5, 2, 2, 12))  # of a, b: modulo 5, whether 2 and 3 divide
+    label = [
+        (x % 5, (x % 2 == 0).astype(int), (x % 3 == 0).astype(int)) for x in (pairs.a, pairs.b)
+    ]
+    before = both[0][label[0]] * both[1][label[1]]
+    none = Characters((), np.zeros((30, 0), dtype=np.complex128))
+    every = families.families(30, none)
+    object.__setattr__(pairs, "before", before)
+    found = families.replaced(pairs, every)
+    np.testing.assert_allclose(found.hidden, np.maximum(before, 0), atol=1e-12)
+    assert found.variance == pytest.approx(1) and set(found.family) == {2}
+    other = families.replaced(pairs, [x[rng.permutation(30)] for x in every])
+    assert other.variance < 0.8
+
+
+def test_a_family_of_a_mixed_character_has_a_cell_for_each_value_and_zeros():
+    label = (Part(5, 0, (1,)), Part(7, 0, (2,)))
+    f = local(35, label[0]) * local(35, label[1])
+    *_, cells = families.families(35, Characters((label,), f[:, None]))
+    same = np.isclose(f[:, None], f) & np.equal.outer(
+        np.gcd(np.arange(35), 35), np.gcd(np.arange(35), 35)
+    )
+    assert (np.equal.outer(cells, cells) == same).all()
+
+
+def last(n=15, seed=3):
+    pairs = all_pairs(by_hand.random(n, "transformer", seed), n)
+    return decoding.Last(pairs, profile(pairs))
+
+
+def test_the_slope_of_the_logarithm_of_the_loss_is_its_slope():
+    rng, weight = np.random.default_rng(0), np.full(6, 1 / 6)
+    logits, step = rng.normal(size=(6, 6)), rng.normal(size=(6, 6))
+    value, slope = decoding.log_loss(logits, weight, np.arange(6))
+    losses = logsumexp(logits, axis=1) - np.diag(logits)
+    assert value == pytest.approx(np.log(weight @ losses))
+    ends = [decoding.log_loss(logits + s * step, weight, np.arange(6))[0] for s in (1e-6, -1e-6)]
+    assert (slope * step).sum() == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
+    far = decoding.log_loss(100 * np.eye(6), weight, np.arange(6))[0]
+    assert far == pytest.approx(np.log(5) - 100)
+
+
+def test_columns_of_the_least_loss_have_their_lengths_and_no_turn_makes_it_less():
+    of_last, rng = last(), np.random.default_rng(0)
+    rho = of_last.lengths
+    best = decoding.least_loss(of_last, rho)
+    np.testing.assert_allclose(np.linalg.norm(best, axis=0), rho)
+
+    def loss(columns):
+        return decoding.log_loss(of_last.x @ columns, of_last.weight, np.arange(15))[0]
+
+    least = loss(best)
+    for size in (1e-3, 1e-1, 1):
+        turned = best + size * rng.normal(size=best.shape)
+        assert loss(rho * turned / np.linalg.norm(turned, axis=0)) > least
+    box = decoding.in_a_box(of_last)
+    assert np.abs(box).max() <= np.abs(of_last.pairs.weights["W_U"]).max()
+
+
+def test_a_bias_that_is_the_best_is_explained_and_another_is_not():
+    of_last = last()
+    y = of_last.y.y - of_last.weight @ of_last.y.y
+    with_none = decoding.Last(of_last.pairs, of(y))
+    rng = np.random.default_rng(0)
+    other = decoding.Last(of_last.pairs, of(y + rng.normal(size=15)))
+    assert decoding.bias_of_least_loss(other) < 0.5
+    assert np.isfinite(decoding.bias_of_least_loss(with_none)) or with_none.bias < 1e-9
+
+
+def test_an_embedding_of_the_code_is_left_as_it_is_and_of_other_functions_is_not():
+    w = weights(N)
+    span = interaction.span(N, KEY, gates=True)
+    np.testing.assert_allclose(span.T @ span, np.eye(span.shape[1]), atol=1e-9)
+    key = {J.d: np.ones(len(J), dtype=bool) for J in classes(N) if len(J) > 1}
+    for mask in key.values():
+        mask[0] = False
+    assert all((mask == mask[conjugate(J.orders)]).all() for J, mask in
+               zip([J for J in classes(N) if len(J) > 1], key.values(), strict=True))  # fmt: skip
+    whole = interaction.projected(w, N, interaction.span(N, key, gates=False))
+    assert whole.right == 1 and whole.many < 1e-9
+    permuted = span[np.random.default_rng(0).permutation(N)]
+    assert interaction.projected(w, N, permuted).right < 0.2
