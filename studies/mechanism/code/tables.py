@@ -121,21 +121,21 @@ def interactions(every: Models) -> pd.DataFrame:
     found = pd.crosstab(every.group, every.verdict("kind"))
     found = found.reindex(index=every.group.unique(), columns=[*measures.KINDS], fill_value=0)
     many = pd.DataFrame({"many": every.of("whole", "many"), "group": every.group})
-    medians = pd.DataFrame(many.groupby("group").agg("median"))
+    medians = many.pivot_table("many", "group", aggfunc="median")
     return found.assign(runs=found.sum(axis=1)).join(medians).reset_index()
 
 
 def rivals(every: Models) -> pd.DataFrame:
     """What the last layer of the least loss explains in each group, and what its rivals do."""
-    names = [x for id, x in every.values.columns if id == "rival"]
-    found = {"least loss": every.of("decoding-share"), **{x: every.of("rival", x) for x in names}}
+    last = [x for id, x in every.values.columns if id == "rival"]
+    names = {"least loss": ("decoding-share", ""), **{x: ("rival", x) for x in last}}
     rows = []
     for group in every.group.unique():
-        row: dict[str, Any] = {"group": group, "runs": (every.group == group).sum()}
-        for name, values in found.items():
-            own = values[every.group == group]
-            of = zip(("", " least", " largest"), (own.median(), own.min(), own.max()), strict=True)
-            row |= {f"{name}{part}": x for part, x in of}
+        own = every.where(every.group == group)
+        row: dict[str, Any] = {"group": group, "runs": len(own.kind)}
+        for name, key in names.items():
+            x = own.of(*key)
+            row |= {name: x.median(), f"{name} least": x.min(), f"{name} largest": x.max()}
         rows.append(row)
     return pd.DataFrame(rows)
 
