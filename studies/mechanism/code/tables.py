@@ -32,6 +32,7 @@ def tables(found: pd.DataFrame, hand: pd.DataFrame, params: MechanismParams) -> 
     return (
         Table("mechanism-statements", held, statements(every, params), HELD, ("id", "holds")),
         Table("mechanism-measures", asked, criteria(compared, params), MEASURES),
+        Table("mechanism-votes", "Votes of primes: medians.", ballots(done), BALLOTS),
         Table("mechanism-kinds", kinds, interactions(done), INTERACTIONS),
         Table("mechanism-rivals", others, rivals(done), RIVALS),
         Table("mechanism-by-hand", sizes, by_hand(done, hand), SIZES),
@@ -114,6 +115,23 @@ def asked(row: Record) -> str:
     """A level."""
     sign = "at most" if row["most"] else "at least"
     return f"{sign} {STYLES[row['unit']](row['level'])}"
+
+
+def ballots(every: Models) -> pd.DataFrame:
+    """What votes explain in each group, how well they predict left-out classes, and in how many
+    runs every product of every class that was left out is answered rightly."""
+    names = {
+        "ceiling": ("whole", "ceiling"), "share": ("votes-share", ""),
+        "classes": ("votes-classes", ""), "right": ("votes", "right answers"),
+        "whole": ("votes", "every product right"),
+    }  # fmt: skip
+    found = pd.DataFrame({name: every.of(*key) for name, key in names.items()})
+    rows = []
+    for group in every.group.unique():
+        own = pd.DataFrame(found.loc[every.group == group])
+        row = {"group": group, "runs": len(own)} | own.agg("median").to_dict()
+        rows.append(row | {"whole": own["whole"].agg("sum")})
+    return pd.DataFrame(rows)
 
 
 def interactions(every: Models) -> pd.DataFrame:
@@ -201,6 +219,14 @@ MEASURES = {
         for style, names in (("unit", ("median", "worst")), ("count", ("holds", "runs")))
         for name in names
     },
+}
+BALLOTS = {
+    **GROUP,
+    "ceiling": Column("product and candidate, of the logits", "share"),
+    "share": Column("votes, of that", "share"),
+    "classes": Column("left-out classes, R²", "share"),
+    "right": Column("left-out classes, right", "share"),
+    "whole": Column("all of all classes right", "count"),
 }
 INTERACTIONS = {
     **GROUP,
