@@ -3,8 +3,11 @@
 import inspect
 import reprlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from pydantic import ValidationError
 
@@ -12,7 +15,11 @@ LARGEST = 2**30  # bytes of a file that is read whole
 
 
 class InputError(Exception):
-    """Input that cannot be used; the message is one line that names it and says what is wrong."""
+    """Input that cannot be used; the message is one line that names it and says what is wrong,
+    with a question mark for what is no letter, such as codes of a terminal in a name."""
+
+    def __init__(self, said: str):
+        super().__init__(printable(said))
 
 
 def regular(path: Path | str, largest: int | float = LARGEST) -> Path:
@@ -25,6 +32,18 @@ def regular(path: Path | str, largest: int | float = LARGEST) -> Path:
     if size > largest:
         raise InputError(f"{path}: {size} bytes, must be at most {largest}")
     return found
+
+
+def opened(content: bytes, largest: int = LARGEST) -> BytesIO:
+    """A file in memory. Raises InputError for an archive, as torch and NumPy write, that unpacks to
+    more than so many bytes."""
+    file = BytesIO(content)
+    with suppress(BadZipFile):
+        size = sum(x.file_size for x in ZipFile(file).infolist())
+        if size > largest:
+            raise InputError(f"it unpacks to {size} bytes, must be at most {largest}")
+    file.seek(0)
+    return file
 
 
 def fault(error: ValidationError, origin: str, *prefix: str) -> InputError:

@@ -25,7 +25,8 @@ M = TypeVar("M", bound=BaseModel)
 ArchitectureName = Literal["transformer", "mlp"]
 
 
-Modulus = Annotated[int, Field(ge=2, le=4096)]
+LARGEST = 4096  # n: a pass is over all n² pairs
+Modulus = Annotated[int, Field(ge=2, le=LARGEST)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Positive = Annotated[int, Field(ge=1)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
@@ -232,7 +233,7 @@ def command(main: Callable[..., None]) -> None:
     try:
         main(*arguments(main, sys.argv[1:]))
     except InputError as error:
-        sys.exit(printable(f"{Path(sys.argv[0]).stem}: {error}"))
+        sys.exit(f"{Path(sys.argv[0]).stem}: {error}")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         sys.exit(printable(f"{Path(sys.argv[0]).stem}: {where}{error.strerror or error}"))

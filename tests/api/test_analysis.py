@@ -1,6 +1,7 @@
 """Any model through the analysis: its numbers are the pipeline's, and a split has to fit."""
 
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +112,28 @@ BAD = {
 def test_a_split_that_cannot_be_is_refused_in_one_line(line):
     with pytest.raises(InputError, match=line):
         strata.analyse(exact(), BAD[line], repository=ROOT)
+
+
+WIDE = np.zeros((10**6, 2), np.int64)
+LARGE = {
+    "x.pt": lambda path: torch.save({"train": torch.zeros(1, 2).long().expand(2**28, 2)}, path),
+    "x.npz": lambda path: np.savez_compressed(path, allow_pickle=False, train=WIDE),
+    "x.parquet": lambda path: pd.DataFrame(WIDE, columns=["a", "b"]).to_parquet(path),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_small_file_of_more_pairs_than_there_are_is_refused_before_they_are_copied(
+    name, tmp_path
+):
+    LARGE[name](tmp_path / name)
+    assert (tmp_path / name).stat().st_size < 2**15
+    tracemalloc.start()
+    with pytest.raises(InputError, match=f"{name}.+ must be at most "):
+        strata.analyse(exact(), tmp_path / name, repository=ROOT)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**23
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.npz", "x.json", "x.pt", "x.parquet", "x.txt"])

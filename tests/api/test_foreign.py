@@ -173,8 +173,18 @@ def centred(state: State) -> None:
         state[PATHS[name]] = state[PATHS[name]] - state[PATHS[name]].mean(dim=-2, keepdim=True)
 
 
+def nested(*parts: Tensor) -> Tensor:
+    """Tensors of several lengths as one."""
+    return torch.nested.nested_tensor([*parts], layout=torch.jagged)
+
+
+FOUR_BITS = torch.zeros(12, 12, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
+W_U = PATHS["W_U"]
 SIZE = r"unembed.weight is \(12, 8\), must be \(11, 8\)"
 BAD = {
+    "n = 5000: must be from 2 to 4096": lambda: strata.from_weights(
+        Net(5000, 1, 1, 1, False), n_heads=1
+    ),
     "give n_heads": lambda: strata.from_weights(plain()),
     SIZE: lambda: strata.from_weights(plain(), 11, n_heads=2),
     "d_model = 8: must be divisible by n_heads = 3": lambda: strata.from_weights(
@@ -204,6 +214,20 @@ BAD = {
     ),
     "positions of a and b differ": lambda: strata.from_weights(
         lensed(lambda x: x.update({"pos_embed.W_pos": 1e-4 * torch.eye(3, 12)}))
+    ),
+    r"W_U is torch\.float32, torch\.strided: must be of floating point, and dense": lambda: (
+        strata.from_weights(
+            lensed(lambda x: x.update({"unembed.W_U": x["unembed.W_U"].to("meta")}))
+        )
+    ),
+    r"W_U is torch\.float4_e2m1fn_x2: cannot be read as float32": lambda: strata.from_weights(
+        lensed(lambda x: x.update({W_U: FOUR_BITS}))
+    ),
+    r"W_U is torch\.float32, torch\.(strided|jagged): must be": lambda: strata.from_weights(
+        lensed(lambda x: x.update({W_U: nested(torch.ones(2), torch.ones(3))}))
+    ),
+    r"g\?\[2Jate\?: not a weight of this network": lambda: strata.from_weights(
+        plain(lambda x: x.update({"g\x1b[2Jate\n": torch.ones(8)})), n_heads=2
     ),
     "gate: not a weight of this network": lambda: strata.from_weights(
         plain(lambda x: x.update({"gate": torch.ones(8)})), n_heads=2

@@ -104,10 +104,9 @@ class Analysis:
             rows += [("training", counts.train, found.train)]
             rows += [("validation", counts.validation, found.validation)]
             rows += [("validation, no mirror in training", None, found.mirror_free)]
-        q_of = {f"{self.by} {q}": self.model.accuracy(q) for q in self.task.factors}
-        rows += (
-            [(f"all, {name}", self.n**2, x) for name, x in q_of.items()] if len(q_of) > 1 else []
-        )
+        if len(powers := [*self.task.factors]) > 1:
+            right = zip(powers, self.model.accuracies(*powers), strict=True)
+            rows += [(f"all, {self.by} {q}", self.n**2, x) for q, x in right]
         sizes = np.bincount(pair_table(self.task)["class_c"])
         rows += [(f"ab in J{d}", int(sizes[d]), x) for d, x in found.by_target.items()]
         frame = pd.DataFrame(rows, columns=["pairs", "count", "right"])
@@ -171,12 +170,9 @@ class Analysis:
         """What is right after each change of the network, of all pairs and modulo prime powers."""
         if not self.metrics.finite:
             return pd.DataFrame()
-        powers, by = list(self.task.factors), self.by
-        rows = [
-            {"change": name, "all": x.accuracy()} | {f"{by} {q}": x.accuracy(q) for q in powers}
-            for name, x in self._changed()
-        ]
-        return pd.DataFrame(rows)
+        powers = list(self.task.factors)
+        rows = [(name, *x.accuracies(None, *powers)) for name, x in self._changed()]
+        return pd.DataFrame(rows, columns=["change", "all", *(f"{self.by} {q}" for q in powers)])
 
     def _changed(self) -> Iterator[tuple[str, Model]]:
         yield "none", self.model

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from strata import store
 from strata.api import lens, published, repository
 from strata.api.model import Model
 from strata.api.repository import of_run
-from strata.inputs import InputError
+from strata.inputs import InputError, printable
 from strata.run import Run
 from strata.task import operation
 
@@ -26,6 +27,7 @@ MEANINGS = (
     "directions are removed, in the worst case. Balanced gating: 0 where each class has "
     "coefficients of its own, 1 where classes share those of each prime."
 )
+PASSES, PAIRS = 16, 4096  # of the network in an analysis; in one that is timed
 FORMATS = {
     "lens": "weights under the names of TransformerLens, its configuration as metadata",
     "safetensors": "weights as the repository keeps them",
@@ -112,11 +114,23 @@ def analyse(args: argparse.Namespace) -> str:
     from strata.api.foreign import from_weights
 
     model = from_weights(args.file, args.n, n_heads=args.heads)
+    foretell(model)
     found = Analysis(model, args.split, args.repository)
     if args.out is None:
         return page.text(found)
     page.write(found, args.out)
     return f"{model.source}: wrote {args.out / 'index.html'}"
+
+
+def foretell(model: Model) -> None:
+    """Say how long the passes over all pairs take, where that is more than a minute."""
+    some = torch.zeros(PAIRS, dtype=torch.long)
+    began = time.perf_counter()
+    model(some, some)
+    minutes = (time.perf_counter() - began) * PASSES * model.n**2 / PAIRS / 60
+    if minutes > 1:
+        said = f"n = {model.n}: {PASSES} passes over all pairs, about {minutes:.0f} minutes"
+        print(f"strata analyse: {said}", file=sys.stderr, flush=True)
 
 
 def export(args: argparse.Namespace) -> str:
@@ -161,4 +175,5 @@ def main() -> None:
     except InputError as error:
         sys.exit(f"strata {args.command}: {error}")
     except OSError as error:
-        sys.exit(f"strata {args.command}: {error.filename or ''}: {error.strerror or error}")
+        said = f"{error.filename or ''}: {error.strerror or error}"
+        sys.exit(printable(f"strata {args.command}: {said}"))

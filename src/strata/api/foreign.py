@@ -6,7 +6,6 @@ apart by its answers.
 """
 
 import hashlib
-import io
 import json
 import re
 from collections.abc import Collection, Mapping
@@ -24,8 +23,8 @@ from strata.api.layers import PATHS
 from strata.api.model import MLP, Source, Transformer, model_of
 from strata.api.published import SAME, TURNED
 from strata.architecture import TABLE, Shapes
-from strata.inputs import InputError, regular
-from strata.run import Run
+from strata.inputs import InputError, opened, regular
+from strata.run import LARGEST, Run
 from strata.store import Arrays
 
 WHERE = "docs/models.md describes the formats"
@@ -89,7 +88,7 @@ def from_weights(
     else:
         name, sha256 = type(source).__name__, ""
         state, recorded = parts(source, name)
-    named = {str(k): x.detach().cpu() for k, x in state.items() if isinstance(x, Tensor)}
+    named = {str(k): x for k, x in state.items() if isinstance(x, Tensor)}
     try:
         kind, weights = translated(named, recorded, n, n_heads)
     except InputError as error:
@@ -107,7 +106,7 @@ def read(content: bytes, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]
             metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
             recorded = dict(json.loads(metadata.get("strata", "{}")))
             return load_safetensors(content), recorded
-        except (SafetensorError, ValueError, TypeError, AttributeError, RecursionError):
+        except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{origin}: not a whole file of safetensors, or damaged") from None
     return parts(loaded(content, origin), origin)
 
@@ -115,7 +114,9 @@ def read(content: bytes, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]
 def loaded(content: bytes, origin: str) -> dict[str, Any]:
     """The dict in a file of ``torch.save``. Raises InputError where it is anything else."""
     try:
-        found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        found = torch.load(opened(content), map_location="cpu", weights_only=True)
+    except InputError as error:
+        raise InputError(f"{origin}: {error}") from None
     except Exception as error:  # what damage makes torch raise is not a closed list
         if code := re.search(r"GLOBAL ([\w.]+)", str(error)):
             raise InputError(
@@ -161,7 +162,7 @@ def translated(
     told = recorded.get("cfg")
     for key, must in CFG.items():
         if isinstance(told, Mapping) and told.get(key, must) != must:
-            raise InputError(f"its cfg has {key} = {told[key]!r}, must be {must!r}")
+            raise InputError(f"its cfg has {key} = {told[key]!r:.60}, must be {must!r}")
     if {name.rpartition(".")[2] for name in named} & {*PATHS}:
         kind, roles = OURS if {*named} <= {*PATHS} else LENS, by_paths(named)
     else:
@@ -189,13 +190,17 @@ def translated(
 
 
 def dense(x: Tensor, name: str) -> np.ndarray:
-    """A tensor as float32. Raises InputError for what is no plain one, such as a small one shown as
-    large."""
-    if x.layout != torch.strided or not x.dtype.is_floating_point:
+    """A tensor as float32. Raises InputError for what is no plain one, such as one without values
+    or a small one shown as large."""
+    plain = x.layout == torch.strided and not (x.is_meta or x.is_nested)
+    if not plain or not x.dtype.is_floating_point:
         raise InputError(f"{name} is {x.dtype}, {x.layout}: must be of floating point, and dense")
     if x.numel() * x.element_size() > x.untyped_storage().nbytes():
         raise InputError(f"{name} is a view of something smaller")
-    return x.float().resolve_neg().numpy()
+    try:
+        return x.detach().cpu().float().resolve_neg().numpy()
+    except RuntimeError:  # torch converts not every type that it stores
+        raise InputError(f"{name} is {x.dtype}: cannot be read as float32") from None
 
 
 def by_paths(named: Mapping[str, Tensor]) -> dict[str, str]:
@@ -281,6 +286,8 @@ def checked(
     side = 0 if plain else 1
     d = values["W_E"].shape[1]
     modulus: int = values["W_U"].shape[side] if n is None else n
+    if not 2 <= modulus <= LARGEST:
+        raise InputError(f"n = {modulus}: must be from 2 to {LARGEST}")
     if d % n_heads:
         raise InputError(f"d_model = {d}: must be divisible by n_heads = {n_heads}")
     kind = "transformer" if {*roles} & {"W_O"} else "mlp"

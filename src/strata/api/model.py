@@ -191,10 +191,14 @@ class Model(nn.Module):
 
     def accuracy(self, q: int | None = None) -> float:
         """How often the answer is ab; with q, a divisor of n, how often it is so modulo q."""
-        a, shown = np.arange(self.n), np.arange(self.n)
-        if q is not None:
-            shown = self.task.modulo(q)
-        return float((shown[self.answers()] == shown[operation(a[:, None], a, self.task)]).mean())
+        return self.accuracies(q)[0]
+
+    def accuracies(self, *of: int | None) -> list[float]:
+        """The same for several q or None, in one pass over all pairs."""
+        a = np.arange(self.n)
+        shown = [a if q is None else self.task.modulo(q) for q in of]
+        found, right = self.answers(), operation(a[:, None], a, self.task)
+        return [float((x[found] == x[right]).mean()) for x in shown]
 
     def spectrum(self, d: int) -> pd.Series:
         """Share of the non-constant Fourier energy of the embedding of J_d at each frequency.

@@ -1,6 +1,5 @@
 """Which pairs trained and which validated, as somebody else has them: arrays, or a file of them."""
 
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,14 +7,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import torch
 from jaxtyping import Int
 
 from strata import task
-from strata.inputs import InputError, regular
+from strata.inputs import InputError, opened, regular
 from strata.store import Arrays
 from strata.task import Task
 
+LARGEST = 100  # bytes of a pair in a file, with all that a format has around it
 NAMES: dict[str, str] = dict.fromkeys(("train", "training"), task.TRAIN)
 NAMES |= dict.fromkeys(("validation", "val", "valid", "test"), task.VALIDATION)
 
@@ -27,7 +28,7 @@ def table(split: Any, of: Task | int) -> Arrays:
     """
     n = task.task_of(of).order
     origin = str(split) if isinstance(split, str | Path) else "split"
-    found = read(Path(split)) if isinstance(split, str | Path) else split
+    found = read(Path(split), n) if isinstance(split, str | Path) else split
     if not isinstance(found, Mapping) or not {*map(str, found)} & {*NAMES}:
         raise InputError(f"{origin}: must have the pairs of train, of validation, or of both")
     dealt = np.full(n * n, task.HELD_BACK, dtype=object)
@@ -48,6 +49,8 @@ def table(split: Any, of: Task | int) -> Arrays:
 def numbered(pairs: Any, n: int, origin: str) -> Int[np.ndarray, " pairs"]:
     """Pairs as numbers a·n + b."""
     try:
+        if len(pairs) > n * n:  # before they are copied: an array may say more than its file holds
+            raise InputError(f"{origin}: {len(pairs)} pairs, must be at most n² = {n * n}")
         found: Any = np.asarray(pairs)
     except (TypeError, ValueError, RuntimeError):
         found = np.empty((0, 0))
@@ -58,19 +61,23 @@ def numbered(pairs: Any, n: int, origin: str) -> Int[np.ndarray, " pairs"]:
     return found[:, 0].astype(np.int64) * n + found[:, 1]
 
 
-def read(path: Path) -> Any:
-    """What a file of a split holds."""
-    content = regular(path).read_bytes()
+def read(path: Path, n: int) -> Any:
+    """What a file of a split holds, which is of n² pairs at most."""
+    largest = 2**20 + LARGEST * n * n
+    content = regular(path, largest).read_bytes()
     try:
+        file = opened(content, largest)
         if path.suffix == ".json":
-            return json.loads(content)
+            return json.load(file)
         if path.suffix == ".npz":
-            return dict(np.load(io.BytesIO(content)))
+            return dict(np.load(file))
         if path.suffix in (".pt", ".pth"):
-            return torch.load(io.BytesIO(content), weights_only=True)
+            return torch.load(file, weights_only=True)
+        if path.suffix == ".parquet" and (rows := pq.read_metadata(file).num_rows) > n * n:
+            raise InputError(f"{rows} rows, must be at most n² = {n * n}")
         if path.suffix in (".csv", ".parquet"):
             known = pd.read_csv if path.suffix == ".csv" else pd.read_parquet
-            frame = known(io.BytesIO(content))
+            frame = known(file)
             return {k: x[["a", "b"]].to_numpy() for k, x in frame.groupby("split", observed=True)}
     except Exception as error:  # what damage makes these readers raise is not a closed list
         reason = (str(error).splitlines() or [type(error).__name__])[0]
