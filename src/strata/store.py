@@ -291,7 +291,20 @@ def read_history(path: Path | str) -> pd.DataFrame:
     history = pd.DataFrame(read_table(path, HISTORY))
     if not np.array_equal(history["epoch"], np.arange(1, len(history) + 1)):
         raise InputError(f"{path}: epochs must be 1, 2, 3, …")
+    loss, end = history["loss"].to_numpy(), diverged(history) or len(history) + 1
+    if (loss[: end - 1] < 0).any() or np.isfinite(loss[end - 1 :]).any():
+        raise InputError(f"{path}: loss must be finite and at least 0, or from some epoch on not")
+    for name in history.columns[2:]:
+        x = history[name].dropna() if name.startswith(("validation", "mirror")) else history[name]
+        if not x.between(0, 1).all():
+            raise InputError(f"{path}: {name} must be from 0 to 1")
     return history
+
+
+def diverged(history: pd.DataFrame) -> int:
+    """The first epoch whose loss is not finite; 0 where all are."""
+    infinite = ~np.isfinite(history["loss"].to_numpy())
+    return int(np.argmax(infinite)) + 1 if infinite.any() else 0
 
 
 def thinned(history: pd.DataFrame, points: int) -> pd.DataFrame:

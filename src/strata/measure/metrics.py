@@ -137,7 +137,8 @@ class Metrics(Result):
     """Whether weights, logits and loss are finite."""
     generalised: bool | None
     """Whether a finite model's validation accuracy ends at metrics.accuracy or above; None where
-    nothing says which pairs are validation."""
+    nothing says which pairs are validation, or where only a part of what it has is not finite, as
+    no training leaves it."""
     accuracy: Accuracy
     first_099: Epochs
     epoch_099: StayingEpochs
@@ -180,6 +181,7 @@ def run_metrics(
     of = task_of(task or run.n)
     loss = float(history["loss"].iloc[-1]) if len(history) else None
     finite = forward.finite and bool(np.isfinite(weights["W_E"]).all() and np.isfinite(loss or 0))
+    known = finite or not any(np.isfinite(x).any() for x in weights.values())
     right = accuracy.accuracy((forward.prediction == pairs["c"]) & forward.finite, pairs, of)
     if not (kind := architecture_of(weights)).symmetric:
         right, history = without_mirrors(right, history)
@@ -189,7 +191,7 @@ def run_metrics(
         n=run.n, task=None if of is task_of(run.n) else of.name,
         seed=run.seed, architecture=kind.name,
         finite=finite,
-        generalised=None if at is None else finite and at >= params.accuracy,
+        generalised=finite and at >= params.accuracy if known and at is not None else None,
         accuracy=right,
         **learned(history, params.accuracy),
         final_loss=loss if finite else None,
