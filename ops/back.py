@@ -20,6 +20,7 @@ from strata.run import command
 
 PARAMS = ("params.yaml", "studies/params.yaml")
 DERIVED = ("data/code", "data/config")  # made from the code and parameters alone
+STASHED = "before make back"
 EXECUTED = "refs/exps/exec"  # what DVC keeps of an experiment while it runs
 OF_A_RUN = re.compile(r"\$\{(?:item\.run|key)\}|\$\{variant\}n\$\{n\}-s\$\{seed\}")
 
@@ -66,10 +67,12 @@ def tracked() -> str:
         if git("hash-object", name) not in {git("rev-parse", f"{ref}:{name}") for ref in known}
     ]
     if kept:
-        git(*ANYBODY, "stash", "push", "--message", "before make back", "--", *kept)
+        git(*ANYBODY, "stash", "push", "--message", STASHED, "--", *kept)
     if changed:
         git("restore", "--source=HEAD", "--staged", "--worktree", "--", *changed)
-    return f"; {few(kept)} as it was: git stash show --patch" if kept else ""
+    said = f"; {few(kept)} as it was: git stash show --patch" if kept else ""
+    left = [x for x in git("stash", "list", "--format=%gs").splitlines() if STASHED not in x]
+    return said + f"; git stash list has {left[0]!r}, as a killed experiment leaves it" * bool(left)
 
 
 def restored(project: str) -> list[str]:

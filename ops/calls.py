@@ -9,7 +9,9 @@ from pathlib import Path
 from strata.inputs import InputError
 
 # Lines of DVC's that say nothing of why a stage failed.
-REMARKS = re.compile(r"WARNING|Updating lock|Use `dvc push`|Running stage|> |To |\s|$|== |<http")
+REMARKS = re.compile(
+    r"WARNING|Updating lock|Use `dvc push`|Running stage|> |To |\s|$|== |<http|Having any troubles"
+)
 UNSAID = ("WARNING", "md5:", "Is your cache", "<http", "name:")  # the same where a pull fails
 ROOM = 8 << 20  # bytes that must be free: DVC's databases try for ever to write on a full disk
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ops import dynamics, files, packages, packs, plan, recover, shipped
-from ops.calls import checked_out, pulled
+from ops.calls import checked_out, last_line, pulled
 from ops.calls import command as called
 from ops.git import loses_queued, nameless
 from ops.times import Times, counted, shared
@@ -106,7 +106,8 @@ class Paper:
 
     def _reproduced(self, project: str) -> None:
         """Run what is left. DVC's own remarks go nowhere, its errors and what the stages print go
-        to our output; of frozen stages we say more."""
+        to our output; of frozen stages we say more. Raises InputError with the reason."""
+        said = ""
         timed = Path(shutil.copy(TIMED, KEPT.parent)).resolve()
         timed.chmod(0o755)  # which some copies of a repository do not keep
         environment = os.environ | {"SHELL": str(timed)}
@@ -117,9 +118,10 @@ class Paper:
             for line in process.stderr or ():
                 if " is frozen. Its dependencies " not in line:
                     print(line, end="", flush=True)
+                    said += line
         self._goes_on()
         if process.returncode:
-            raise InputError("dvc repro did not run to its end")
+            raise InputError(f"dvc repro did not run to its end: {last_line(said)}")
 
 
 def kept(path: str) -> Path:

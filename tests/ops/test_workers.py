@@ -76,6 +76,7 @@ def test_why_a_stage_failed_is_its_own_last_line_or_else_dvcs():
     dvc = "ERROR: failed to reproduce 'train@n6-s1': failed to run: python stages/train.py"
     assert last_line(f"Running stage 'train@n6-s1':\ntrain: bad\n{dvc}\n\n") == "train: bad"
     assert last_line(f"Running stage 'train@n6-s1':\n> python\n{dvc}\n") == dvc
+    assert last_line(f"{dvc}\nHaving any troubles? Hit us up at <https://dvc.org>\n") == dvc
     assert last_line("") == ""
 
 
