@@ -12,6 +12,7 @@ import numpy as np
 from sympy.ntheory import factorint, multiplicity
 
 from report.code.run_data import digits
+from strata.api import by_hand
 from strata.architecture import architecture_of
 from strata.measure import activations
 from strata.monoid import JClass, axis_primes, classes, frequencies, prime_powers
@@ -47,6 +48,29 @@ def data(weights: Arrays, n: int, threshold: float) -> Json | None:
         "changes": told,
         "start": start["name"],
         "logits": first(subject, start),
+        "hand": hand(n),
+    }
+
+
+def hand(n: int) -> Json | None:
+    """The constants of the network that is written by hand; for an n with squares there is none."""
+    primes = list(factorint(n))
+    if np.prod(primes) < n:
+        return None
+    every, made = by_hand.characters(n), by_hand.adder()
+    A, shift = by_hand.factors(primes, every)
+    parts = np.cumsum([len(primes), *(by_hand.adder_of(x).parts for x in every)])
+    waves = {p: [x.frequencies[p] for x in every if p in x.frequencies] for p in primes}
+    first = {p: A[at] for at, x in zip(parts, every, strict=False) for p in x.frequencies}
+    own = [
+        {"p": p, "waves": waves[p], "zero": z, "shift": s, "wave": first.get(p, 0.0)}
+        for p, z, s in zip(primes, A, shift, strict=False)
+    ]
+    return {
+        "primes": own,
+        "phases": by_hand.PHASES,
+        "double": made.read[2, 0],
+        "size": made.write[0, 0],
     }
 
 

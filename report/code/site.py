@@ -7,7 +7,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from strata.plots import base
+from strata.plots import base, palette
 
 # The scripts of a page without panels, in the order in which they need one another.
 PLAIN = ("core", "draw", "search", "page")
@@ -17,13 +17,14 @@ BAR = (
     ("Tutorials", "tutorials/first-look.html"),
     ("Reference", "api/index.html"),
 )
-LOOK = {"colors": base.COLORS, "grey": base.GREY}
+LOOK = {"colors": palette.CLASSES, "grey": base.GREY}
 LOOK |= {name: base.ramp(name) for name in ("viridis", "magma")}
 
 
 def rendered(template: str, root: str, **values: Any) -> str:
     """A page of site/: ``root`` is its way to the folder of the report."""
     shared = {"root": root, "here": "", "look": LOOK, "bar": BAR, "scripts": PLAIN}
+    shared |= {"palette": Markup(palette.css())}
     return TEMPLATES.get_template(template).render(shared | values)
 
 

@@ -72,6 +72,7 @@ const strata = (() => {
   return {
     get, set, whole, settle: write, pick, residue, goto, load, script, epochs, chosen, beside, headline, root, views: {}, address, listing: [],
     section: () => at,
+    loaded: name => runs.get(name),
     measured: name => measured.get(name),
     checkpoints: data => measured.set(data.run, data),
     words: found => { strata.listing = found; },

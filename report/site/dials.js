@@ -28,7 +28,7 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
       drawing.append(mark);
       if (drag) turned(mark, key);
     }
-    const caption = html("figcaption"), figure = html("figure", { class: "dial-box" }, drawing, caption);
+    const caption = html("figcaption"), figure = html("figure", { class: "dial-box", style: strata.draw.own(power.prime) }, drawing, caption);
     const own = { q, figure, caption, now: null };
 
     // ---- what the hand does
@@ -72,7 +72,7 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
       const [ra, rb] = [a % q, b % q], from = unit(ra) ? turn(ra) : 0;
       // By b from where a is; where a is in the middle, to b's own place.
       const to = unit(ra) ? turn(ra * rb % q) : turn(rb), steps = unit(rb) ? (to - from + 1) % 1 : 0;
-      const mean = means ? means.reduce((x, y) => x + y) / q : 0, [most, zero] = hero.scales[q];
+      const mean = means ? means.reduce((x, y) => x + y) / q : 0, [most, zero] = hero.scales?.[q] ?? [1, 1];
       const lengths = places.map((_, r) => means ? Math.max(0, Math.min(1, 0.5 + 0.5 * (means[r] - mean) / (unit(r) ? most : zero))) : 0.5);
       return [from, steps, +unit(ra), +unit(rb), ...lengths];
     }

@@ -11,6 +11,8 @@ strata.draw = (() => {
   const html = (tag, attributes = {}, ...children) => make(document.createElement(tag), attributes, children);
   const percent = x => x > 0 && x < 0.0005 ? "< 0.1 %" : x < 1 && x > 0.9995 ? "> 99.9 %"
     : (100 * x).toFixed(1).replace(/\.0$/, "") + " %";
+  // Its colour, for what belongs to one prime.
+  const own = p => `--own: var(--p${p}, var(--p3))`;
   const many = x => x.toLocaleString("en");
   // A picture of that size, in pixels of the page; its label is what a screen reader says.
   const picture = (width, height, label, ...children) => svg("svg",
@@ -50,5 +52,5 @@ strata.draw = (() => {
     return `M${text(at(middle, inner, t0))}L${text(at(middle, outer, t0))}A${outer} ${outer} 0 ${big} 1 ${text(at(middle, outer, t1))}`
       + `L${text(at(middle, inner, t1))}A${inner} ${inner} 0 ${big} 0 ${text(at(middle, inner, t0))}Z`;
   }
-  return { svg, html, percent, many, picture, choice, say, put, at, arc, petal };
+  return { svg, html, percent, many, own, picture, choice, say, put, at, arc, petal };
 })();

@@ -29,19 +29,17 @@ addEventListener("DOMContentLoaded", () => {
   });
   function state() {
     const [a, b] = pair(), which = change(), found = computed(which, a, b);
-    return { a, b, change: which, run, stream: found?.stream ?? null, logits: found?.logits ?? null,
+    return { a, b, change: which, run,
       answer: found ? found.logits.indexOf(Math.max(...found.logits)) : null, means: found && means(found.logits) };
   }
 
   // ---- the dials -------------------------------------------------------------------------------
-  // The residue modulo n that is r modulo q and as before modulo the others.
-  const one = q => Array.from({ length: n / q }, (_, i) => i * q + 1).find(x => x % (n / q) === 0) ?? 1;
-  const units = Object.fromEntries(hero.powers.map(({ q }) => [q, one(q)]));
-  const turn = (key, q, r) => {
-    const now = pair()[key === "a" ? 0 : 1];
-    strata.set({ [key]: (now + (r - now % q + q) * units[q]) % n }, true);
+  // To the residue modulo n that is r modulo q and as before modulo the others.
+  const turner = n => (key, q, r) => {
+    const now = pair()[key === "a" ? 0 : 1] % n, rest = n / q;
+    strata.set({ [key]: Array.from({ length: q }, (_, i) => (now + i * rest) % n).find(x => x % q === r) }, true);
   };
-  const dials = strata.dials($("dials"), hero, { drag: turn, settle: strata.settle, size: 300 });
+  const dials = strata.dials($("dials"), hero, { drag: turner(n), settle: strata.settle, size: 300 });
   const scissors = hero.powers.map(({ prime }, i) => {
     const own = hero.changes.find(x => x.kind === "axis" && x.prime === prime);
     if (!own) return null;
@@ -106,7 +104,7 @@ addEventListener("DOMContentLoaded", () => {
     if (isIntersecting && screen.stale) redraw(screen, state());
   }), { rootMargin: "200px" });
   const gcd = (x, y) => y ? gcd(y, x % y) : x, classOf = c => hero.classes.findIndex(x => x.d === gcd(c, n));
-  strata.front = { hero, cut, later, classOf };
+  strata.front = { hero, cut, later, classOf, turner };
   strata.screen = (name, draw, setup = () => {}) => {
     const box = $(`${name}-picture`);
     if (!box) return;
@@ -152,7 +150,6 @@ addEventListener("DOMContentLoaded", () => {
       $("kept").textContent = `Computed in this page from weights of 8 bits, which change ${pairs - answers} of ${many(pairs)} answers.`;
     }
     draw();
-    if (hero.picture) strata.script("site/picture.js");
   }, error => { $("kept").textContent = error.message; });
   for (const kind of ["pointermove", "pointerdown", "keydown", "scroll", "focusin"]) addEventListener(kind, load, { once: true, passive: true });
   if (state().answer === null) load(); else setTimeout(load, 3000);

@@ -3,7 +3,7 @@
 addEventListener("DOMContentLoaded", () => {
   if (!strata.front) return;
   const { hero, cut, classOf } = strata.front, { n, classes, powers } = hero;
-  const { svg, html, percent, picture, choice, at, arc, say, put } = strata.draw, { J } = strata.theme;
+  const { svg, html, percent, own, picture, at, arc, say, put } = strata.draw, { J } = strata.theme;
 
   // ---- what a dial is: the powers of a generator, and a wave over them ---------------------------
   const { q: Q, places, rings } = powers.at(-1), shown = { power: 3, wave: 1 };
@@ -38,6 +38,7 @@ addEventListener("DOMContentLoaded", () => {
     say(box, `${g}${"⁰¹²³⁴⁵⁶⁷⁸⁹"[k] ?? `^${k}`} = ${ring[k]} modulo ${Q}: ${k} steps, ${turned}°. `
       + `A wave of frequency ${shown.wave} is ${height(k).toFixed(2).replace("-", "−")} there.`);
   }, box => {
+    box.setAttribute("style", own(powers.at(-1).prime));
     const rows = [["power", "steps", 0, count - 1], ["wave", "frequency", 1, Math.max(1, Math.floor(count / 2))]];
     for (const [key, label, min, max] of rows) {
       shown[key] = Math.min(shown[key], max);
@@ -47,49 +48,15 @@ addEventListener("DOMContentLoaded", () => {
     }
   });
 
-  // ---- two explanations on one pair --------------------------------------------------------------
-  const [p, r] = powers.map(x => x.prime), sample = r ? [4 * p % n, 7 * r % n] : hero.pair;
-  let own = false, small = null;
-
-  function sorted(width, [a, b, c]) {
-    const label = 40, side = 19, columns = Math.floor((width - label) / side), parts = [];
-    let y = 0;
-    classes.forEach(({ d, elements }, i) => {
-      const tags = [[a, "a"], [b, "b"], [c, "ab"]].filter(([x]) => classOf(x) === i);
-      parts.push(svg("text", { x: 0, y: y + 14, class: `start${tags.length ? " name" : ""}` }, J(d)));
-      elements.forEach((x, k) => {
-        const tag = tags.find(([tagged]) => tagged === x)?.[1];
-        const [left, top] = [label + k % columns * side, y + Math.floor(k / columns) * side];
-        parts.push(svg("rect", { x: left, y: top, width: side - 2, height: side - 2, rx: 3,
-          class: `cell${tags.length ? " lit" : ""}${tag ? ` cell-${tag}` : ""}` }));
-        if (tag) parts.push(svg("text", { x: left + side / 2 - 1, y: top + 13, class: "in" }, tag === "ab" ? "=" : tag));
-      });
-      y += Math.ceil(elements.length / columns) * side + 6;
-    });
-    return picture(width, y, `The residues by class; ${a}, ${b} and their product ${c} are marked`, ...parts);
-  }
-  strata.screen("two", (box, width, now) => {
-    const [a, b] = own ? [now.a, now.b] : sample, c = a * b % n, [one, other, both] = [a, b, c].map(x => classes[classOf(x)]);
-    put(box, sorted(width, [a, b, c]), ".sorted");
-    small ??= strata.dials(box.querySelector(".three"), hero, { scores: false, size: 190 });
-    small.show({ a, b, answer: null, means: null }, true);
-    box.querySelector(".says-sorted").textContent = `${a} is in ${J(one.d)}, ${b} in ${J(other.d)}: the answer is in `
-      + `${J(both.d)}. Then the wave of that class finds ${c} among ${both.elements.length}.`;
-    const each = powers.map(({ q }) => `${a % q} · ${b % q} = ${c % q} (mod ${q})`);
-    box.querySelector(".says-three").textContent = `${each.join(", ")}: only ${c} is all of these.`;
-  }, box => box.querySelector(".controls").append(choice("pair",
-    [["sample", sample.join(" × ")], ["own", "the pair above"]], "sample",
-    value => { own = value === "own"; strata.redraw("two"); })));
-
   // ---- break it: bars against chance -------------------------------------------------------------
   let tiny = null;
   function bars(change) {
     const button = html("button", { type: "button", class: "change", "data-change": change.name },
       html("span", {}, strata.changed(change)));
-    powers.forEach(({ q }, i) => {
+    powers.forEach(({ q, prime }) => {
       const wrong = change.wrong.modulo[q];
       button.append(html("span", { class: "with" }, html("span", { class: "track" },
-        html("i", { class: `prime${i}`, style: `width: ${100 * wrong}%` }),
+        html("i", { style: `${own(prime)}; width: ${100 * wrong}%` }),
         html("s", { style: `left: ${100 * hero.chance[q]}%` })), html("small", {}, percent(wrong))));
     });
     button.onclick = () => cut(change.name);

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from report.code import appendix, front, numbers, training, words
+from report.code import appendix, front, numbers, training, votes, words
 from report.code.sections import Section, sections
 from report.code.site import dressed, rendered, script
 from strata import store
@@ -23,7 +23,7 @@ from strata.run import command, read_yaml
 SITE, DOCS = Path("report/site"), Path("docs")
 # Tables over the training of a run: measures, its embedding. There are none without this study.
 TRAININGS = ("studies/dynamics/data/dynamics", "studies/dynamics/data/grokking")
-PICTURE = Path("studies/mechanism/data/picture.json")  # of the headline run, if it is its code
+PICTURE = Path("studies/mechanism/data/picture.json")  # votes of two networks
 Json = dict[str, Any]
 
 
@@ -96,11 +96,11 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
     told = store.read_json(hero)
     if told:
         own = next((x for x in known if x["run"] == str(run)), {})
-        picture = store.read_json(PICTURE) if PICTURE.is_file() else {"run": ""}
         told |= {"epochs": own.get("checkpoints", []), "first": own.get("first_099")}
-        told |= {"picture": picture["run"] == str(run)}
-        if told["picture"]:
-            store.write_text(out / "site/picture.js", script("picture", picture))
+        nets = [votes.network(x) for x in store.read_json(PICTURE)] if PICTURE.is_file() else []
+        told |= {"picture": [{name: x[name] for name in ("run", "n", "powers")} for x in nets]}
+        if nets:
+            store.write_text(out / "site/picture.js", script("picture", nets))
 
     files = {path for s in shown for path, _ in s.files}
     pages = appendix.pages(found, target("../", files))

@@ -1,36 +1,22 @@
-"""The code of one model as numbers, from which a page places any pair among the codewords.
+"""The votes of the primes of two networks, and what classes say instead, as a page draws them.
 
-In: a run, its weights. Out: JSON, the functions φ of every residue, the matrix and the offset that
-read them from the last residual stream, the Gram matrix of the nearest code, and for each prime
-power the two functions that are drawn.
+In: runs and the weights of each, of a square-free n. Out: JSON, for each run the votes that fit the
+logits of all products, and those that fit all but one class; the account that sorts first; and the
+share that each explains.
 """
 
-import numpy as np
-
 from strata import store
-from strata.monoid import prime_powers
-from strata.params import load
-from strata.patch.projections import keys
 from strata.run import Run, command
-from studies.mechanism.code import codewords, dictionary, pairs, plots, residual
+from studies.mechanism.code import pairs, picture
 
 
-def main(name: str, weights: str, out: str) -> None:
-    run, threshold = Run.parse(name), load("params.yaml").metrics.key_threshold
-    trained = store.read_weights(weights, run)
-    use = dictionary.dictionary(run.n, keys(trained["W_E"][: run.n], run.n, threshold))
-    of = pairs.all_pairs(trained, run.n)
-    stream = residual.stream(of, use)
-    read = np.linalg.pinv(stream.mu)
-    found = {
-        "values": use.values,
-        "read": read,
-        "offset": of.N @ use.values / of.N.sum() - stream.mean @ read,
-        "gram": codewords.nearest(pairs.profile(of), use.values),
-    }
-    planes = [{"q": q, "functions": plots.functions(q, use)} for q in prime_powers(run.n)]
-    rounded = {key: np.round(x, 5).tolist() for key, x in found.items()}
-    store.write_json(out, {"run": name, "planes": planes} | rounded)
+def main(out: str, *models: str) -> None:
+    found = []
+    for name, weights in zip(models[::2], models[1::2], strict=True):
+        run = Run.parse(name)
+        y = pairs.profile(pairs.all_pairs(store.read_weights(weights, run), run.n))
+        found.append({"run": name, "n": run.n} | picture.network(y))
+    store.write_json(out, found, indent=None)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,140 @@
+"use strict";
+// The votes of the primes: a candidate is a cell, in the row of its remainder modulo the largest prime and the column of that
+// modulo all others together; the votes of one prime light a row or stripes, and their sum one cell. Made by
+// studies/mechanism/code/picture.py: y ≈ bias(c) + Σ_p g_p(q mod p, c).
+addEventListener("DOMContentLoaded", () => {
+  const box = document.getElementById("votes-picture");
+  if (!strata.front || !box) return;
+  const { turner, hero } = strata.front, { svg, html, own, percent, say } = strata.draw, { J } = strata.theme, { unpack } = strata.model;
+  const $ = id => document.getElementById(id), every = n => Array.from({ length: n }, (_, q) => q), inside = (n, d) => every(n).filter(q => gcd(q, n) === d);
+  const best = x => x.indexOf(Math.max(...x)), gcd = (x, y) => y ? gcd(y, x % y) : x;
+  let nets = null, drawn = null; // all networks of the picture; what is drawn of one of them
+
+  strata.picture = found => {
+    const fit = ({ bias, votes }) => ({ bias: unpack(bias)[0], votes: votes.map(unpack) });
+    const read = (of, make) => Object.fromEntries(Object.entries(of).map(([d, x]) => [d, make(x)]));
+    nets = found.map(x => ({ ...x, primes: x.powers.map(({ q }) => q), fits: read(x.fits, fit), cache: {},
+      classes: read(x.classes, y => ({ class: unpack(y.class)[0], quotient: unpack(y.quotient)[0] })) }));
+    strata.redraw("votes");
+  };
+  // What the address says: which network, a pair, whose votes are muted, whether the product's class is left out of the fit.
+  function chosen() {
+    const net = nets.find(x => x.run === strata.get("net")) ?? nets[0], { n, primes } = net;
+    const [a, b] = ["a", "b"].map((key, i) => strata.whole(strata.get(key), Infinity, hero.pair[i]) % n);
+    const q = a * b % n, d = gcd(q, n), muted = strata.get("mute").split(".").map(Number).filter(p => primes.includes(p));
+    return { net, a, b, q, d, muted, left: strata.get("left") === "out" && d in net.fits };
+  }
+  const added = (net, { bias, votes }, q, muted) => Float64Array.from(bias, (x, c) =>
+    net.primes.reduce((sum, p, i) => muted.includes(p) ? sum : sum + votes[i][q % p][c], x));
+  // The same by classes: the class of q scores all candidates, and inside of it counts the quotient.
+  function sorted(net, q, d) {
+    const { class: f, quotient: h } = net.classes[d], m = net.n / d;
+    return Float64Array.from(f, (x, c) => gcd(c, net.n) === d ? x + h[Array.from({ length: m }, (_, u) => u).find(u => (u * c - q) % m === 0)] : x);
+  }
+  // The products that votes answer rightly: of all, or of the class that is left out.
+  const rightly = (net, name, muted) => net.cache[`${name} ${muted}`] ??= (name === "all" ? every(net.n) : inside(net.n, name))
+    .filter(q => best(added(net, net.fits[name], q, muted)) === q);
+  const pairs = (net, products) => products.reduce((x, q) => x + net.N[q], 0) / net.n ** 2;
+
+  // ---- grids -----------------------------------------------------------------------------------
+  const UNIT = 20;
+  function grid({ n, primes }, label, discs) {
+    const last = primes.length - 1, p = primes[last], across = n / p, cells = [], dots = [], names = [];
+    for (let c = 0; c < n; c++) {
+      const [x, y] = [c % across * UNIT, c % p * UNIT];
+      cells.push(svg("rect", { x, y, width: UNIT, height: UNIT, class: "box" }));
+      if (discs) dots.push(svg("circle", { cx: x + UNIT / 2, cy: y + UNIT / 2, r: 4.5 }));
+      names.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2 + 3.5 }));
+    }
+    // At the edge stands which rows and columns a prime votes for.
+    const edges = primes.flatMap((prime, i) => Array.from({ length: i === last ? p : across }, (_, j) => Object.assign(i === last
+      ? svg("rect", { x: -6, y: j * UNIT + 1, width: 4, height: UNIT - 2, class: "edge", style: own(prime) })
+      : svg("rect", { x: j * UNIT + 1, y: -6 - 6 * i, width: UNIT - 2, height: 4, class: "edge", style: own(prime) }), { prime, j })));
+    const ring = svg("rect", { width: UNIT, height: UNIT, class: "most" }), top = 2 + 6 * last;
+    const image = svg("svg", { viewBox: `-8 ${-top} ${across * UNIT + 10} ${p * UNIT + top + 2}`, role: "img", "aria-label": label, class: "ballot" },
+      ...cells, ...discs ? [...dots, ...edges, ring, ...names] : []);
+    return { image, cells, dots, names, ring, edges, at: c => [c % across * UNIT, c % p * UNIT] };
+  }
+  // Shades between paper and a colour: x over the largest, nothing below zero.
+  const shade = (colour, x, most) => `color-mix(in srgb, ${colour} ${(100 * Math.max(0, Math.min(1, x / most)) ** 1.5).toFixed(0)}%, var(--box))`;
+  const fill = (marks, x, colour, most) => marks.forEach((mark, c) => { mark.style.fill = shade(colour, x[c], most); });
+
+  function built(net) {
+    const small = strata.dials(box.querySelector(".ballots"), { powers: net.powers },
+      { drag: turner(net.n), settle: strata.settle, scores: false, size: 130 });
+    const ballots = net.primes.map((p, i) => {
+      const own = grid(net, `What ${p} votes`), says = html("p", { class: "says" });
+      const mute = html("button", { type: "button", class: "cut" }, `mute ${p}`), lost = html("small", { role: "status" });
+      mute.onclick = () => {
+        const { muted } = chosen();
+        strata.set({ mute: net.primes.filter(x => muted.includes(x) !== (x === p)).join(".") });
+      };
+      small.figures[i].append(says, own.image, mute, lost);
+      return { ...own, says, mute, lost };
+    });
+    const sum = grid(net, "The votes, added", true), rival = grid(net, "Sorted first", true);
+    box.querySelector(".added").replaceChildren(sum.image);
+    box.querySelector(".rival").replaceChildren(rival.image);
+    return { net, small, ballots, sum, rival };
+  }
+  // A grid of scores: its largest is ringed, red where it is not q; discs are the network's own scores.
+  function put({ image, cells, dots, names, ring, at }, scores, own, q, label) {
+    const most = Math.max(...scores), answer = most ? best(scores) : null;
+    fill(cells, scores, "var(--ink)", most || 1);
+    if (own) fill(dots, own, "var(--ink)", Math.max(...own));
+    dots.forEach(dot => { dot.style.display = own ? "" : "none"; });
+    ring.setAttribute("transform", `translate(${at(answer ?? 0)})`);
+    ring.setAttribute("class", answer === null ? "none" : answer === q ? "most" : "most wrong");
+    names.forEach((name, c) => {
+      name.textContent = c === answer || c === q ? c : "";
+      name.setAttribute("class", c === answer ? "name in" : "name");
+    });
+    image.setAttribute("aria-label", label);
+  }
+
+  strata.ballot = { grid, put, added, best };
+  strata.screen("votes", () => {
+    if (!nets) return void strata.script("site/picture.js");
+    const now = chosen(), { net, a, b, q, d, muted, left } = now, { n, primes, run } = net, name = left ? d : "all";
+    if (drawn?.net !== net) drawn = built(net);
+    const { ballots, small } = drawn, fit = net.fits[name], model = strata.loaded(run);
+    if (!model) strata.load(run).then(() => strata.redraw("votes"));
+    const logits = model && strata.model.logits(model, a, b), mean = logits && logits.reduce((x, y) => x + y) / n;
+    const said = logits && logits.map(x => x - mean);
+    small.show({ a, b, answer: null, means: null }, false);
+    primes.forEach((p, i) => {
+      const { cells, says, mute, lost, image } = ballots[i], on = !muted.includes(p);
+      fill(cells, fit.votes[i][q % p], `var(--p${p}, var(--p3))`, 0.8 * Math.max(...fit.votes[i].flatMap(x => [...x])));
+      image.classList.toggle("muted", !on);
+      image.setAttribute("aria-label", `What ${p} votes: most for the ${n / p} candidates that are ${q % p} modulo ${p}`);
+      says.replaceChildren(html("b", {}, p), ` votes for the ${n / p} that are `, html("b", {}, q % p), ` modulo ${p}`);
+      mute.setAttribute("aria-pressed", !on);
+      lost.textContent = on ? "" : `${percent(pairs(net, rightly(net, "all", muted)))} of pairs right`;
+    });
+    for (const { style, prime, j } of drawn.sum.edges) style.display = !muted.includes(prime) && j % prime === q % prime ? "" : "none";
+    drawn.rival.edges.forEach(({ style }) => { style.display = "none"; });
+    const voted = added(net, fit, q, muted), answer = best(voted);
+    put(drawn.sum, voted, said, q, `Votes added: most for ${answer}`);
+    const classes = left ? new Float64Array(n) : sorted(net, q, d);
+    put(drawn.rival, classes, said, q, left ? "Sorted first: nothing known" : `Sorted first: most for ${best(classes)}`);
+    const size = inside(n, d).length, known = left && rightly(net, d, []).length;
+    $("leave").disabled = size < 2;
+    $("leave").setAttribute("aria-pressed", left);
+    $("leave").textContent = size < 2 ? "0 is alone in its class" : `leave out ${J(d)}, the ${size} products like ${q}`;
+    $("left").textContent = left ? `Fitted to all others, the votes answer ${known} of these ${size} rightly.` : "";
+    $("rival-says").textContent = left ? `Sorted first: of ${J(d)} nothing is known.` : `Sorted first, at its best: ${percent(net.shares.classes)} of what the network makes of a product.`;
+    $("added-says").textContent = `Added: ${percent(net.shares.votes)} of what the network makes of a product. Discs: its own scores of ${a} × ${b}.`;
+    say(box, `${a} · ${b} = ${q} modulo ${n}. ${muted.length ? "The votes that are left" : "The votes"} say ${answer}${said ? `, the network says ${best(said)}` : ""}.`);
+    for (const act of document.querySelectorAll("[data-set]")) act.setAttribute("aria-pressed", Object.entries(JSON.parse(act.dataset.set)).every(([key, value]) => strata.get(key) === (value ?? "")));
+  }, () => {
+    $("leave").onclick = () => strata.set({ left: chosen().left ? null : "out" });
+    // Words that move the picture: each sets what it says.
+    document.addEventListener("click", event => {
+      const act = event.target.closest("[data-set]");
+      if (!act) return;
+      const wanted = JSON.parse(act.dataset.set), on = act.getAttribute("aria-pressed") === "true";
+      strata.set(on ? Object.fromEntries(Object.keys(wanted).map(key => [key, null])) : wanted);
+    });
+  });
+  strata.front.later();
+});

@@ -1,0 +1,27 @@
+"""Colours that mean one thing, on pages and in printed figures, light and dark.
+
+A prime has its colour everywhere, and nothing else has it. A verdict has one of three: dark, pale,
+red; red is also what is wrong. Classes, which need markers beside them, have others; operands are
+shapes.
+"""
+
+# By role: on light ground, on dark ground.
+PRIMES = {
+    2: ("#7d4fa8", "#c4a0ea"), 3: ("#0a6bb0", "#62b3f2"), 5: ("#b5480a", "#f39a5d"),
+    7: ("#766300", "#d8c14a"), 11: ("#12805c", "#4fcf9f"), 13: ("#a33d86", "#ee9fd4"),
+}  # fmt: skip
+HOLDS, UNDECIDED, FAILS = ("#23262b", "#f2f3f5"), ("#c3c8cf", "#5d646d"), ("#b3123a", "#ff7d9c")
+VERDICTS = (HOLDS, UNDECIDED, FAILS)
+CLASSES = (
+    "#8c8c8c", "#e0a800", "#c45bb0", "#000000", "#6b3f1d", "#38b0c4", "#b8a1d9", "#a3b800",
+)  # fmt: skip
+
+
+def css() -> str:
+    """The colours as variables of a page: --p2 …, --holds, --undecided, --wrong."""
+    roles = {f"p{p}": own for p, own in PRIMES.items()}
+    roles |= {"holds": HOLDS, "undecided": UNDECIDED, "wrong": FAILS}
+    light, dark = (
+        "".join(f"--{name}: {own[i]}; " for name, own in roles.items()) for i in range(2)
+    )
+    return f":root {{ {light}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}"
