@@ -72,15 +72,30 @@ def unlike(name: str, stage: Stage | None, locked: Mapping[str, Any] | None) -> 
     return ""
 
 
+def shipping(stages: dict[str, Stage]) -> dict[str, Stage]:
+    """Those of these stages whose outputs are kept, and those whose outputs they read. The others,
+    such as pages of the report, each reader makes."""
+    made = {out: name for name, stage in stages.items() for out in stage.outs}
+    todo, found = [name for name, stage in stages.items() if stage.kept], set[str]()
+    while todo:
+        found.add(name := todo.pop())
+        above = {x.as_posix() for d in stages[name].deps for x in (Path(d), *Path(d).parents)}
+        todo += [made[x] for x in above & made.keys() if made[x] not in found]
+    return {name: stage for name, stage in stages.items() if name in found}
+
+
 class Copy:
     """What git has, in a scratch folder, with the outputs that its locks name."""
 
     def __init__(self, top: Path):
         self.top, self.remotes = top, [x.resolve() for x in shipped.REMOTES]
-        projects = files.with_runs()
-        laid_out(git("write-tree"), top, {x: top / x / ".dvc" / "cache" for x in projects})
-        self.locked = {k: v for k, v in files.locked(top).items() if files.project(k) in projects}
-        self.stages = resolved(top, projects)
+        projects = files.projects()
+        self.tree = git("write-tree")
+        laid_out(self.tree, top, {x: top / x / ".dvc" / "cache" for x in projects})
+        every = resolved(top, projects)
+        self.stages = shipping(every)
+        left = every.keys() - self.stages.keys()
+        self.locked = {k: v for k, v in files.locked(top).items() if k not in left}
         self.names = sorted({*self.stages, *self.locked})
         self.outs = Outs(self.locked)
         found = ((name, self._placed(name)) for name in self.stages if name in self.locked)
@@ -100,8 +115,10 @@ class Copy:
         return [x for x in self.outs.of[name] if x.path in self.stages[name].kept]
 
     def before(self, name: str) -> set[str]:
-        """The stages whose outputs a stage reads."""
-        return self.outs.makers(self.locked.get(name, {})) - {name}
+        """The stages whose outputs a stage reads: of the report all of the projects before."""
+        read = self.outs.makers(self.locked.get(name, {})) - {name}
+        last = files.project(name) == "report"
+        return read | {x for x in self.names if last and files.project(x) != "report"}
 
     def key(self, name: str) -> str:
         """A hash of all that a lock says of a stage."""

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 
 from ops.files import ARTIFACTS
@@ -65,13 +66,30 @@ def here() -> str:
         return git("write-tree", index=index)
 
 
+def listed(tree: str) -> dict[str, tuple[str, str]]:
+    """The mode and the hash of each path of a tree or commit."""
+    lines = (x.partition("\t") for x in git("ls-tree", "-rz", "--full-tree", tree).split("\0") if x)
+    return {path: (said.split()[0], said.split()[2]) for said, _, path in lines}
+
+
 def laid_out(tree: str, folder: Path, caches: Mapping[str, Path]) -> None:
     """Put the files of a tree or commit but the packs into a folder, where DVC works without git,
-    each project with that cache, and the remote of the current folder's."""
-    archive = ["git", "archive", tree, "--", ".", PACKS]
-    packed = subprocess.run(archive, stdout=subprocess.PIPE, check=True).stdout
-    folder.mkdir(exist_ok=True)
-    subprocess.run(["tar", "-x", "-C", str(folder)], input=packed, check=True)
+    each project with that cache, and the remote of the current folder's. Each file has the bytes
+    that git has, whatever attributes ask; what is no file, as a link, is left out."""
+    found = {
+        path: (mode, name)
+        for path, (mode, name) in listed(tree).items()
+        if mode.startswith("100") and ARTIFACTS not in Path(path).parts
+    }
+    asked = "".join(f"{name}\n" for _, name in found.values()).encode()
+    batch = ["git", "cat-file", "--batch"]
+    data = BytesIO(subprocess.run(batch, input=asked, stdout=subprocess.PIPE, check=True).stdout)
+    for path, (mode, _) in found.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data.read(int(data.readline().split()[2])))
+        target.chmod(0o755 if mode == "100755" else 0o644)
+        data.read(1)
     for project, cache in caches.items():
         local = f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n"
         local += SETTINGS.format(Path(project, REMOTE).resolve())

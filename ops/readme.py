@@ -5,43 +5,72 @@ A table begins with ``<!-- tables/axes.md -->``, or with ``<!-- tables/axes.md: 
 for some of its columns and a link to its CSV. A number in a sentence begins with
 ``<!-- tables/axes.md[J₁ | 3 | no axis] -->``, the cell below the last of these headings in the one
 row that has the other cells, or ``<!-- params.yaml[train.lr] -->``. Both end with ``<!-- end -->``.
-With --check nothing is written: exit code 1 where a page differs from its files, or a picture of a
-page from the figure that a stage drew. With --words each page is printed with its words, outside of
-tables, code and markers.
+A marker may go on with words that must stand directly before or after its number, so that no other
+number can be put in its place: ``<!-- tables/axes.md[J₁ | no axis]: of the units -->``. A file is
+one that a stage of a lock wrote, of parameters, or a table of benchmarks.
 
-Pages are README, CONTRIBUTING, docs/ and the READMEs of folders. No page are criteria, which stay
-as they were written on their day, CHANGELOG, which has its numbers from then, and what benchmarks/
-writes.
+With --check nothing is written: exit code 1 where a page differs from its files, has a numeral that
+no file fills, or shows a picture that no stage of its study drew. With --words each page is printed
+with its words, outside of tables, code and markers.
+
+Pages are CONTRIBUTING, docs/ and every README.md. No page are criteria, which stay as they were
+written on their day, CHANGELOG, which has its numbers from then, and what benchmarks/ writes.
 """
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
-from os.path import relpath
+from html.parser import HTMLParser
+from os.path import normpath, relpath
 from pathlib import Path
 
-from ops import files, packs, provenance, shipped
+import mistune
+
+from ops import files, packs, shipped
+from ops.git import git
+from ops.provenance import md5
 from strata import store
-from strata.inputs import InputError
+from strata.inputs import InputError, few
 from strata.run import command, read_yaml
 
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "data/README.md", "figures/README.md")
-PAGES += ("paper/README.md", "studies/*/README.md", "studies/*/*/README.md")
-PICTURES = ("docs/*.png", "studies/*/*.png")  # copies of figures, by their names
+PAGES = re.compile(r"CONTRIBUTING\.md|docs/[^/]+\.md|(.*/)?README\.md")
+# What a host would show in the place of pages, or beside them.
+HOST = r"(?i:\.(github|gitlab|gitea|forgejo)/|(.*/)?readme(\.(?!py$)\w+)?$)"
+INSTEAD = re.compile(rf"(?!([^.].*/)?README\.md$){HOST}")
+FILES = re.compile(r"(studies/)?params\.yaml|benchmarks/[\w-]+\.md")  # beside what stages wrote
 BLOCK = re.compile(
     r"(<!-- (\S+\.md)(?:: ([^\n]+))? -->\n)(?:(?!<!-- \S+\.md).)*?(<!-- end -->)", re.DOTALL
 )
-CELL = re.compile(r"(<!-- (\S+\.(?:md|yaml))\[([^\]\n]+)\] -->)[^\n]*?(<!-- end -->)")
+CELL = re.compile(
+    r"(<!-- (\S+\.(?:md|yaml))\[([^\]\n]+)\](?:: ([^\n]+?))? -->)[^\n]*?(<!-- end -->)"
+)
 TABLE = re.compile(r"^\|.*\n?", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->|</?(?:details|summary)>", re.DOTALL)
 LINK = re.compile(r"\]\([^)\s]+\)")
+# What would make another number of one: a sign or a word before its marker, a factor after it.
+SIGNED = re.compile(r"(?:[-−–+±~≈<>≤≥×·/^]|\b(?:minus|no|not|half|twice|times))\s*$")
+SCALED = re.compile(r"\s*(?:[×·^‰/]|(?:hundred|thousand|million|billion|times|per cent)\b)")
+# Digits that are no result: names of models, tables, figures, sections, seeds, heads; words with a
+# letter in them; primes as what one computes modulo; days and years; versions of programs; how sure
+# an interval is; the place in a list.
+ROW = r"\d+(?:(?:,| and| to| or) \d+)*"
+NAMES = re.compile(
+    rf"(?:Tables?|Figures?|[Ss]ections?|[Ss]eeds?|[Hh]eads?|[Mm]odulo|mod)\s?{ROW}|§[\d.]+"
+    r"|n = \d+(?: = \d+(?: · \d+)*)?|arXiv:[\d.]+"
+    r"|(?:Python|pyarrow|TransformerLens|OpenBLAS)[\s≥]+\d[\d.]*"
+    r"(?: (?:and|to) [\d.]+)?"
+    r"|[\w./·+-]*[^\W\d][\w./·+-]*|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|95 % (?=intervals?)"
+    r"|^\s*\d+\. ",
+    re.MULTILINE,
+)
 
 
-def pages() -> list[Path]:
-    """Every page, from the top."""
-    return sorted(path for name in PAGES for path in Path().glob(name))
+def pages(tracked: Iterable[str] | None = None) -> list[Path]:
+    """Every page, from the top, of these files or of what git tracks."""
+    names = git("ls-files", "-z").split("\0") if tracked is None else tracked
+    return sorted(Path(x) for x in names if PAGES.fullmatch(x))
 
 
 @cache
@@ -50,12 +79,17 @@ def outs() -> shipped.Outs:
     return shipped.Outs(files.locked())
 
 
+def written(name: str) -> str | None:
+    """The md5 of a file that a stage wrote, as its lock has it; None where no stage did."""
+    parts = (part for out in outs().at(name) for part in shipped.parts(out))
+    return next((part.md5 for part in parts if part.path == name), None)
+
+
 @cache
 def read(name: str) -> str:
-    """A file's text: from the working tree where git tracks it, else as its dvc.lock names it."""
-    kept = [part for out in outs().at(name) for part in shipped.parts(out)]
-    found = [part.md5 for part in kept if part.path == name]
-    text = shipped.content(found[0]).decode() if found else Path(name).read_text(encoding="utf-8")
+    """The text of a file that a stage wrote, or of a table of benchmarks."""
+    found = written(name)
+    text = shipped.content(found).decode() if found else Path(name).read_text(encoding="utf-8")
     return text.strip()
 
 
@@ -119,40 +153,100 @@ def number(name: str, address: str) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def gone(name: str) -> bool:
-    """Whether a file is of a study that was deleted."""
-    top, _, rest = name.partition("/")
-    return top == "studies" and "/" in rest and not Path(top, rest.split("/")[0]).is_dir()
+def known(name: str) -> bool:
+    """Whether a page may have its numbers from a file."""
+    return bool(FILES.fullmatch(name)) or written(name) is not None
 
 
 def filled(text: str, page: Path) -> str:
-    """The text of a page with every table and number as its file has it; those of a study that was
-    deleted stay as they are."""
+    """The text of a page with every table and number as its file has it; those of a file that no
+    stage wrote, as of a study that was deleted, stay as they are."""
     text = BLOCK.sub(
-        lambda x: x[0] if gone(x[2]) else f"{x[1]}{block(x[2], x[3], page)}\n{x[4]}", text
+        lambda x: f"{x[1]}{block(x[2], x[3], page)}\n{x[4]}" if known(x[2]) else x[0], text
     )
-    return CELL.sub(lambda x: x[0] if gone(x[2]) else f"{x[1]}{number(x[2], x[3])}{x[4]}", text)
+    return CELL.sub(lambda x: f"{x[1]}{number(x[2], x[3])}{x[5]}" if known(x[2]) else x[0], text)
 
 
-def pictures() -> Iterator[tuple[Path, str]]:
-    """Each picture, and the md5 of the figure of its name; empty where no stage draws it."""
-    drawn = [out for out in outs() if "figures" in Path(out.path).parts]
-    made = {Path(x.path).name: x.md5 for out in drawn for x in shipped.parts(out)}
-    for path in (path for name in PICTURES for path in sorted(Path().glob(name))):
-        yield path, made.get(path.name, "")
+def unknown(text: str) -> list[str]:
+    """The files in the markers of a page that no stage wrote."""
+    found = [x[2] for pattern in (BLOCK, CELL) for x in pattern.finditer(text)]
+    return sorted(x for x in {*found} if not known(x))
 
 
-def faults() -> Iterator[tuple[Path, str]]:
-    """Each page and picture, and in what it is not as its files have it; empty for nothing."""
-    for page in pages():
+def typed(text: str, named: bool = False) -> list[str]:
+    """The numerals of a page that no marker fills and that are no names, with what is around; and
+    what stands at a marker and makes another number of it, or is not what it names. ``named``: each
+    marker must have words."""
+    found = []
+    for x in CELL.finditer(text):
+        before, after = " ".join(text[: x.start()].split()), " ".join(text[x.end() :].split())
+        beside = before.endswith(x[4]) or after.startswith(x[4]) if x[4] else not named
+        if not beside or SIGNED.search(before) or SCALED.match(after):
+            found.append(f"{before[-30:]} [{x[3]}] {after[:12]}")
+    for pattern in (BLOCK, CELL, COMMENT):
+        text = pattern.sub("", text)
+    text = CODE.sub(lambda x: x[0] if re.search(r"[^\W\d]", x[0]) is None else "", text)
+    text = NAMES.sub(lambda x: re.sub(r"\d", "_", x[0]), LINK.sub("]", text))
+    text = re.sub(rf"\b(?:{'|'.join(moduli())})\b", "_", text)
+    bare = re.finditer(r"\d[\d.,]*", text)
+    return found + [" ".join(text[max(0, x.start() - 30) : x.end() + 12].split()) for x in bare]
+
+
+@cache
+def moduli() -> tuple[str, ...]:
+    """Those of the runs in the locks."""
+    runs = map(files.run_of, files.locked())
+    return tuple(sorted({str(run.n) for run in runs if run}))
+
+
+class Shown(HTMLParser):
+    """The pictures of a page by their addresses; of what else would show one, its name."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(str(mistune.create_markdown(escape=False)(text)))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        own = dict(attrs)
+        if tag == "img" and {*own} <= {"src", "alt", "title"}:
+            self.found.append(own.get("src") or "")
+        elif tag in OTHER:
+            self.found.append(f"<{tag}>")
+
+
+OTHER = {"img", "picture", "source", "svg", "video", "iframe", "object", "embed", "style", "link"}
+
+
+def pictures(page: Path) -> Iterator[tuple[Path, str]]:
+    """Each picture that a page shows, and the md5 of the figure that it must be: that of its name
+    among the paper's and those of the study of the page, or where the page is of none, of the
+    picture; empty where there is none."""
+    for address in Shown(page.read_text(encoding="utf-8")).found:
+        path = Path(normpath(page.parent / address))
+        study = next((x.parent for x in (page, path) if x.parts[0] == "studies"), Path())
+        own = (study.as_posix(), "figures")
+        drawn = [out for out in outs() if any(Path(out.path).is_relative_to(x) for x in own)]
+        made = {x.path: x.md5 for out in drawn for x in shipped.parts(out)}
+        same = [md5 for name, md5 in made.items() if Path(name).name == path.name]
+        yield path, made.get(path.as_posix(), same[0] if len({*same}) == 1 else "")
+
+
+def faults(tracked: Iterable[str] | None = None) -> Iterator[tuple[Path, str, list[str]]]:
+    """Each page and picture; in what it is not as its files have it, empty for nothing; and what of
+    its markers no stage wrote."""
+    for page in pages(tracked):
         old = page.read_text(encoding="utf-8")
         try:
-            yield page, "" if filled(old, page) == old else "it is not as its files have it"
+            said = "" if filled(old, page) == old else "it is not as its files have it"
         except (InputError, OSError) as fault:
-            yield page, str(fault)
-    for path, md5 in pictures():
-        same = provenance.md5(path) == md5
-        yield path, "" if same else "it is not the figure that a stage drew"
+            said = str(fault)
+        if bare := typed(old, page == Path("README.md")):
+            said = said or f"of these the file, or what it is of, is not known: {few(bare)}"
+        yield page, said, unknown(old)
+        for path, made in pictures(page):
+            same = path.is_file() and md5(path) == made
+            yield path, "" if same else f"{page} shows it: no stage of its study drew it", []
 
 
 def words(text: str) -> int:
@@ -168,7 +262,7 @@ def main() -> None:
             print(f"{words(page.read_text(encoding='utf-8')):6,}  {page}")
         return
     if "--check" in sys.argv:
-        for path, fault in faults():
+        for path, fault, _ in faults():
             if fault:
                 raise InputError(f"{path}: {fault}: run `python -m ops.readme`")
         return
@@ -176,9 +270,9 @@ def main() -> None:
         packs.unpack(project)
     for page in pages():
         store.write_text(page, filled(page.read_text(encoding="utf-8"), page))
-    for path, md5 in pictures():
-        if md5:
-            store.write_bytes(path, shipped.content(md5))
+        for path, made in pictures(page):
+            if made:
+                store.write_bytes(path, shipped.content(made))
 
 
 if __name__ == "__main__":

@@ -8,30 +8,37 @@ that they show. A line for each as it ends, failures once more at the end; exit 
 failed. docs/verification.md says what each outcome shows.
 """
 
+import fcntl
 import hashlib
 import json
 import os
+import platform
 import random
+import re
+import shlex
+import shutil
 import subprocess
 import sys
+import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import chdir
+from contextlib import chdir, contextmanager
 from datetime import date
 from functools import partial
 from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
 from multiprocessing import get_context
+from os.path import normpath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import torch
 
-from ops import compare, files, packages, packs, readme, shipped, trainings
-from ops.copied import Copy
-from ops.git import git
+from ops import compare, files, packages, packs, readme, recover, shipped, trainings
+from ops.copied import Copy, Stage
+from ops.git import git, listed
 from ops.shipped import Out
 from strata import store
 from strata.inputs import InputError, few, printable
@@ -61,7 +68,18 @@ UNCHECKED = {
 MEASURED = "studies/dynamics/dvc.yaml:dynamics"
 OUTSIDE = ("paper", "paper/published")  # folders of what no stage makes, each with a receipt
 MOST = 8  # processes at once
+SCRATCH = "strata-verify-"
 OWN = {"strata", "ops", "studies", "report", "tests", "benchmarks"}  # what the project imports
+STARTS, COMPILED = {"sitecustomize", "usercustomize"}, {".pyc", ".so", ".pyd", ".pth"}
+# Where stages put what they make, and git tracks nothing but what says so.
+FILLED = re.compile(r"((studies|report)/(\w+/)?)?(data|figures|tables|html)/(?!README\.md$)")
+# How stages call Python (stages/exact.yaml): with these variables, and with no word of a shell.
+COMMAND = re.compile(
+    r"(?:env ((?:\w+=(?:[\w.:]*|'[\w ]+') )+))?python [\w/]+\.py(?: [^;&|<>$`()\n]+)?"
+)
+VARIABLES = {"PYTHONSAFEPATH=1", "PYTHONPATH=src:.", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1"}
+VARIABLES |= {"OPENBLAS_CORETYPE=Haswell", "NPY_DISABLE_CPU_FEATURES=X86_V4 AVX512_ICL AVX512_SPR"}
+VARIABLES |= {"MKL_CBWR=COMPATIBLE", "ATEN_CPU_CAPABILITY=avx2"}
 
 
 class Outcome(NamedTuple):
@@ -87,6 +105,8 @@ def tried(copy: Copy, name: str, exact: bool, chosen: bool, before: str) -> Outc
         if fault == copy.lost.get(name) and base(name) not in {*TRAINED, *UNCHECKED}:
             ran(copy, name)  # so that what reads its outputs can be tried
         return Outcome(FAILED, name, fault)
+    if fault := unusual(copy.stages[name]):
+        return Outcome(FAILED, name, fault)
     if base(name) in UNCHECKED:
         return Outcome(UNSEEN, name, UNCHECKED[base(name)])
     if base(name) in TRAINED:
@@ -109,7 +129,10 @@ def train(copy: Copy, name: str, chosen: bool, before: str) -> Outcome:
     if fault:
         return Outcome(FAILED, name, fault.removeprefix(f"{copy.top}/"))
     known = f", {trainings.EPOCHS} on {before}" if before else ""
-    return Outcome(PART, name, f"its weights are those of its history's end; {near}{known}")
+    end, shown = trainings.divergence(weights.parent, run)
+    said = f"it says that it diverged at epoch {end}"
+    said = said if end else "its weights are those of its history's end"
+    return Outcome(PART if shown else UNSEEN, name, f"{said}; {near}{known}")
 
 
 def middles(copy: Copy) -> Iterator[Outcome]:
@@ -173,29 +196,56 @@ def outside(copy: Copy) -> Iterator[Outcome]:
         yield Outcome(UNSEEN, folder, said)
 
 
-def shown(copy: Copy) -> Iterator[Outcome]:
+def shown(copy: Copy, tracked: Mapping[str, str]) -> Iterator[Outcome]:
     """Pages, with the tables, numbers and pictures that they show."""
+    if others := [x for x in tracked if x.endswith(".md") and not readme.PAGES.fullmatch(x)]:
+        yield Outcome(UNSEEN, "other pages", f"no file fills {few(others)}")
     for name, remote in zip(shipped.REMOTES, copy.remotes, strict=True):
         if (copy.top / name).parent.is_dir():
             (copy.top / name).symlink_to(remote)
     with chdir(copy.top):
-        for path, fault in readme.faults():
-            said = fault or "what it shows is that of its files"
-            yield Outcome(FAILED if fault else MADE, str(path), said)
+        for path, fault, unknown in readme.faults(tracked):
+            kind = FAILED if fault else UNSEEN if unknown else MADE
+            said = f"no stage here wrote {few(unknown)}" if unknown else ""
+            yield Outcome(kind, str(path), fault or said or "what it shows is that of its files")
 
 
-def posing(paths: Iterable[Path]) -> list[Path]:
-    """The files that Python would run in the place of others, whose source looks honest: compiled
-    modules, start-up files, a package beside a module of its name or of an installed one's."""
-    known, paths = {*sys.stdlib_module_names, *packages_distributions()} - OWN, set(paths)
-    found = {x for x in paths if x.suffix in {".pyc", ".so", ".pyd", ".pth"}}
-    for path in (x for x in paths if x.suffix == ".py"):
-        module = path.parent if path.name == "__init__.py" else path.with_suffix("")
-        beside = path.name == "__init__.py" and module.with_suffix(".py") in paths
-        shadows = module.parent in {Path(), Path("src")} and module.name in known
-        if beside or shadows or module.name in {"sitecustomize", "usercustomize"}:
-            found.add(path)
-    return sorted(found)
+def misplaced(tracked: Mapping[str, str], known: Collection[str]) -> Iterator[Outcome]:
+    """What git may not track, by the modes of what it does: links, pages that a host would show in
+    the place of ours, what lies where stages put theirs, and what Python would run in the place of
+    other code: compiled modules, start-up files, what packages say of themselves, a module beside
+    the folder of its name, or one with the name of one that is none of ours."""
+    names = {*map(Path, tracked)}
+    folders = {x.parent for x in names if x.suffix == ".py"}
+    for path, mode in tracked.items():
+        at, module = Path(path), Path(path.removesuffix("/__init__.py")).with_suffix("")
+        beside = at.name == "__init__.py" and module.with_suffix(".py") in names
+        # A folder without that file is found after a module of its name.
+        beside |= module in folders and at.suffix == ".py" and module / "__init__.py" not in names
+        above = module.parent in {Path(), Path("src")} and module.name in known
+        poses = beside or (above and at.suffix == ".py") or module.name in STARTS
+        # src comes first on the path; nothing but the library lies there.
+        poses = poses or at.suffix in COMPILED or (at.parts[0] == "src" and at.parts[1] != "strata")
+        if poses or any(x.endswith(("-info", ".egg")) for x in at.parts):
+            yield Outcome(FAILED, path, "Python would run it in the place of other code")
+        elif not mode.startswith("100"):
+            yield Outcome(FAILED, path, "git tracks it as a link, which may lead anywhere")
+        elif readme.INSTEAD.match(path):
+            yield Outcome(FAILED, path, "a host shows it in the place of a page of ours")
+        elif FILLED.match(path):
+            yield Outcome(FAILED, path, "git tracks it in a folder that stages fill")
+
+
+def unusual(stage: Stage) -> str:
+    """The command of a stage where it is not scripts called with Python at the top, with what
+    pipeline files set for it; empty where it is."""
+    first, *more = stage.cmd.split(" && ")
+    cd = first.removeprefix("cd ") if re.fullmatch(r"cd [./]+", first) else ""
+    for call in more if cd else (first, *more):
+        found = COMMAND.fullmatch(call)
+        if not found or not {*shlex.split(found[1] or "")} <= VARIABLES:
+            return f"its command is unusual: {call[:60]}"
+    return "" if normpath(f"{stage.at}/{cd}") == "." else f"its command is run elsewhere: {cd}"
 
 
 def drawn(copy: Copy, size: int, before: Mapping[str, str]) -> set[str]:
@@ -227,12 +277,19 @@ def done(tasks: Mapping[str, Any], before: Mapping[str, set[str]], jobs: int) ->
 
 
 class Sample:
-    """What is drawn of what is sampled, today and in earlier calls here, which add up."""
+    """What is drawn of what is sampled, today and in earlier calls on this machine in this folder,
+    which add up. What was recorded elsewhere is said, and proves nothing."""
 
     def __init__(self, copy: Copy, size: int):
         # Beside git's own files, which no clone brings along.
         self.path, self.copy = Path(git("rev-parse", "--git-path", "verified.json")).resolve(), copy
-        self.kept = store.read_json(self.path) if self.path.is_file() else {}
+        found = store.read_json(self.path) if self.path.is_file() else {}
+        here = self.path.parent.stat()
+        self.mark = f"{platform.node()} {uuid.getnode()} {self.path} {here.st_dev} {here.st_ino}"
+        self.kept = found.get("of", {}) if found.get("by") == self.mark else {}
+        if found and not self.kept:
+            said = "earlier, by this folder's record, stages were made again elsewhere"
+            print(f"{self.path}: {said}: none counts here")
         keys = {x: copy.key(x) for x in copy.locked}
         self.before = {x: said for x, (key, said) in self.kept.items() if keys.get(x) == key}
         self.chosen = drawn(copy, size, self.before)
@@ -241,7 +298,7 @@ class Sample:
     def add(self, found: Outcome) -> None:
         if found.what in self.chosen and found.kind in {MADE, PART}:
             self.kept[found.what] = [self.copy.key(found.what), self.today]
-            store.write_json(self.path, self.kept)
+            store.write_json(self.path, {"by": self.mark, "of": self.kept})
 
     def odds(self) -> Iterator[str]:
         """For each kind that is sampled, how probably a forged one was found."""
@@ -266,10 +323,21 @@ def verified(copy: Copy, sample: Sample, exact: bool) -> Iterator[Outcome]:
         yield found
     yield from middles(copy)
     yield from outside(copy)
-    yield from shown(copy)
-    tracked = (Path(x) for x in git("ls-files", "-z").split("\0") if x)
-    for path in posing(tracked):
-        yield Outcome(FAILED, str(path), "Python would run it in the place of other code")
+    tracked = {path: mode for path, (mode, _) in listed(copy.tree).items()}
+    yield from shown(copy, tracked)
+    yield from misplaced(tracked, {*sys.stdlib_module_names, *packages_distributions()} - OWN)
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for a copy; those of others that were killed are removed."""
+    with TemporaryDirectory(prefix=SCRATCH) as own, (Path(own) / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for path in Path(own).parent.glob(f"{SCRATCH}*/lock"):
+            if left := recover.taken(path) if os.access(path, os.W_OK) else None:
+                with left:
+                    shutil.rmtree(path.parent, ignore_errors=True)
+        yield Path(own).resolve()
 
 
 def main() -> None:
@@ -285,8 +353,10 @@ def main() -> None:
     print(f"Here: {here.processor}, {here.capability}, {here.platform}, torch {here.torch}.")
     print(f"What is made again must be {must}.", flush=True)
     report = [Outcome(FAILED, "packages", x) for x in packages.others(packages.pinned())]
-    with TemporaryDirectory(prefix="strata-verify-") as scratch:
-        copy = Copy(Path(scratch).resolve() / "copy")
+    if other := [x for x in git("diff", "--name-only", "-z").split("\0") if x]:
+        print(f"Not staged, so not what is compared: {few(other)}.", flush=True)
+    with scratch() as folder:
+        copy = Copy(folder / "copy")
         sample = Sample(copy, int(size))
         for found in verified(copy, sample, exact=not reasons):
             report.append(found)

@@ -147,9 +147,10 @@ class Project:
             )
             assert done.returncode == 0
         self.lock()
-        store.write_text(self.folder / PAGE, "<!-- tables/sums.md -->\n<!-- end -->\n")
+        shown = f"![a figure]({Path(PICTURE).name})\n"
+        store.write_text(self.folder / PAGE, f"{shown}\n<!-- tables/sums.md -->\n<!-- end -->\n")
+        self.run("git", "add", "--all")
         self.run(sys.executable, "-m", "ops.readme")
-        store.write_bytes(self.folder / PICTURE, (self.folder / FIGURE).read_bytes())
         self.run("git", "add", "--all")
 
     def stages(self) -> dict[str, copied.Stage]:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from ops import readme
-from strata.run import read_yaml
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
@@ -19,19 +18,12 @@ DATED = "criteria-primes.md"
 CODE = {".py", ".yaml", ".ipynb"}
 # DVC brings these: a clone of git alone has none of them.
 MADE = re.compile(r"(studies/\w+/)?(tables|figures|data)/|report/html/")
-# Digits that are no result: names of models, tables, figures, sections, seeds, heads; words with a
-# letter in them; primes as what one computes modulo; days and years; versions of programs; how sure
-# an interval is; the place in a list.
-ROW = r"\d+(?:(?:,| and| to| or) \d+)*"
-NAMES = re.compile(
-    rf"(?:Tables?|Figures?|[Ss]ections?|[Ss]eeds?|[Hh]eads?|[Mm]odulo|mod)\s?{ROW}|§[\d.]+"
-    r"|n = \d+(?: = \d+(?: · \d+)*)?|arXiv:[\d.]+"
-    r"|(?:Python|pyarrow|TransformerLens|OpenBLAS)[\s≥]+\d[\d.]*"
-    r"(?: (?:and|to) [\d.]+)?"
-    r"|[\w./·+-]*[^\W\d][\w./·+-]*|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|95 % (?=intervals?)"
-    r"|^\s*\d+\. ",
-    re.MULTILINE,
-)
+
+
+def gone(name: str) -> bool:
+    """Whether a file is of a study that was deleted."""
+    top, _, rest = name.partition("/")
+    return top == "studies" and "/" in rest and not (ROOT / top / rest.split("/")[0]).is_dir()
 
 
 def prose(page: Path) -> str:
@@ -44,7 +36,7 @@ def test_every_link_leads_to_a_file_of_the_repository(page):
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose(page))
     paths = {(page.parent / link).resolve() for link in links if "://" not in link}
     lost = [x.relative_to(ROOT).as_posix() for x in paths if not x.exists()]
-    assert [x for x in lost if not MADE.match(x) and not readme.gone(x)] == []
+    assert [x for x in lost if not MADE.match(x) and not gone(x)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
@@ -62,26 +54,11 @@ def test_no_table_has_more_than_eight_columns(page):
     assert [x for x in rules if x.count("|") > 9] == []
 
 
-def typed(text: str) -> list[str]:
-    """The numerals of a page that no marker fills and that are no names, with what is around."""
-    for pattern in (readme.BLOCK, readme.CELL, readme.CODE, readme.COMMENT):
-        text = pattern.sub("", text)
-    text = NAMES.sub(lambda x: re.sub(r"\d", "_", x[0]), readme.LINK.sub("]", text))
-    text = re.sub(rf"\b(?:{'|'.join(moduli())})\b", "_", text)
-    return [text[max(0, x.start() - 30) : x.end() + 12] for x in re.finditer(r"\d[\d.,]*", text)]
-
-
-def moduli() -> set[str]:
-    """Those of the listed runs, and of the fresh ones of the mechanism."""
-    fresh = read_yaml(ROOT / "studies/params.yaml")["mechanism"]["fresh"]
-    return set(re.findall(r"\bn(\d+)-", f"{read_yaml(ROOT / 'studies/runs.yaml')['all']} {fresh}"))
-
-
 def test_a_numeral_is_found_unless_a_table_fills_it_or_it_is_a_name():
     text = "Table 3 of n165-s1 (n = 154), modulo 3 and 5, seed 4: `x = 7`\n"
     filled = "[1](a2.md) <!-- a.md[b] -->8 %<!-- end --> of 143.\n<!-- b.md -->\n9\n<!-- end -->\n"
-    assert typed(text + filled.replace("[1]", "[a]")) == []
-    assert len(typed(text + "56 points, 3 of 10, 0.5\n")) == 4
+    assert readme.typed(text + filled.replace("[1]", "[a]")) == []
+    assert len(readme.typed(text + "56 points, 3 of 10, 0.5\n")) == 4
 
 
 @every_filled
@@ -92,7 +69,7 @@ def test_no_line_begins_with_the_marker_of_a_number(page):
 
 @every_filled
 def test_every_numeral_of_a_page_comes_from_a_file_that_a_stage_wrote(page):
-    assert typed(page.read_text("utf-8")) == []
+    assert readme.typed(page.read_text("utf-8"), page.name == page.as_posix() == "README.md") == []
 
 
 def test_a_page_is_read_in_one_sitting():
