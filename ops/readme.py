@@ -47,7 +47,8 @@ CELL = re.compile(
 )
 TABLE = re.compile(r"^\|.*\n?", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
-COMMENT = re.compile(r"<!--.*?-->|</?(?:details|summary)>", re.DOTALL)
+COMMENT = re.compile(r"<!--(?!-?>).*?-->|</?(?:details|summary)>", re.DOTALL)
+DRAWN = re.compile(r"```\s*(?:mermaid|math|geojson|topojson|stl)|`[\d\W_]+`$")  # code, yet shown
 LINK = re.compile(r"\]\([^)\s]+\)")
 # What would make another number of one: a sign or a word before its marker, a factor after it.
 SIGNED = re.compile(r"(?:[-−–+±~≈<>≤≥×·/^]|\b(?:minus|no|not|half|twice|times))\s*$")
@@ -185,7 +186,7 @@ def typed(text: str, named: bool = False) -> list[str]:
             found.append(f"{before[-30:]} [{x[3]}] {after[:12]}")
     for pattern in (BLOCK, CELL, COMMENT):
         text = pattern.sub("", text)
-    text = CODE.sub(lambda x: x[0] if re.search(r"[^\W\d]", x[0]) is None else "", text)
+    text = CODE.sub(lambda x: x[0] if DRAWN.match(x[0]) else "", text)
     text = NAMES.sub(lambda x: re.sub(r"\d", "_", x[0]), LINK.sub("]", text))
     text = re.sub(rf"\b(?:{'|'.join(moduli())})\b", "_", text)
     bare = re.finditer(r"\d[\d.,]*", text)
@@ -245,7 +246,7 @@ def faults(tracked: Iterable[str] | None = None) -> Iterator[tuple[Path, str, li
             said = said or f"of these the file, or what it is of, is not known: {few(bare)}"
         yield page, said, unknown(old)
         for path, made in pictures(page):
-            same = path.is_file() and md5(path) == made
+            same = made and path.is_file() and md5(path) == made
             yield path, "" if same else f"{page} shows it: no stage of its study drew it", []
 
 
