@@ -20,6 +20,7 @@ from strata import store
 from strata.measure import fourier, subspaces
 from strata.monoid import classes
 from strata.run import Run
+from studies.mechanism.code import pairs, picture
 
 ROOT = Path(__file__).parents[1]
 RUN, TORSOR, MLP = "n165-s1", "n12-s1", "mlp-n6-s1"  # shipped; not square-free; the other kind
@@ -157,6 +158,14 @@ def project(folder: Path) -> None:
     }
     store.write_text(study / "params.yaml", "accounts: {levels: {tau_primes: 0.8}}\n")
     store.write_json(study / "dvc.yaml", {"stages": {"waves": made}})
+    nets = [
+        {"run": name, "n": y.y.shape[0]} | picture.network(y)
+        for name in (RUN, MLP)
+        for run in [Run.parse(name)]
+        for weights in [store.read_weights(folder / f"data/train/{name}/weights.safetensors", run)]
+        for y in [pairs.profile(pairs.all_pairs(weights, run.n))]
+    ]
+    store.write_json(folder / "studies/mechanism/data/picture.json", nets, indent=None)
     code = "long " * 99
     links = "[here](#a-part), [two](two.md), ![seen](../figures/fig05-training.png), [gone](x.py)"
     store.write_text(folder / "docs" / "one.md", f"# One\n\n## A part\n\n{links}\n\n    {code}\n")

@@ -1,5 +1,6 @@
 """The appendix: two pages for the paper, one for each study, and the contents."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from markupsafe import Markup
 from report.code.sections import Section
 from report.code.site import TEMPLATES, rendered, script
 from report.code.words import Target, Text, page, plain
+from strata.monoid import classes
 from strata.run import Run
 
 Others = Mapping[str, Mapping[str, Text]]  # tutorials and docs by folder and name
@@ -48,14 +50,27 @@ def written(made: Sequence[Page], run: Run, others: Others) -> Iterator[tuple[st
     yield "appendix/index.html", rendered("appendix.html", "../", others=others, **shared)
 
 
-def index(made: Sequence[Page], others: Others) -> str:
-    """What the search looks through: place, heading and text of each section and each term of the
-    glossary; of the other pages title and words."""
+def index(made: Sequence[Page], others: Others, run: Run, names: Sequence[str]) -> str:
+    """What the search looks through: place, heading and text of each section, each part of a
+    study's README, each term of the glossary, each run of these names and each class of the
+    headline; of the other pages title and words."""
     found = [[s.place, f"{s.label} {s.title}".strip(), said(s)] for p in made for s in p.sections]
+    for own in made:
+        # Before the first heading of second order; then by threes: place, heading, words.
+        first, *parts = re.split(r'<h2 id="([^"]+)">(.*?)</h2>', own.text)
+        said_of = [("top", own.title, first), *zip(*[iter(parts)] * 3, strict=True)]
+        found += [
+            [f"appendix/{own.file}#{place}", f"{own.title}: {plain(title)}", plain(text)]
+            for place, title, text in said_of if text
+        ]  # fmt: skip
     terms = vars(TEMPLATES.get_template("terms.html").module)["GLOSSARY"]
     found += [[f"glossary.html#{x.replace(' ', '-')}", x, text] for x, text in terms.items()]
-    for folder, own in others.items():
-        found += [[f"{folder}/{name}.html", x.title, plain(x.html)] for name, x in own.items()]
+    for folder, pages in others.items():
+        found += [[f"{folder}/{name}.html", x.title, plain(x.html)] for name, x in pages.items()]
+    found += [[f"cards/{x}.html", x, f"Run of modulus {Run.parse(x).n}: its card"] for x in names]
+    for J in classes(run.n):
+        text = f"Residues that share {J.d} with {run.n}: {', '.join(map(str, sorted(J.elements)))}"
+        found += [[f"appendix/figures.html#top?a={J.elements[0]}", f"Class J{J.d}", text]]
     return script("words", found)
 
 

@@ -1,4 +1,4 @@
-"""The front page: the dials, six screens, the paper's claims, citation.
+"""The front page: the dials, screens, the paper's claims, citation.
 
 Its words are those of site/front.html and site/screens.html, with the numbers of ``numbers``; what
 they say of the headline run follows from its costs.
@@ -29,7 +29,7 @@ def page(
         "",
         headline=str(run),
         run=run,
-        hero=hero and hero | {"gating": said["accounts"] and said["accounts"]["dots"]},
+        hero=hero,
         cuts=broken,
         by_primes=by_primes(broken, said["cuts"]),
         numbers=said,

@@ -14,10 +14,6 @@ from strata.run import Run
 
 Json = dict[str, Any]
 WITHIN = "within"  # what a table says of a number that lies among the seeds
-TAU = "accounts.levels.tau_primes"  # from where on transfer between classes is that of primes
-# Statements on the mechanism that the front page names, and the groups of runs that it counts.
-STATEMENTS = ("code", "neurons", "decoding", "gated characters")
-GROUPS = ("fresh", "earlier", "apart")
 
 
 class Missing(LookupError):
@@ -27,13 +23,12 @@ class Missing(LookupError):
 @dataclass
 class Results:
     """Tables by name; the metrics of the transformers of the headline's modulus, one for each seed;
-    what the paper prints; the parameters of the stages that made the tables."""
+    what the paper prints."""
 
     n: int
     tables: Mapping[str, Sequence[Json]]
     seeds: Sequence[Json]
     printed: Json
-    parameters: Mapping[str, str]
 
     def rows(self, table: str, **wanted: Any) -> list[Json]:
         """The rows in which these columns have these values, missing ones None; at least one.
@@ -128,51 +123,20 @@ def attention(r: Results) -> Json:
 
 
 def accounts(r: Results) -> Json:
-    """What the logits and the embedding are like; as dots the gating of each run and, without a
-    modulus, of each control."""
-    rows = r.accounts()
+    """For each modulus in how many runs the embedding sides with primes."""
     embeddings: dict[int, list[bool]] = {}
-    for x in sorted(rows, key=lambda x: -x["n"]):
+    for x in sorted(r.accounts(), key=lambda x: -x["n"]):
         embeddings.setdefault(x["n"], []).append(x["E"] == "primes")
-    controls = [x for x in r.tables.get("accounts-controls", ()) if x["model"] != "trained"]
-    dots = [*rows, *({"run": x["model"], "n": None, "gating": x["gating"]} for x in controls)]
-    level = float(r.parameters[TAU])
-    return {
-        "gating": (min(x["gating"] for x in rows), max(x["gating"] for x in rows)),
-        "logits": (sum(x["L"] == "primes" for x in rows), len(rows)),
-        "tau": sum((x["tau"] or 0) >= level for x in rows),
-        "strata": sum(x["described_S"] for x in rows),
-        "embedding": [(n, sum(own), len(own)) for n, own in embeddings.items()],
-        "explained": [x["r2_C"] for x in rows],
-        "ceiling": [x["ceiling"] for x in rows],
-        "dots": [{"run": x["run"], "n": x["n"], "gating": round(x["gating"], 2)} for x in dots],
-    }
+    return {"embedding": [(n, sum(own), len(own)) for n, own in embeddings.items()]}
 
 
-def mechanism(r: Results) -> Json:
-    """For each sentence on the mechanism the fresh runs in which it holds, the earlier ones of
-    moduli that are products of different primes, and the fresh ones in which primes hardly
-    interact; each as (holds, generalising). And the verdict on the fresh runs, if there are any."""
-    found: Json = {}
-    for id in STATEMENTS:
-        found[id] = own = {"verdict": ""} | dict.fromkeys(GROUPS, (0, 0))
-        for x in r.rows("mechanism-moduli", id=id):
-            own["verdict"] = own["verdict"] or x["verdict"] or ""
-            if x["kind"] in GROUPS:
-                holds, runs = own[x["kind"]]
-                own[x["kind"]] = (holds + x["holds"], runs + x["generalising"])
-    return found
+def statements(r: Results) -> list[Json]:
+    """Each statement on the mechanism, as the fresh runs decide it: its sentence and verdict, for
+    how many it holds, and the interval of that share."""
+    return [x for x in r.rows("mechanism-moduli", kind="fresh") if x["generalising"]]
 
 
-def nearest(r: Results) -> Json:
-    """The share of the logits' variance that the nearest code explains: median of the fresh runs,
-    or of the earlier ones while none of these is trained."""
-    [row] = r.rows("mechanism-measures", measure="nearest code: all")
-    kind = "fresh" if row["fresh runs"] else "earlier"
-    return {"runs": row[f"{kind} runs"], "share": row[f"{kind} median"]}
-
-
-RULES = (components, embedding, cuts, attention, accounts, mechanism, nearest)
+RULES = (components, embedding, cuts, attention, accounts, statements)
 
 
 def found(r: Results) -> Json:

@@ -33,6 +33,7 @@ VIEWS = {
     "logits": "logits",
     "progress-order": "epochs",
 }
+LARGE = 250_000  # bytes of an SVG that a page rather shows as a PNG
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,13 @@ class Section:
     def path(self) -> str:
         """Where the report has its files, without the ending."""
         return f"files/{self.stem.as_posix()}"
+
+    @property
+    def shown(self) -> str:
+        """The picture that pages show: an SVG, which follows the reader's setting; a PNG where that
+        is large, as maps are."""
+        small = self.file(".svg").stat().st_size < LARGE
+        return f"{self.path}{'.svg' if small else '.png'}"
 
     @property
     def place(self) -> str:

@@ -35,7 +35,9 @@ def dressed(page: str, root: str, here: str = "") -> str:
     assert parts
     title, style, body = map(Markup, parts.groups())
     colours = Markup("\n").join(x for x in style.splitlines() if ".highlight" in x)
-    return rendered("doc.html", root, here=here, title=title, text=body, colours=colours)
+    # A frame of pandas has empty headings and a border.
+    plain = str(body).replace("<th></th>", "<td></td>").replace('<table border="1" ', "<table ")
+    return rendered("doc.html", root, here=here, title=title, text=Markup(plain), colours=colours)
 
 
 def script(name: str, data: Any) -> str:

@@ -41,8 +41,19 @@ const strata = (() => {
       at = section;
       write();
     }
-    document.getElementById(section)?.scrollIntoView();
+    land();
   }
+  // To the section of the address; again when what is above it has been drawn, until the reader moves.
+  let landing = null;
+  function land() {
+    landing = document.getElementById(at);
+    landing?.scrollIntoView({ behavior: "instant" });
+  }
+  for (const kind of ["wheel", "touchstart", "pointerdown", "keydown"]) addEventListener(kind, () => { landing = null; }, { passive: true });
+  addEventListener("DOMContentLoaded", () => {
+    if (at) land();
+    new ResizeObserver(() => landing?.scrollIntoView({ behavior: "instant" })).observe(document.body);
+  });
   const changed = () => listeners.forEach(listener => listener());
 
   function script(path) {
@@ -67,7 +78,7 @@ const strata = (() => {
     const before = at;
     read();
     changed();
-    if (at !== before) document.getElementById(at)?.scrollIntoView();
+    if (at !== before) land();
   });
   return {
     get, set, whole, settle: write, pick, residue, goto, load, script, epochs, chosen, beside, headline, root, views: {}, address, listing: [],

@@ -58,7 +58,7 @@ addEventListener("DOMContentLoaded", () => {
   }
   function verdict({ a, b, answer, change: which }) {
     const product = a * b % n;
-    for (const [key, value] of [["a", a], ["b", b]]) if (document.activeElement !== $(key) || !$(key).validationMessage) $(key).value = value;
+    for (const [key, value] of [["a", a], ["b", b]]) $(key).value = value;
     const box = $("verdict");
     box.className = answer === null ? "" : answer === product ? "is-right" : "is-wrong";
     box.replaceChildren(...answer === null ? ["…"] : ["= ", html("b", {}, answer), ...hero.powers.map(({ q }) => {
@@ -119,17 +119,15 @@ addEventListener("DOMContentLoaded", () => {
     if (screen.near) redraw(screen, state());
   };
 
-  for (const key of ["a", "b"]) {
-    const field = $(key);
-    field.oninput = () => field.setCustomValidity("");
-    field.onchange = () => {
-      const value = strata.whole(field.value, n);
-      field.setCustomValidity(value === null ? `${key} is a number from 0 to ${n - 1}` : "");
-      if (value === null) return field.reportValidity();
-      smooth = true;
-      strata.set({ [key]: value });
-    };
-  }
+  // What is typed is taken modulo n; what is no whole number is refused.
+  for (const key of ["a", "b"]) $(key).onchange = ({ target: field }) => {
+    const x = field.value === "" ? NaN : +field.value, value = (x % n + n) % n;
+    $("reduced").textContent = !Number.isInteger(x) ? `${key} is a whole number.` : x === value ? "" : `${x} is ${value} modulo ${n}.`;
+    if (!Number.isInteger(x)) return void (field.value = pair()[key === "a" ? 0 : 1]);
+    smooth = true;
+    field.value = value;
+    strata.set({ [key]: value });
+  };
   $("factors").onsubmit = event => event.preventDefault();
   $("another").onclick = () => {
     smooth = true;
@@ -150,6 +148,7 @@ addEventListener("DOMContentLoaded", () => {
       $("kept").textContent = `Computed in this page from weights of 8 bits, which change ${pairs - answers} of ${many(pairs)} answers.`;
     }
     draw();
+    if (hero.picture?.length) strata.script("site/picture.js");
   }, error => { $("kept").textContent = error.message; });
   for (const kind of ["pointermove", "pointerdown", "keydown", "scroll", "focusin"]) addEventListener(kind, load, { once: true, passive: true });
   if (state().answer === null) load(); else setTimeout(load, 3000);

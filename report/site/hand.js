@@ -4,7 +4,7 @@
 addEventListener("DOMContentLoaded", () => {
   const box = document.getElementById("hand-picture");
   if (!strata.ballot || !box) return;
-  const { hero } = strata.front, { n, hand, powers } = hero, { html, own, percent, say } = strata.draw, { grid, put, best } = strata.ballot;
+  const { hero } = strata.front, { n, hand, powers } = hero, { html, own, percent, say } = strata.draw, { grid, put, best, centred } = strata.ballot;
   const primes = hand.primes.map(({ p }) => p), most = Math.max(...hand.primes.map(x => x.waves.length));
   // Key, label, least, largest, step, as it is written down.
   const SLIDERS = [["phases", "neurons a wave", 2, 9, 1, hand.phases], ["double", "doubled wave", -0.5, 0, 0.01, hand.double],
@@ -30,6 +30,10 @@ addEventListener("DOMContentLoaded", () => {
     }
     return found;
   }
+  strata.byHand = (set, a, b) => {
+    const each = hand.primes.map((own, i) => scores(own, powers[i], set, a % own.p, b % own.p));
+    return centred(Float64Array.from({ length: n }, (_, c) => each.reduce((sum, x, i) => sum + x[c % primes[i]], 0)));
+  };
   let drawn = null, counted = "", shares = [];
   strata.screen("hand", (_, width, { a, b, run }) => {
     drawn ??= ["written", "trained"].map(name => {
@@ -46,12 +50,10 @@ addEventListener("DOMContentLoaded", () => {
         return right / own.p ** 2;
       });
     }
-    const each = hand.primes.map((own, i) => scores(own, powers[i], set, a % own.p, b % own.p));
-    const total = Float64Array.from({ length: n }, (_, c) => each.reduce((sum, x, i) => sum + x[c % primes[i]], 0));
-    const mean = total.reduce((x, y) => x + y) / n, made = total.map(x => x - mean);
+    const made = strata.byHand(set, a, b);
     put(drawn[0], made, null, q, `By hand, highest at ${best(made)}`);
-    const logits = run && strata.model.logits(run, a, b), middle = logits && logits.reduce((x, y) => x + y) / n;
-    if (logits) put(drawn[1], logits.map(x => x - middle), null, q, `Trained, highest at ${best(logits)}`);
+    const logits = run && centred(strata.model.logits(run, a, b));
+    if (logits) put(drawn[1], logits, null, q, `Trained, highest at ${best(logits)}`);
     for (const { edges } of drawn) for (const { style, prime, j } of edges) style.display = j % prime === q % prime ? "" : "none";
     SLIDERS.forEach(([key], i) => {
       box.querySelectorAll("input")[i].value = set[key];

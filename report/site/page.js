@@ -62,5 +62,4 @@ addEventListener("DOMContentLoaded", () => {
     for (const place of document.querySelectorAll(".commit"))
       place.prepend(`in ${commit.slice(0, 12)}${commit.slice(40)}, recorded first by `);
   }
-  if (strata.section()) document.getElementById(strata.section())?.scrollIntoView();
 });

@@ -11,32 +11,34 @@
     field.setCustomValidity(text);
     field.reportValidity();
   }
-  // What was typed, into the address; what is no residue is said, not ignored.
+  // What was typed, into the address: a product; else words, of which a number alone may also be a residue.
   function search(text) {
-    const found = typed(text), [a, b] = found ? [found[1], found[2] ?? null] : [null, null];
+    const found = typed(text), pair = found?.[2] ? { a: +found[1], b: +found[2] } : found && panels && +found[1] < run?.n ? { a: +found[1] } : null;
     say("");
-    const limit = strata.front?.hero.n ?? run?.n ?? Infinity, beyond = [a, b].some(x => x !== null && +x >= limit);
-    if (found && beyond) say(`A residue from 0 to ${limit - 1}, such as 12, a product such as 12 × 35, or a word`);
-    else if (found && front) {
-      strata.set({ a: +a, ...b !== null && { b: +b } });
+    const limit = strata.front?.hero.n ?? run?.n ?? Infinity;
+    if (!pair) strata.set({ find: text.trim() || null });
+    else if (Object.values(pair).some(x => x >= limit)) say(`Of residues, those from 0 to ${limit - 1}`);
+    else if (panels) strata.pick(pair.a, pair.b ?? null);
+    else if (front) {
+      strata.set({ ...pair, find: null });
       document.getElementById("top").scrollIntoView();
-    } else if (found && !panels) location.href = `${strata.root}appendix/figures.html#top?a=${+a}${b === null ? "" : `&b=${+b}`}`;
-    else if (!found) strata.set({ find: text.trim() || null });
-    else strata.pick(String(+a), b && String(+b));
+    } else location.href = `${strata.root}appendix/figures.html#top?a=${pair.a}&b=${pair.b}`;
   }
 
-  // The sections that have every word, those with it in the heading first: [place, heading, text].
+  // J₃₃, J_33 and j33 are one word. The sections that have every word, those with it in the heading first: [place, heading, text].
+  const flat = text => text.toLowerCase().replaceAll("_", "").replace(/[₀-₉]/g, x => "₀₁₂₃₄₅₆₇₈₉".indexOf(x));
   function matching(words) {
-    const has = text => words.every(word => text.toLowerCase().includes(word));
-    const found = strata.listing.filter(([, heading, text]) => has(`${heading} ${text}`));
-    return [...found.filter(x => has(x[1])), ...found.filter(x => !has(x[1]))];
+    const has = text => words.every(word => /^\d+$/.test(word) ? RegExp(`(?<!\\d)${word}(?!\\d)`).test(text) : text.includes(word));
+    const found = strata.listing.map(x => [x, flat(x[1]), flat(x[2])]).filter(([, heading, text]) => has(`${heading} ${text}`));
+    return [...found.filter(x => has(x[1])), ...found.filter(x => !has(x[1]))].map(x => x[0]);
   }
   function excerpt(text, word) {
-    const at = Math.max(0, text.toLowerCase().indexOf(word) - 40), end = at + 110 < text.length;
+    const at = Math.max(0, flat(text).indexOf(word) - 40), end = at + 110 < text.length;
     return text.slice(at, at + 110).replace(at ? /^\S*\s/ : "", at ? "… " : "").replace(end ? /\s\S*$/ : "", end ? " …" : "");
   }
   function results(text) {
-    const words = text.toLowerCase().split(/\s+/), found = matching(words);
+    const words = flat(text).split(/\s+/), found = matching(words);
+    if (/^\d+$/.test(text) && +text < (strata.front?.hero.n ?? run?.n ?? Infinity)) found.unshift([`${front ? "index.html" : "appendix/figures.html"}#top?a=${text}`, `The residue ${text}`, "as a factor"]);
     const list = html("ul", {}, found.map(([place, heading, own]) => html("li", {},
       html("a", { href: strata.root + place }, heading), html("br"), excerpt(own, words[0]))));
     return [found.length ? `${found.length} ${found.length === 1 ? "place" : "places"} with “${text}”` : `Nothing here has “${text}”`, list];
@@ -53,7 +55,9 @@
     if (!shown.length) return;
     const close = html("button", { type: "button" }, "close");
     close.onclick = leave;
-    panel.replaceChildren(html("p", {}, ...shown.slice(0, -1), close), shown.at(-1));
+    const number = !text && strata.pair(run).b === null && html("button", { type: "button" }, "as a word");
+    if (number) number.onclick = () => strata.set({ find: strata.get("a") });
+    panel.replaceChildren(html("p", {}, ...shown.slice(0, -1), ...number ? [number] : [], close), shown.at(-1));
   };
   const leave = () => strata.set(strata.get("find") ? { find: null } : { a: null, b: null });
 

@@ -8,6 +8,7 @@ addEventListener("DOMContentLoaded", () => {
   const { turner, hero } = strata.front, { svg, html, own, percent, say } = strata.draw, { J } = strata.theme, { unpack } = strata.model;
   const $ = id => document.getElementById(id), every = n => Array.from({ length: n }, (_, q) => q), inside = (n, d) => every(n).filter(q => gcd(q, n) === d);
   const best = x => x.indexOf(Math.max(...x)), gcd = (x, y) => y ? gcd(y, x % y) : x;
+  const centred = x => { const mean = x.reduce((sum, y) => sum + y, 0) / x.length; return x.map(y => y - mean); };
   let nets = null, drawn = null; // all networks of the picture; what is drawn of one of them
 
   strata.picture = found => {
@@ -92,15 +93,14 @@ addEventListener("DOMContentLoaded", () => {
     image.setAttribute("aria-label", label);
   }
 
-  strata.ballot = { grid, put, added, best };
+  strata.ballot = { grid, put, best, centred };
   strata.screen("votes", () => {
-    if (!nets) return void strata.script("site/picture.js");
+    if (!nets) return;
     const now = chosen(), { net, a, b, q, d, muted, left } = now, { n, primes, run } = net, name = left ? d : "all";
     if (drawn?.net !== net) drawn = built(net);
     const { ballots, small } = drawn, fit = net.fits[name], model = strata.loaded(run);
     if (!model) strata.load(run).then(() => strata.redraw("votes"));
-    const logits = model && strata.model.logits(model, a, b), mean = logits && logits.reduce((x, y) => x + y) / n;
-    const said = logits && logits.map(x => x - mean);
+    const said = model && centred(strata.model.logits(model, a, b));
     small.show({ a, b, answer: null, means: null }, false);
     primes.forEach((p, i) => {
       const { cells, says, mute, lost, image } = ballots[i], on = !muted.includes(p);

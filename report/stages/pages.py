@@ -8,6 +8,7 @@ style and scripts; files/, a copy of every figure, table and notebook's page lin
 """
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,9 @@ PICTURE = Path("studies/mechanism/data/picture.json")  # votes of two networks
 Json = dict[str, Any]
 
 
-def target(root: str, files: set[str]) -> words.Target:
-    """Where a page, ``root`` below the report's folder, finds a file of the repository."""
+def target(root: str, files: Mapping[str, str]) -> words.Target:
+    """Where a page, ``root`` below the report's folder, finds a file of the repository; ``files``
+    says where the report has what it has of them."""
 
     def found(path: str) -> str | None:
         name = Path(path)
@@ -40,7 +42,7 @@ def target(root: str, files: set[str]) -> words.Target:
         parts = ((x, Path(x).parts) for x in sorted(files))
         drawn = (x for x, (*at, last) in parts if last == name.name and "figures" in at)
         known = path if path in files else next(drawn, None)
-        return known and f"{root}files/{known}"
+        return known and f"{root}{files[known]}"
 
     return found
 
@@ -102,7 +104,8 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
         if nets:
             store.write_text(out / "site/picture.js", script("picture", nets))
 
-    files = {path for s in shown for path, _ in s.files}
+    files = {path: f"files/{path}" for s in shown for path, _ in s.files}
+    files |= {s.file(".png").as_posix(): s.shown for s in shown if s.notebook}
     pages = appendix.pages(found, target("../", files))
     docs = {x.stem: words.page(x, target("../", files)) for x in sorted(DOCS.glob("*.md"))}
     others = {"tutorials": tutorials(), "docs": docs}
@@ -112,12 +115,13 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
         {s.name: s.records for s in shown if not s.notebook},
         numbers.seeds(metrics, run.n),
         store.read_json("paper/printed_values.json"),
-        {name: value for s in shown for name, value in s.made.parameters},
     )
     html = front.page(pages, run, results, told, read_yaml("CITATION.cff"))
     store.write_text(out / "index.html", html)
     store.write_text(out / "glossary.html", rendered("glossary.html", ""))
-    store.write_text(out / "site/words.js", appendix.index(pages, others))
+    store.write_text(
+        out / "site/words.js", appendix.index(pages, others, run, [x["run"] for x in known])
+    )
     for path, html in appendix.written(pages, run, others):
         store.write_text(out / path, html)
     for name, text in docs.items():

@@ -1,6 +1,7 @@
 """The front page of the report: the live drawing of the network against the library."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,8 @@ from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from report.code import front, hero, run_data, verdicts
-from strata import monoid
+from strata import monoid, store
+from strata.api import by_hand
 from strata.api.model import Model, model_of
 from strata.monoid import algebraic_order, classes
 from strata.patch import ablations, projections, specificity
@@ -191,7 +193,7 @@ DRAWN = "return document.documentElement.dataset.drawn"
 OVER = """return [...document.querySelectorAll('main *')].filter(
     x => x.getBoundingClientRect().right > innerWidth + 1 && !x.closest('pre, .scroll')
     ).map(x => x.outerHTML.slice(0, 80))"""
-SCREENS = ("powers", "two", "embedding", "break", "sure")
+SCREENS = ("powers", "votes", "embedding", "break", "hand")
 
 
 def cut(reader, name: str) -> str:
@@ -286,15 +288,69 @@ def test_a_pair_and_a_change_are_in_the_address_and_back_takes_them_back(reader)
     assert reader.js(DRAWN) == f"33 {hero.PAIR[1]} axis-11"
 
 
-def test_what_is_no_residue_is_refused_and_an_address_without_sense_shows_the_first_pair(reader):
+def test_what_is_typed_is_taken_modulo_n_and_what_is_no_number_is_refused(reader):
     reader.open("index.html#top?a=165&b=x&change=no-such")
     a, b = hero.PAIR
     assert reader.js(DRAWN) == f"{a} {b} none"
-    field = reader.one("#a")
-    field.send_keys(Keys.CONTROL, "a")
-    field.send_keys("165", Keys.TAB)
-    assert "from 0 to 164" in reader.js("return document.getElementById('a').validationMessage")
-    assert reader.js(DRAWN) == f"{a} {b} none"
+    for typed, pair in (("400", 70), ("-3", 162), ("2.7", 162)):
+        field = reader.one("#a")
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(typed, Keys.TAB)
+        reader.until(f"return {DRAWN[7:]} === '{pair} {b} none'")
+        assert reader.js("return document.getElementById('a').value") == str(pair)
+        assert reader.one("#reduced").text
+
+
+# ---- votes, and what is written by hand ------------------------------------------------------
+
+
+def label(reader, selector: str) -> str:
+    return reader.js("return document.querySelector(arguments[0]).ariaLabel", f"{selector} svg")
+
+
+@pytest.mark.parametrize("muted", [(), (11,), (3, 5)])
+def test_the_page_adds_the_votes_that_the_study_fits(muted, site, reader):
+    [net, _] = store.read_json(site.parent / "studies/mechanism/data/picture.json")
+    for a, b in ((13, 28), (15, 7), (0, 4)):
+        q, d = a * b % N, math.gcd(a * b, N)
+        for left in ("", "out"):
+            fit = net["fits"][str(d) if left and d < N else "all"]
+            votes = zip((3, 5, 11), fit["votes"], strict=True)
+            total = fit["bias"] + sum(np.array(g[q % p]) for p, g in votes if p not in muted)
+            shown = f"a={a}&b={b}&left={left}&mute={'.'.join(map(str, muted))}"
+            reader.open(f"index.html#votes?{shown}")
+            reader.until("return document.querySelector('.added svg') !== null")
+            assert label(reader, ".added") == f"Votes added: most for {total.argmax()}"
+
+
+def test_a_class_that_is_left_out_is_counted_as_in_the_study(site, reader):
+    [net, _] = store.read_json(site.parent / "studies/mechanism/data/picture.json")
+    own = net["fits"]["3"]
+    votes = [*zip((3, 5, 11), own["votes"], strict=True)]
+    products = [q for q in range(N) if math.gcd(q, N) == 3]
+    added = {q: own["bias"] + sum(np.array(g[q % p]) for p, g in votes) for q in products}
+    right = [q for q in products if added[q].argmax() == q]
+    reader.open("index.html#votes?a=3&b=1&left=out")
+    reader.until(f"return document.getElementById('left').textContent.includes('{len(right)} of')")
+    reader.js("document.querySelector('#votes [data-set*=left]').click()")  # words move it back
+    reader.until("return !location.hash.includes('left')")
+    reader.until("return document.getElementById('left').textContent === ''")
+
+
+def test_what_is_written_by_hand_has_the_logits_of_the_library(reader):
+    at_screen(reader, "hand", ".written svg")
+    assert reader.one("#hand .right b").text == "100 %"
+    a, b = np.random.default_rng(0).integers(N, size=(2, 40))
+    usual = {"phases": 7, "double": by_hand.adder().read[2, 0], "gate": 1, "waves": 2}
+    script = (
+        "return arguments[1].map((a, i) => [...strata.byHand(arguments[0], a, arguments[2][i])])"
+    )
+    found = np.array(reader.js(script, usual, a.tolist(), b.tolist()))
+    with torch.no_grad():
+        true = by_hand.by_hand(N)(a, b).numpy()
+    np.testing.assert_allclose(by_hand.MARGIN * found, true, atol=1e-3)
+    reader.js("document.querySelector('#hand [data-set*=phases]').click()")
+    reader.until("return document.querySelector('#hand .right b').textContent !== '100 %'")
 
 
 def test_without_the_network_the_first_picture_is_there_and_little_is_loaded(reader, site):
@@ -328,32 +384,6 @@ def test_a_mark_is_ringed_on_both_maps_and_says_what_it_is(reader):
               "new PointerEvent('pointerover', {bubbles: true}))")  # fmt: skip
     assert len(reader.every("#embedding-picture .ring[transform]")) == 2
     assert "12: in J₃" in reader.one("#embedding-picture .readout").text
-
-
-def test_dots_are_reached_by_keys(reader):
-    at_screen(reader, "sure", "svg")
-    first = reader.one("#sure-picture .readout").text
-    reader.one("#sure-picture svg").send_keys(Keys.ARROW_RIGHT)
-    assert reader.one("#sure-picture .readout").text != first
-    assert reader.js("return document.activeElement.closest('.picture')?.id") == "sure-picture"
-
-
-def test_a_pointer_beside_a_dot_means_that_dot(reader):
-    at_screen(reader, "sure", "svg")
-    meant, shown = reader.js("""
-        const svg = document.querySelector('#sure-picture svg');
-        const marks = () => [...document.querySelectorAll('#sure-picture .run')];
-        const middle = mark => {
-          const r = mark.getBoundingClientRect();
-          return [r.x + r.width / 2, r.y + r.height / 2];
-        };
-        const [x, y] = middle(marks().at(-1)), at = [x, y + 15];
-        const far = marks().map(mark => Math.hypot(...middle(mark).map((z, i) => z - at[i])));
-        svg.dispatchEvent(new PointerEvent('pointermove', {clientX: at[0], clientY: at[1]}));
-        const now = marks().findIndex(mark => mark.classList.contains('now'));
-        return [far.indexOf(Math.min(...far)), now];
-    """)
-    assert shown == meant != 0
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -31,7 +31,6 @@ def results(seeds: list[dict], **tables: list[dict]) -> Results:
         {k.replace("_", "-"): v for k, v in tables.items()},
         seeds,
         PRINTED,
-        {numbers.TAU: "0.8"},
     )
 
 
@@ -93,33 +92,19 @@ def test_a_table_of_the_paper_holds_where_most_of_its_numbers_are_within_the_see
 @pytest.mark.parametrize(("logits", "verdict"), [("strata", HOLDS), ("primes", DIFFERS)])
 def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdict):
     row = {"architecture": "transformer", "generalised": True, "L": logits, "E": "primes"}
-    row |= {"gating": 0.9, "r2_S": 0.4, "r2_C": 0.6, "ceiling": 0.9}
-    row |= {"tau": 0.85, "described_S": False}
     rows = [row | {"run": f"n{n}-s1", "n": n} for n in (15, 35, 12, 113)]
     rows += [rows[0] | {"architecture": "mlp"}, rows[0] | {"generalised": False}]
     found = results([], accounts_runs=rows)
     assert verdicts.judged(found)["mechanism"]["verdict"] == verdict
     assert verdicts.judged(found)["mechanism"]["runs"] == 2
-    own = numbers.accounts(found)
-    assert own["embedding"] == [(35, 1, 1), (15, 1, 1)]
-    assert (own["tau"], own["strata"], len(own["dots"])) == (2, 0, 2)
+    assert numbers.accounts(found)["embedding"] == [(35, 1, 1), (15, 1, 1)]
 
 
-def test_what_speaks_for_the_mechanism_is_that_of_fresh_runs_as_soon_as_there_are_any():
-    def row(kind: str | None, id: str, holds: int, runs: int) -> dict:
-        own = {"kind": kind, "id": id, "holds": holds, "generalising": runs}
-        return own | {"verdict": HOLDS if kind == "fresh" and runs else None}
-
-    for fresh in (0, 10):
-        rows = [row(kind, name, holds, runs) for name in (*numbers.STATEMENTS, "proof")
-                for kind, holds, runs in (("fresh", min(8, fresh), fresh),
-                                          ("earlier", 2, 3), ("earlier", 4, 5),
-                                          (None, 1, 1))]  # fmt: skip
-        found = numbers.mechanism(results([], mechanism_moduli=rows))
-        assert set(found) == {*numbers.STATEMENTS}
-        for x in found.values():
-            assert x["fresh"] == (min(8, fresh), fresh) and x["earlier"] == (6, 8)
-            assert bool(x["verdict"]) == bool(fresh)
+def test_a_statement_is_shown_as_the_fresh_runs_that_generalise_decide_it():
+    row = {"id": "votes", "sentence": "Primes vote.", "holds": 8, "verdict": "confirmed"}
+    fresh = row | {"kind": "fresh", "generalising": 10, "low": 0.6, "high": 0.9}
+    rows = [fresh, row | {"kind": "earlier", "generalising": 9}, fresh | {"generalising": 0}]
+    assert numbers.statements(results([], mechanism_moduli=rows)) == [fresh]
 
 
 @pytest.mark.parametrize(

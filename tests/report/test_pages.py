@@ -120,8 +120,8 @@ def test_a_link_leads_to_what_the_report_has_and_of_others_the_words_stay(tmp_pa
 
 
 def test_a_picture_of_a_readme_is_the_figure_of_its_name_wherever_a_stage_draws_it():
-    drawn = {"figures/a.png", "studies/x/figures/all/b.png", "studies/x/tables/c.png"}
-    found = pages.target("../", drawn)
+    drawn = ("figures/a.png", "studies/x/figures/all/b.png", "studies/x/tables/c.png")
+    found = pages.target("../", {x: f"files/{x}" for x in drawn})
     assert found("studies/x/a.png") == "../files/figures/a.png"
     assert found("studies/x/b.png") == "../files/studies/x/figures/all/b.png"
     assert found("studies/x/c.png") is None

@@ -10,7 +10,7 @@ PRIMES = {
     2: ("#7d4fa8", "#c4a0ea"), 3: ("#0a6bb0", "#62b3f2"), 5: ("#b5480a", "#f39a5d"),
     7: ("#766300", "#d8c14a"), 11: ("#12805c", "#4fcf9f"), 13: ("#a33d86", "#ee9fd4"),
 }  # fmt: skip
-HOLDS, UNDECIDED, FAILS = ("#23262b", "#f2f3f5"), ("#c3c8cf", "#5d646d"), ("#b3123a", "#ff7d9c")
+HOLDS, UNDECIDED, FAILS = ("#0c1020", "#f2f3f5"), ("#c3c8cf", "#4d545c"), ("#c4143f", "#ff8a80")
 VERDICTS = (HOLDS, UNDECIDED, FAILS)
 CLASSES = (
     "#8c8c8c", "#e0a800", "#c45bb0", "#000000", "#6b3f1d", "#38b0c4", "#b8a1d9", "#a3b800",
