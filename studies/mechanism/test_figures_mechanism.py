@@ -1,14 +1,12 @@
 """The figure of the two accounts, for any run."""
 
-import numpy as np
 import pytest
 from drawing import ROOT, RUNS, check, paths, untrained
 
 from strata import results, store
-from studies.mechanism.code import logits, measures, pairs, tables_accounts
+from studies.mechanism.code import logits, measures, tables_accounts
 from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.tables_accounts import Case
-from studies.mechanism.stages import picture
 from studies.params import LogitsSettings, load
 
 
@@ -25,8 +23,8 @@ def test_the_two_accounts_are_drawn_for_any_run_even_untrained(run, tmp_path, mo
     check(template, {"decisions": str(tmp_path / "decisions.csv")}, tmp_path, monkeypatch)
 
 
-MECHANISM = [ROOT / f"studies/mechanism/notebooks/mechanism-{x}.ipynb" for x in
-             ("votes", "verdicts")]  # fmt: skip
+MECHANISM = [ROOT / f"studies/mechanism/notebooks/{x}.ipynb" for x in
+             ("three-votes", "mechanism-verdicts")]  # fmt: skip
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
@@ -39,20 +37,3 @@ def test_the_mechanism_is_drawn_for_any_run_even_untrained(run, tmp_path, monkey
     for template in MECHANISM:
         given = {"run": str(run)} | {name: str(made[name]) for name in paths(template)}
         check(template, given, tmp_path, monkeypatch)
-
-
-def test_the_picture_on_a_page_reads_the_mean_of_the_code_from_the_mean_residual_stream(
-    tmp_path, monkeypatch
-):
-    run = RUNS[0]
-    monkeypatch.chdir(ROOT)
-    made = untrained(run, tmp_path)
-    picture.main(str(run), str(made["weights"]), str(tmp_path / "picture.json"))
-    found = store.read_json(tmp_path / "picture.json")
-    values, gram = np.array(found["values"]), np.array(found["gram"])
-    of = pairs.all_pairs(store.read_weights(made["weights"], run), run.n)
-    read, offset = np.array(found["read"]), np.array(found["offset"])
-    # Over the pairs of a product the points lie around its codeword, as far as the fit goes.
-    points = of.by_product(of.residual @ read + offset)
-    np.testing.assert_allclose(of.N @ points, of.N @ values, atol=0.02 * of.N.sum())
-    assert np.linalg.eigvalsh(gram).min() > -1e-3 * max(np.linalg.eigvalsh(gram).max(), 1e-3)

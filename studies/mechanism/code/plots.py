@@ -4,52 +4,30 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.patches import Rectangle
 
-from strata.monoid import prime_powers
-from strata.plots.base import COLORS, RED, Axes
+from strata.plots.base import COLORS, Axes
 from strata.results import FAILS, HOLDS, UNDECIDED
-from studies.mechanism.code import dictionary as functions
-from studies.mechanism.code import votes
-from studies.mechanism.code.pairs import Profile
 
 VERDICTS = {HOLDS: COLORS[2], UNDECIDED: COLORS[4], FAILS: COLORS[1]}
 
 
-def ballots(y: Profile, q: int) -> Float[np.ndarray, "powers n"]:
-    """What each prime power votes for each candidate where the product is q, less its mean over all
-    pairs."""
-    columns = votes.remainders(len(y.y))
-    given = functions.fitted(columns, y.y, y.N)
-    powers = prime_powers(len(y.y))
-    ends = np.cumsum(powers)[:-1]
-    both = zip(np.split(columns, ends, axis=1), np.split(given, ends), strict=True)
-    every = [x @ g for x, g in both]
-    return np.stack([x[q] - y.N @ x / y.N.sum() for x in every])
-
-
-def grid(n: int) -> Int[np.ndarray, "rows columns"]:
-    """All candidates: in a column those of one remainder modulo the largest prime power, in a row
-    those that are alike modulo all others.
-
-    >>> grid(6).tolist()
-    [[0, 4, 2], [3, 1, 5]]
-    """
-    *others, largest = sorted(prime_powers(n))
-    every = sorted(range(n), key=lambda c: (*(c % Q for Q in others), c % largest))
-    return np.array(every).reshape(-1, largest)
-
-
-def board(ax: Axes, values: Float[np.ndarray, " n"], answer: int, colour: str, title: str) -> None:
-    """A value of every candidate on the grid, darker where it is larger, with a ring around the
-    answer."""
-    cells = grid(len(values))
-    colours = LinearSegmentedColormap.from_list("votes", ["white", colour])
-    ax.imshow(values[cells], cmap=colours, aspect="equal", vmin=np.quantile(values, 0.05))
-    row, column = np.argwhere(cells == answer)[0]
-    ax.plot(column, row, "o", markersize=9, markerfacecolor="none", markeredgecolor=RED)
-    ax.set(title=title, xticks=[], yticks=[])
+def ballot(
+    ax: Axes, scores: Float[np.ndarray, " n"], p: int, colour: str, most: float, answer: int
+) -> None:
+    """The candidates as a grid: in the row of each remainder modulo p, in the column of that modulo
+    n/p; darker is more, nothing below 0. The answer is framed."""
+    n, c = len(scores), np.arange(len(scores))
+    cells = np.zeros((p, n // p))
+    cells[c % p, c % (n // p)] = np.clip(scores / (most or 1), 0, 1) ** 1.5
+    shades = LinearSegmentedColormap.from_list("votes", ("#f5f6f7", colour))
+    ax.pcolormesh(cells, cmap=shades, vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
+    at = answer % (n // p), answer % p
+    ax.add_patch(Rectangle(at, 1, 1, fill=False, edgecolor="black", linewidth=1.2, clip_on=False))
+    ax.set(ylim=(p, 0), aspect="equal")
+    ax.set_axis_off()
 
 
 def verdicts(
