@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from strata import store
 from strata.architecture import architecture_of
 from strata.measure import character_fit, fourier, subspaces
-from strata.measure.activations import answers, blocks
+from strata.measure.activations import answers, forward
 from strata.measure.all_pairs import scores_of
 from strata.measure.character_fit import CharacterFit
 from strata.measure.metrics import ClassMetrics, Metrics
@@ -26,6 +26,7 @@ from strata.task import operation
 Json = dict[str, Any]
 ZERO = 128  # the byte of a weight that is 0; the largest of its row are 1 and 255
 POINTS = 125  # epochs of a curve
+BLOCK = 4096  # pairs at once
 # The axis of each matrix along which a row of the page runs.
 ROWS = {"W_E": -1, "W_out": -1, "W_in": 0, "W_U": 0, "W_V": 1, "W_O": -1}
 SHOWN = {"run", "n", "seed", "architecture", "epochs", "finite", "first_099", "epoch_099"}
@@ -135,31 +136,44 @@ def restored(model: Json, weights: Arrays) -> Arrays:
 
 
 def measure(weights: Arrays, model: Json, metrics: Metrics) -> tuple[dict[int, Json], Json]:
-    """With the run's weights and the page's, over all pairs: logits by class; fidelity."""
-    n, seen = metrics.n, []
+    """With the run's weights and the page's, over all pairs: logits by class; fidelity. Of a model
+    that is symmetric in its operands the pairs with a ≤ b say all."""
+    n, seen, kept = metrics.n, [], restored(model, weights)
+    symmetric = architecture_of(weights).symmetric
+    a, b = np.triu_indices(n) if symmetric else np.divmod(np.arange(n * n), n)
+    count = np.where(symmetric & (a < b), 2, 1)
     same, gap, top = 0, 0.0, np.zeros(len(weights["W_out"]), np.float32)
-    both = zip(blocks(weights, n), blocks(restored(model, weights), n), strict=True)
-    for (_, _, run), (_, _, shown) in both:
+    for part in np.array_split(np.arange(len(a)), len(a) // BLOCK + 1):
+        run, shown = (forward(x, a[part], b[part]) for x in (weights, kept))
         seen.append(run.logits)
-        same += int((answers(run.logits) == answers(shown.logits)).sum())
+        same += int(count[part] @ (answers(run.logits) == answers(shown.logits)))
         gap = max(gap, float(np.abs(run.logits - shown.logits).max()))
         top = np.maximum(top, run.mlp.max(axis=0))
-    logits = np.concatenate(seen)
+    logits, place = np.concatenate(seen), np.zeros((n, n), int)
+    place[a, b] = np.arange(len(a))
+    place = np.maximum(place, place.T) if symmetric else place
     fidelity = {"answers": same, "pairs": n * n, "gap": gap}
     fidelity["largest"] = float(np.abs(logits).max())
     model["largest"] = digits(top)
     read = {c.d: c.character_fit for c in metrics.classes if c.character_fit}
-    return {d: readout(jclass(d, n), fitted, logits) for d, fitted in read.items()}, fidelity
+    return {d: readout(jclass(d, n), fitted, logits, place) for d, fitted in read.items()}, fidelity
 
 
-def readout(J: JClass, fitted: CharacterFit, logits: Float[np.ndarray, "pairs n"]) -> Json:
+def readout(
+    J: JClass,
+    fitted: CharacterFit,
+    logits: Float[np.ndarray, "some n"],
+    place: Int[np.ndarray, "n n"],
+) -> Json:
     """Centred logits of a class by quotient, over the prompts of its default pair of operands:
-    the fitted one; mean, deviation, smallest and largest of the actual ones."""
+    the fitted one; mean, deviation, smallest and largest of the actual ones. ``place`` says which
+    row of the logits each pair has."""
     n, (d1, d2) = J.n, fitted.pair
     a, b = np.divmod(np.arange(n * n), n)
     rows = (np.gcd(a, n) == d1) & (np.gcd(b, n) == d2)
     product = position(n)[operation(a[rows], b[rows], n)]
-    y = character_fit.by_quotient(logits[np.ix_(rows, J.elements)], product, J.orders)
+    own = logits[np.ix_(place[a[rows], b[rows]], J.elements)]
+    y = character_fit.by_quotient(own, product, J.orders)
     fit = character_fit.Fit(fitted.r2, fitted.prompts, fitted.frequencies, fitted.coefficients)
     columns = {"fitted": character_fit.profile(fit, J.orders)}
     columns |= {"mean": y.mean(axis=0, dtype=float), "std": y.std(axis=0, dtype=float)}

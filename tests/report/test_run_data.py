@@ -83,7 +83,8 @@ def test_what_rounding_changes_is_measured_over_every_pair():
     run_logits, shown = (next(blocks(w, run.n))[2].logits for w in both)
     same = int((run_logits.argmax(axis=1) == shown.argmax(axis=1)).sum())
     assert page["fidelity"]["answers"] == same
-    assert page["fidelity"]["gap"] == pytest.approx(np.abs(run_logits - shown).max())
+    gap = np.abs(run_logits - shown).max()
+    assert page["fidelity"]["gap"] == pytest.approx(gap, rel=1e-3)  # of float32, in another order
     assert 0 < page["fidelity"]["gap"] < 0.01 * page["fidelity"]["largest"]
 
 
