@@ -18,7 +18,7 @@ strata.theme = (() => {
   }).join("L") + "Z";
   const UP = -Math.PI / 2;
   const SHAPES = ["M1 0A1 1 0 1 1 -1 0A1 1 0 1 1 1 0Z", ring(4, Math.PI / 4), ring(3, UP), ring(4, 0), ring(3, -UP),
-    ring(5, UP, 0.45), ring(4, UP, 0.4), ring(6, UP), ring(4, Math.PI / 4, 0.4)];
+    ring(4, UP, 0.4), ring(4, Math.PI / 4, 0.4), ring(3, Math.PI), ring(3, 0)]; // those of the printed figures
   const shape = i => SHAPES[i % SHAPES.length];
 
   const low = number => String(number).replace(/\d/g, digit => SUBSCRIPTS[digit]);
