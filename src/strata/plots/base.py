@@ -27,14 +27,14 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 from PIL import Image
 
+from strata.plots import palette
+
 Number = int | float
 Limits = tuple[Number | None, Number | None]
 
 PAGE, COLUMN = 6.75, 3.25  # inches
 DPI = 224  # a page has 1512 pixels, to be shown at half of that
-COLORS = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#703000",
-)  # fmt: skip
+COLORS = palette.CLASSES
 MARKERS = "os^DvPX<>"  # 8 colours and 9 markers: 72 classes before a pair of them repeats
 LINES = ("-", "--", ":", "-.")
 GREY, RED, FAINT = "#777777", "#E00000", "#DDDDDD"
@@ -85,6 +85,9 @@ def save(fig: Figure, stem: str) -> Path:
         fig.savefig(part, dpi=DPI, metadata=metadata)
         if suffix == ".png":
             _few_colors(part)
+        if suffix == ".svg":
+            drawn = Path(part).read_text("utf-8")
+            Path(part).write_text(drawn.replace("</defs>", f"{palette.DARK}</defs>", 1), "utf-8")
         replace(part, stem + suffix)
     return Path(f"{stem}.png")
 

@@ -13,8 +13,24 @@ PRIMES = {
 HOLDS, UNDECIDED, FAILS = ("#0c1020", "#f2f3f5"), ("#c3c8cf", "#4d545c"), ("#c4143f", "#ff8a80")
 VERDICTS = (HOLDS, UNDECIDED, FAILS)
 CLASSES = (
-    "#8c8c8c", "#e0a800", "#c45bb0", "#000000", "#6b3f1d", "#38b0c4", "#b8a1d9", "#a3b800",
+    "#38a3b8", "#e0a800", "#c45bb0", "#6b3f1d", "#000000", "#b8a1d9", "#8c8c8c", "#a3b800",
 )  # fmt: skip
+# What an SVG of matplotlib has black and white, in a page that is dark.
+DARK = """<style>@media (prefers-color-scheme: dark) {
+svg { fill: #e6e8ea } [style*="fill: #ffffff"] { fill: #15171a !important }
+[style*="fill: #000000"] { fill: #e6e8ea !important }
+[style*="stroke: #000000"] { stroke: #e6e8ea !important }
+[style*="stroke: #ffffff"] { stroke: #15171a !important } }</style>
+"""
+
+
+def prime(p: int) -> str:
+    """Its colour on light ground; one that has none has that of 3.
+
+    >>> prime(113) == prime(3) != prime(11)
+    True
+    """
+    return PRIMES.get(p, PRIMES[3])[0]
 
 
 def css() -> str:

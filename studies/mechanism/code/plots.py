@@ -8,10 +8,15 @@ from jaxtyping import Float
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
-from strata.plots.base import COLORS, Axes
+from strata.plots import palette
+from strata.plots.base import Axes
 from strata.results import FAILS, HOLDS, UNDECIDED
 
-VERDICTS = {HOLDS: COLORS[2], UNDECIDED: COLORS[4], FAILS: COLORS[1]}
+VERDICTS = {
+    HOLDS: palette.HOLDS[0],
+    UNDECIDED: palette.UNDECIDED[0],
+    FAILS: palette.FAILS[0],
+}
 
 
 def ballot(
