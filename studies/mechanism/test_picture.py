@@ -22,7 +22,7 @@ def added(fit: dict, n: int) -> np.ndarray:
 @pytest.mark.parametrize("n", [15, 30])
 def test_planted_votes_are_found_and_predict_every_class_that_is_left_out(n):
     rng, q = np.random.default_rng(0), np.arange(n)
-    y = profile(sum(rng.normal(size=(p, n))[q % p] for p in prime_powers(n)))
+    y = profile(np.sum([rng.normal(size=(p, n))[q % p] for p in prime_powers(n)], axis=0))
     found = picture.network(y)
     assert found["shares"]["votes"] == pytest.approx(1)
     for d, fit in found["fits"].items():

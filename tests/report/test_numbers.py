@@ -103,8 +103,9 @@ def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdi
 def test_a_statement_is_shown_as_the_fresh_runs_that_generalise_decide_it():
     row = {"id": "votes", "sentence": "Primes vote.", "holds": 8, "verdict": "confirmed"}
     fresh = row | {"kind": "fresh", "generalising": 10, "low": 0.6, "high": 0.9}
-    rows = [fresh, row | {"kind": "earlier", "generalising": 9}, fresh | {"generalising": 0}]
-    assert numbers.statements(results([], mechanism_moduli=rows)) == [fresh]
+    none, earlier = fresh | {"generalising": 0}, row | {"kind": "earlier", "generalising": 9}
+    assert numbers.statements(results([], mechanism_statements=[fresh, earlier])) == [fresh]
+    assert numbers.statements(results([], mechanism_statements=[none, earlier])) == [earlier]
 
 
 @pytest.mark.parametrize(

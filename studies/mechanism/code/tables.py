@@ -14,7 +14,7 @@ from studies.mechanism.code.decide import CRITERIA, STATEMENTS
 from studies.mechanism.code.models import BESIDE, EARLIER, FRESH, GROUPS, Models, models
 from studies.params import MechanismParams
 
-ALL = "all fresh runs"
+ALL, ILLUSTRATE = "all fresh runs", "all earlier runs"
 CONTROLS = "untrained", "memorised"  # of which no statement may hold
 
 
@@ -55,7 +55,7 @@ def statements(every: Models, params: MechanismParams) -> pd.DataFrame:
     kind, right = every.kind, every.accuracy >= params.accuracy
     new = (kind == FRESH) & ~every.n.isin([*every.n[kind == EARLIER]])
     groups = {ALL: kind == FRESH, "of moduli trained before": (kind == FRESH) & ~new}
-    groups |= {"of new moduli": new, "all earlier runs": kind == EARLIER}
+    groups |= {"of new moduli": new, ILLUSTRATE: kind == EARLIER}
     some = every.group[(kind != BESIDE) | right]
     groups |= {name: every.group == name for name in dict.fromkeys(some)}
     rows = []
@@ -63,7 +63,8 @@ def statements(every: Models, params: MechanismParams) -> pd.DataFrame:
         done = own & right
         for id, sentence in STATEMENTS.items():
             tally = decide.tally(every.verdict(id)[done].tolist())
-            row = {"group": name, "runs": own.sum(), "generalising": done.sum()}
+            row = {"kind": {ALL: FRESH, ILLUSTRATE: EARLIER}.get(name, ""), "group": name}
+            row |= {"runs": own.sum(), "generalising": done.sum()}
             row |= {"id": id, "sentence": sentence} | tally._asdict()
             if name != ALL:
                 row["verdict"] = ""
