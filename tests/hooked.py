@@ -12,7 +12,7 @@ import shipped
 import torch
 
 import strata
-from strata.api import console, lens
+from strata.api import lens
 from strata.api.model import Model
 
 RUNS = ("n113-s1", "mlp-n113-s1")  # one of each kind
@@ -91,7 +91,7 @@ def as_hooked_transformer(model: Model) -> None:
     from transformer_lens import HookedTransformer, HookedTransformerConfig  # pyright: ignore
 
     theirs = HookedTransformer(HookedTransformerConfig(**lens.config(model)))
-    state = {name: torch.from_numpy(x) for name, x in console.tensors(model).items()}
+    state = {name: torch.from_numpy(x) for name, x in lens.tensors(model).items()}
     assert not theirs.load_state_dict(state, strict=False).unexpected_keys
     a = torch.arange(model.n)
     assert close(theirs(model.tokens(a, a.flip(0)))[:, -1], model(a, a.flip(0)))

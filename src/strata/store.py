@@ -10,10 +10,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel
@@ -25,6 +24,9 @@ from strata.inputs import InputError, few, regular
 from strata.result import parsed
 from strata.run import M, Run, TrainParams, validated
 from strata.task import HELD_BACK, MULTIPLICATION, TRAIN, VALIDATION, Task, named, task_of
+
+if TYPE_CHECKING:
+    import pandas as pd  # takes half a second to import, which histories alone need
 
 Arrays = dict[str, np.ndarray]
 
@@ -41,9 +43,6 @@ HISTORY = pa.schema(
         ("mirror_free_accuracy", pa.float64()),
     ]
 )
-
-# Of a model whose training is not recorded.
-NO_HISTORY = pd.DataFrame({x.name: np.empty(0, x.type.to_pandas_dtype()) for x in HISTORY})
 
 
 @contextmanager
@@ -283,11 +282,20 @@ def write_history(path: Path | str, history: Mapping[str, np.ndarray]) -> None:
     write_table(path, history, HISTORY)
 
 
-def read_history(path: Path | str) -> pd.DataFrame:
+def no_history() -> "pd.DataFrame":
+    """That of a model whose training is not recorded."""
+    import pandas as pd
+
+    return pd.DataFrame({x.name: np.empty(0, x.type.to_pandas_dtype()) for x in HISTORY})
+
+
+def read_history(path: Path | str) -> "pd.DataFrame":
     """Loss and accuracies per epoch, in order from epoch 1; none of a model trained elsewhere."""
+    import pandas as pd
+
     with parquet(path) as file:
         if not file.metadata.num_rows:
-            return NO_HISTORY
+            return no_history()
     history = pd.DataFrame(read_table(path, HISTORY))
     if not np.array_equal(history["epoch"], np.arange(1, len(history) + 1)):
         raise InputError(f"{path}: epochs must be 1, 2, 3, …")
@@ -301,13 +309,13 @@ def read_history(path: Path | str) -> pd.DataFrame:
     return history
 
 
-def diverged(history: pd.DataFrame) -> int:
+def diverged(history: "pd.DataFrame") -> int:
     """The first epoch whose loss is not finite; 0 where all are."""
     infinite = ~np.isfinite(history["loss"].to_numpy())
     return int(np.argmax(infinite)) + 1 if infinite.any() else 0
 
 
-def thinned(history: pd.DataFrame, points: int) -> pd.DataFrame:
+def thinned(history: "pd.DataFrame", points: int) -> "pd.DataFrame":
     """About ``points`` of the validated epochs; counted from the end, so the last one stays."""
     frame = history.dropna(subset="validation_accuracy")
     return frame.iloc[:: -max(1, math.ceil(len(frame) / points))].iloc[::-1]
@@ -315,5 +323,7 @@ def thinned(history: pd.DataFrame, points: int) -> pd.DataFrame:
 
 def write_thinned(path: Path | str, history: Mapping[str, np.ndarray], points: int = 250) -> None:
     """Write about ``points`` of the validated epochs as CSV, for ``dvc plots``."""
+    import pandas as pd
+
     kept = thinned(pd.DataFrame(history), points)
     write_text(path, kept.to_csv(index=False, float_format="%.6g"))

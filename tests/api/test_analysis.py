@@ -42,7 +42,7 @@ def halves() -> dict[str, np.ndarray]:
 def test_numbers_are_those_of_the_pipeline_but_what_needs_a_split(run):
     weights, split = weights_of(run), split_of(run.n)
     forward = all_pairs.over_all_pairs(weights, run.n)
-    history = store.NO_HISTORY.reindex([0]).assign(epoch=1, loss=0.5).astype({"epoch": "int32"})
+    history = store.no_history().reindex([0]).assign(epoch=1, loss=0.5).astype({"epoch": "int32"})
     theirs = metrics.run_metrics(run, weights, split, history, forward, LEVELS)
     model = model_of(run, weights)
     dealt = {x: np.stack([split["a"], split["b"]], axis=1)[split["split"] == x]
@@ -159,7 +159,7 @@ def file(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     run = Run(N, 1)
     metadata = {"run": str(run), "train": {"d_model": 12, "n_heads": 3, "d_mlp": 20}}
-    history = store.NO_HISTORY.reindex([0]).assign(epoch=1, loss=0.5, train_accuracy=0.2)
+    history = store.no_history().reindex([0]).assign(epoch=1, loss=0.5, train_accuracy=0.2)
     Path("mine.pt").write_bytes(published.export(metadata, weights_of(run), history))
     return Path("mine.pt")
 

@@ -272,7 +272,7 @@ def history(recorded: Any) -> pd.DataFrame:
     """
     losses, train = recorded.get("losses"), recorded.get("train_accs")
     if not losses or train is None:
-        return store.NO_HISTORY
+        return store.no_history()
     when, known = recorded.get("eval_epochs", []), recorded.get("eval_accs", [])
     epochs = len(losses)
     if len(train) != epochs or len(when) != len(known):

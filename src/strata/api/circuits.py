@@ -58,10 +58,11 @@ def spectrum(weights: Arrays, n: Task | int, d: int) -> pd.Series:
 
 
 def key_frequencies(
-    weights: Arrays, n: Task | int, d: int, threshold: float
+    weights: Arrays, n: Task | int, d: int, threshold: float | None
 ) -> list[tuple[int, ...]]:
     """Those with at least threshold times the uniform share."""
-    key = fourier.key_frequencies(spectrum(weights, n, d).to_numpy(), threshold)
+    least = THRESHOLD if threshold is None else threshold
+    key = fourier.key_frequencies(spectrum(weights, n, d).to_numpy(), least)
     return [tuple(k) for k in frequencies(class_of(d, n).orders)[key].tolist()]
 
 

@@ -4,6 +4,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import numpy as np
 import torch
 from packaging.version import Version
 
@@ -24,6 +25,14 @@ def installed() -> Any:
     if not OLDEST <= found < NEXT:
         raise InputError(f"TransformerLens {found}: {how}")
     return import_module("transformer_lens")
+
+
+def tensors(model: Any) -> dict[str, np.ndarray]:
+    """The state of the model, with the positional embedding that TransformerLens expects: 0."""
+    state = {name: x.cpu().numpy() for name, x in model.state_dict().items()}
+    if len(model.W_E) > model.n:
+        state["pos_embed.W_pos"] = np.zeros((3, model.W_E.shape[1]), np.float32)
+    return state
 
 
 def config(model: Any) -> dict[str, int | str | None]:

@@ -4,10 +4,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -17,10 +16,12 @@ from strata.api.layers import PATHS, HookPoint
 from strata.architecture import architecture_of
 from strata.inputs import InputError
 from strata.measure import activations
-from strata.measure.fourier import THRESHOLD
 from strata.run import Run
 from strata.store import Arrays
 from strata.task import Task, operation, task_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Hook = Callable[[Tensor, HookPoint], Tensor | None]
 # A forked child has none of the threads that torch counts on, and would wait for them for ever.
@@ -79,7 +80,7 @@ def _weight(name: str, axes: str, what: str) -> Any:
 
 
 def _circuits() -> Any:
-    """What needs sympy and scipy, whose import takes half a second: loaded at the first use."""
+    """What needs pandas, sympy and scipy, whose imports take a second: loaded at the first use."""
     from strata.api import circuits
 
     return circuits
@@ -200,15 +201,16 @@ class Model(nn.Module):
         found, right = self.answers(), operation(a[:, None], a, self.task)
         return [float((x[found] == x[right]).mean()) for x in shown]
 
-    def spectrum(self, d: int) -> pd.Series:
+    def spectrum(self, d: int) -> "pd.Series":
         """Share of the non-constant Fourier energy of the embedding of J_d at each frequency.
 
         Raises InputError where J_d has one element, or d does not divide n.
         """
         return _circuits().spectrum(self.weights(), self.task, d)
 
-    def key_frequencies(self, d: int, threshold: float = THRESHOLD) -> list[tuple[int, ...]]:
-        """The frequencies of J_d with at least threshold times the uniform share of its energy."""
+    def key_frequencies(self, d: int, threshold: float | None = None) -> list[tuple[int, ...]]:
+        """The frequencies of J_d with at least threshold times the uniform share of its energy, by
+        default half of it."""
         return _circuits().key_frequencies(self.weights(), self.task, d, threshold)
 
     def without(self, *, prime: int | None = None, head: int | None = None, d: int = 1) -> "Model":

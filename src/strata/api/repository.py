@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-import pandas as pd
 import torch
 from platformdirs import user_cache_path
 
@@ -19,6 +19,9 @@ from strata import store
 from strata.api.model import MLP, Transformer, model_of
 from strata.inputs import InputError
 from strata.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 REPOSITORY = "STRATA_REPOSITORY"  # the variable of the environment that names one
 TRAINED = (
@@ -55,11 +58,13 @@ def load(
     return model_of(run, weights, task=task).to(place)
 
 
-def runs(repository: str | Path | None = None, *, rev: str | None = None) -> pd.DataFrame:
+def runs(repository: str | Path | None = None, *, rev: str | None = None) -> "pd.DataFrame":
     """A row for each run of the repository: what it is, how well it answers, what it has.
 
     The index is the name for ``load``; docs/models.md explains the columns.
     """
+    import pandas as pd  # half a second, which models do not need
+
     with fetched([SUMMARY], repository, rev) as path:
         found = store.read_json(path)
     try:
