@@ -64,6 +64,8 @@ def cut_off(path: Path) -> bool:
     git = ["git", "show", f"HEAD:./{path}"]
     last = subprocess.run(git, capture_output=True, text=True, check=False).stdout
     text = path.read_text("utf-8", "replace")
+    if text == last:
+        return False
     try:
         found = {*read_yaml(path)["stages"]}
     except (InputError, KeyError, TypeError):

@@ -92,7 +92,6 @@ class Paper:
     def _planned(self, project: str) -> str:
         """What is left to run, in a line. Raises InputError where it takes long and nobody said
         that it may."""
-        plan.quick(project)
         run, times = self.ahead.stages(project), Times(load("params.yaml"))
         trained, seconds = [x for x in run if files.kind(x) in plan.TRAINS], times.all(run)
         parts = [f"train {counted(len(trained), 'model')}"] * bool(trained)

@@ -1,8 +1,8 @@
 """What DVC would restore and run, and how long that takes: ``make plan``, for other values of
 params.yaml ``make plan SET='n=35 variant=quick'``; with STUDIES=1 for the studies too.
 
-It is found in a copy of the project without results, where the stages that take seconds and decide
-what others do are run; DVC then compares the locks with what is there. What a stage will write is
+It is found in a copy of the project without results, where DVC compares the locks with what is
+there. Stages that take seconds and decide what others do are run in it where they are stale. What a stage will write is
 not known before it has run, so all that reads it counts as well, although DVC leaves out what reads
 the same bytes again: the plan names what runs at most.
 """
@@ -10,6 +10,7 @@ the same bytes again: the plan names what runs at most.
 import logging
 import os
 import re
+import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager
@@ -25,7 +26,7 @@ from dvc.stage.cache import RunCacheNotFoundError
 from dvc.utils.hydra import apply_overrides
 
 from ops import files, packages, recover
-from ops.calls import dvc
+from ops.calls import last_line
 from ops.git import here, laid_out, loses_queued
 from ops.times import Times, counted, shared, threads, words
 from strata.inputs import InputError
@@ -33,7 +34,7 @@ from strata.params import load
 from strata.run import command
 
 logging.getLogger("dvc").setLevel(logging.ERROR)  # what is taken from the run cache is no news
-QUICK = {"code", "params", "check"}  # are run to plan what follows
+QUICK = {"code", "params", "check"}  # are brought up to date to plan what follows
 TRAINS = {"train", "checkpoints", "controls"}
 
 
@@ -41,7 +42,7 @@ class Ahead:
     """What will be written, over the projects in their order. Where everything is ``pulled``, what
     DVC's run cache has of a stage is taken from there. Else what is missing counts as what the
     locks say of it, unless no cache keeps it and it is not in ``top`` either, the project with its
-    results."""
+    results. Stages that take seconds and decide what others do are run on the way."""
 
     def __init__(self, pulled: bool, top: Path | str = "."):
         self.pulled, self.top = pulled, Path(top).resolve()
@@ -50,6 +51,7 @@ class Ahead:
         self.written: set[str] = set()  # the outputs of stages that run
         self.holding: set[str] = set()  # the folders that these lie in
         self.known: dict[str, str] = {}  # the md5 of other outputs
+        self.restored: list[str] = []  # those of them that are not there, and that a cache keeps
 
     def stages(self, project: str = "") -> list[str]:
         """The stages of a project that run, in order, when the projects before it were asked."""
@@ -62,10 +64,18 @@ class Ahead:
     def _runs(self, stage: Stage) -> bool:
         other = any(map(self._other, stage.deps))
         as_is = stage.frozen or not (other or stage.changed(allow_missing=not self.pulled))
+        if files.kind(stage.addressing) in QUICK:
+            if as_is:
+                stage.checkout(allow_missing=True)
+            if not as_is or not all(Path(out.fs_path).exists() for out in stage.outs):
+                self._made(stage)
+            return False
         if as_is or (not other and self._taken(stage)):
             self.known |= {x.fs_path: str(x.hash_info.value) for x in stage.outs if x.hash_info}
-            uncached = (out.fs_path for out in stage.outs if not out.use_cache)
-            return not all(Path(self.top, os.path.relpath(x, self.here)).exists() for x in uncached)
+            at = {Path(self.top, os.path.relpath(x.fs_path, self.here)): x for x in stage.outs}
+            away = [out for path, out in at.items() if not path.exists()]
+            self.restored += [out.fs_path for out in away if out.use_cache]
+            return not all(out.use_cache for out in away)
         self.written |= {out.fs_path for out in stage.outs}
         self.holding |= {str(x) for out in stage.outs for x in Path(out.fs_path).parents}
         return True
@@ -85,17 +95,27 @@ class Ahead:
             stage.repo.stage_cache.restore(stage)
         except (RunCacheNotFoundError, DependencyDoesNotExistError, ConfirmRemoveError):
             return False  # of the last, it would replace what is recorded nowhere
-        stage.save()
-        stage.commit()
-        stage.dump(update_pipeline=False)
+        _recorded(stage)
         return True
 
+    def _made(self, stage: Stage) -> None:
+        """Run a stage as `dvc repro` does. Raises InputError with what it says where it refuses."""
+        stage.remove_outs()
+        done = subprocess.run(
+            str(stage.cmd), shell=True, cwd=stage.wdir, text=True, check=False,
+            env=os.environ | {"DVC_ROOT": stage.repo.root_dir},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        if done.returncode:
+            raise InputError(last_line(done.stdout))
+        _recorded(stage)
 
-def quick(project: str) -> None:
-    """Run the stages of a project that take seconds and decide what others do. Raises InputError
-    where one of them refuses what is there."""
-    names = [x for x in files.stages() if files.project(x) == project and files.kind(x) in QUICK]
-    dvc("repro", "--single-item", *map(files.inside, names), project=project)
+
+def _recorded(stage: Stage) -> None:
+    """Have cache and lock know what a stage has written."""
+    stage.save()
+    stage.commit()
+    stage.dump(update_pipeline=False)
 
 
 @contextmanager
@@ -140,18 +160,16 @@ def main() -> None:
     files.refuse_cut_off()
     # The name of a variant alone will do: pipeline files need it with its dash.
     given = [re.sub(r"^(variant=[a-z0-9]+)$", r"\1-", x) for x in os.environ.get("SET", "").split()]
-    outs = {name: files.outs(stage) for name, stage in files.locked().items()}
     with scratch(given) as top:
         ahead, times = Ahead(pulled=False, top=top), Times(load("params.yaml"))
         for project in files.with_runs() if os.environ.get("STUDIES") else [""]:
-            quick(project)
+            before = len(ahead.restored)
             run = ahead.stages(project)
-            kept = (outs[x] for x in outs if files.project(x) == project and x not in run)
-            away = [x for paths in kept for x in paths if not Path(top, x).exists()]
+            away = len(ahead.restored) - before
             if project and (run or away):
                 print(f"{project}, by make {project}:")
             if not project or run or away:
-                print("\n".join(lines(run, len(away), times)))
+                print("\n".join(lines(run, away, times)))
     if said := loses_queued():
         print(said)
     if given:

@@ -63,7 +63,6 @@ def gathered() -> tuple[dict[str, list[str]], list[str]]:
     The stages that decide what others do are run here."""
     ahead, planned = plan.Ahead(pulled=True), []
     for project in files.with_runs():
-        plan.quick(project)
         planned += ahead.stages(project)
     return files.of_runs(planned), [*files.of_runs(ahead.every)]
 

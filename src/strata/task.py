@@ -225,17 +225,18 @@ def named(said: Any, n: int) -> Task:
 def understood(said: Any) -> tuple[str, Any]:
     """What settings say of a task, taken apart: the primes that may divide, or a table. Raises
     InputError for what is none."""
-    from strata import commutative  # needs sympy, whose import takes half a second
-
     if said == "units":
         return "zeros", []
-    if isinstance(said, str):
-        return "table", commutative.named(said)
     kind, values = next(iter(said.items()), ("", 0)) if isinstance(said, dict) else ("", 0)
-    if kind not in ("zeros", "table") or not isinstance(values, list) or len(said) > 1:
+    known = kind in ("zeros", "table") and isinstance(values, list) and len(said) == 1
+    if not known and not isinstance(said, str):
         raise InputError(f"task = {said!r:.60}: must be {KNOWN}")
     if kind == "zeros" and all(isinstance(x, int | str) for x in values):
         return kind, values
+    from strata import commutative  # needs sympy, whose import takes half a second
+
+    if isinstance(said, str):
+        return "table", commutative.named(said)
     try:
         table = [[*map(int, row.replace(",", " ").split())] for row in values]
     except (AttributeError, ValueError):

@@ -15,7 +15,6 @@ from ops import plan
 with plan.scratch(sys.argv[2:]) as top:
     ahead = plan.Ahead(pulled=False, top=top)
     for project in sys.argv[1].split(","):
-        plan.quick(project)
         print(*ahead.stages(project))
 """
 QUICK = {"code", "params", CHECK}  # are run to plan what follows
