@@ -7,14 +7,13 @@ stash, and an output whose content is recorded nowhere is named, and no output r
 """
 
 import re
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ops import files, recover
+from ops import files, recover, shipped
 from ops.calls import checked_out
-from ops.calls import command as called
 from ops.git import ANYBODY, git
+from ops.shipped import Out, Outs
 from strata.inputs import InputError, few
 from strata.run import command
 
@@ -25,16 +24,14 @@ EXECUTED = "refs/exps/exec"  # what DVC keeps of an experiment while it runs
 OF_A_RUN = re.compile(r"\$\{(?:item\.run|key)\}|\$\{variant\}n\$\{n\}-s\$\{seed\}")
 
 
-def unpublished() -> Iterator[Path]:
+def unpublished(outs: Outs) -> Iterator[Path]:
     """The outputs of runs that no published stage wrote: they lie where those of a run do."""
-    stages, locked = files.stages().values(), files.locked().values()
-    kept = {path for stage in locked for path in files.outs(stage)}
-    for out in {x for stage in stages for x in files.paths(stage["outs"])}:
+    for out in {x for stage in files.stages().values() for x in files.paths(stage["outs"])}:
         found = OF_A_RUN.search(out)
         before, after = (out[: found.start()], out[found.end() :]) if found else ("", "")
         for path in Path().glob(f"{before}*{after}") if found else ():
             run = path.as_posix().removeprefix(before).removesuffix(after)
-            if path.as_posix() not in kept and files.run_of(f"@{run}"):
+            if path.as_posix() not in outs.by_path and files.run_of(f"@{run}"):
                 yield path
 
 
@@ -75,14 +72,18 @@ def tracked() -> str:
     return said + f"; git stash list has {left[0]!r}, as a killed experiment leaves it" * bool(left)
 
 
-def restored(project: str) -> list[str]:
-    """Check the outputs of a project out, unless one would be lost; those that would be."""
-    outs = [path for x in files.locked().values() for path in files.outs(x)]
-    derived = [x for x in outs if x.endswith(DERIVED) and files.project(x) == project]
-    own = [files.inside(x) for x in derived]
-    forced = ("checkout", "--allow-missing", "--force", "--quiet")
-    subprocess.run(called(*forced, *own, project=project), check=False)
-    return checked_out(project)
+def restored(outs: Iterable[Out]) -> list[str]:
+    """Check out what is not as published, unless it would be lost; what would be. DVC is called in
+    those projects alone that have such outputs, as it takes seconds to read a project."""
+    caches = {name: recover.cache(name) for name in files.projects()}
+    of: dict[str, list[Out]] = {name: [] for name in caches}
+    for out in outs:
+        name, found = files.project(out.stage), shipped.on_disk(out.path)
+        if found != out.md5 and (found or shipped.at(out.md5, caches[name]).is_file()):
+            of[name].append(out)
+    for out in (x for wrong in of.values() for x in wrong if x.path.endswith(DERIVED)):
+        shipped.make_room(Path(out.path))
+    return [path for name, wrong in of.items() if wrong for path in checked_out(name)]
 
 
 def main() -> None:
@@ -93,13 +94,14 @@ def main() -> None:
             raise InputError(f"{said}: wait for its end, or end it; then make back")
     branch()
     said = tracked()
-    gone = list(unpublished())
+    outs = Outs(files.locked())
+    gone = list(unpublished(outs))
     for path in gone:
         path.unlink()
     for folder in sorted((x for p in projects for x in Path(p, "data").glob("**/")), reverse=True):
         if not any(folder.iterdir()):
             folder.rmdir()
-    if lost := [path for project in projects for path in restored(project)]:
+    if lost := restored(outs):
         raise InputError(
             f"{few(lost)}: this content is recorded nowhere and would be lost;"
             " move it or delete it, then make back"

@@ -2,9 +2,9 @@
 params.yaml ``make plan SET='n=35 variant=quick'``; with STUDIES=1 for the studies too.
 
 It is found in a copy of the project without results, where DVC compares the locks with what is
-there. Stages that take seconds and decide what others do are run in it where they are stale. What a stage will write is
-not known before it has run, so all that reads it counts as well, although DVC leaves out what reads
-the same bytes again: the plan names what runs at most.
+there. Stages that take seconds and decide what others do are run in it where they are stale. What a
+stage will write is not known before it has run, so all that reads it counts as well, although DVC
+leaves out what reads the same bytes again: the plan names what runs at most.
 """
 
 import logging
@@ -108,7 +108,8 @@ class Ahead:
         )  # fmt: skip
         if done.returncode:
             raise InputError(last_line(done.stdout))
-        _recorded(stage)
+        if self.pulled:
+            _recorded(stage)
 
 
 def _recorded(stage: Stage) -> None:
