@@ -68,8 +68,10 @@ def tracked() -> str:
     if changed:
         git("restore", "--source=HEAD", "--staged", "--worktree", "--", *changed)
     said = f"; {few(kept)} as it was: git stash show --patch" if kept else ""
-    left = [x for x in git("stash", "list", "--format=%gs").splitlines() if STASHED not in x]
-    return said + f"; git stash list has {left[0]!r}, as a killed experiment leaves it" * bool(left)
+    others = [x for x in git("stash", "list", "--format=%gs").splitlines() if STASHED not in x]
+    if others:
+        said += f"; git stash list has {others[0]!r}, as a killed experiment leaves it"
+    return said
 
 
 def restored(outs: Iterable[Out]) -> list[str]:
