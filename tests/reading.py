@@ -18,12 +18,12 @@ from ops.provenance import md5
 from ops.shipped import Outs, content
 from strata import store
 from strata.measure import fourier, subspaces
-from strata.monoid import classes
+from strata.monoid import classes, prime_powers
 from strata.run import Run
-from studies.mechanism.code import pairs, picture
 
 ROOT = Path(__file__).parents[1]
 RUN, TORSOR, MLP = "n165-s1", "n12-s1", "mlp-n6-s1"  # shipped; not square-free; the other kind
+PICTURE = "studies/mechanism/data/picture.json"
 FIGURES = {
     "fig03-attn-scores", "fig05-training", "fig09-class-spectra", "fig10-embed-pca",
     "fig11-neurons", "fig14-attn-seeds",
@@ -108,6 +108,25 @@ def stage(names: list[str], kind: str, endings: tuple[str, ...], code: list[str]
     return {"cmd": f"make {' '.join(names)}", "params": ["n"], "deps": deps, "outs": outs}
 
 
+def picture(run: str) -> dict:
+    """Votes for the right remainders, with noise: all fits alike, and classes that say nothing."""
+    n, rng = Run.parse(run).n, np.random.default_rng(0)
+    known = [str(J.d) for J in classes(n) if len(J) > 1]
+
+    def votes(p: int) -> np.ndarray:
+        right = np.arange(n) % p == np.arange(p)[:, None]
+        return right + rng.normal(scale=0.2, size=(p, n))
+
+    fits = {
+        d: {"bias": rng.normal(scale=0.1, size=n).tolist(),
+            "votes": [votes(p).tolist() for p in prime_powers(n)]}
+        for d in ("all", *known)
+    }  # fmt: skip
+    first = {str(J.d): {"class": [0.0] * n, "quotient": [1.0] * J.m} for J in classes(n)}
+    shares = {"votes": 0.9, "classes": 0.1}
+    return {"run": run, "n": n, "fits": fits, "classes": first, "shares": shares, "N": [1] * n}
+
+
 def project(folder: Path) -> None:
     """The paper's pipeline with some figures and a table, and a study whose folder of figures, and
     of tables, is an output."""
@@ -158,14 +177,7 @@ def project(folder: Path) -> None:
     }
     store.write_text(study / "params.yaml", "accounts: {levels: {tau_primes: 0.8}}\n")
     store.write_json(study / "dvc.yaml", {"stages": {"waves": made}})
-    nets = [
-        {"run": name, "n": y.y.shape[0]} | picture.network(y)
-        for name in (RUN, MLP)
-        for run in [Run.parse(name)]
-        for weights in [store.read_weights(folder / f"data/train/{name}/weights.safetensors", run)]
-        for y in [pairs.profile(pairs.all_pairs(weights, run.n))]
-    ]
-    store.write_json(folder / "studies/mechanism/data/picture.json", nets, indent=None)
+    store.write_json(folder / PICTURE, [picture(RUN), picture(MLP)])
     code = "long " * 99
     links = "[here](#a-part), [two](two.md), ![seen](../figures/fig05-training.png), [gone](x.py)"
     store.write_text(folder / "docs" / "one.md", f"# One\n\n## A part\n\n{links}\n\n    {code}\n")

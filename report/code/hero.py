@@ -53,9 +53,9 @@ def data(weights: Arrays, n: int, threshold: float) -> Json | None:
 
 
 def hand(n: int) -> Json | None:
-    """The constants of the network that is written by hand; for an n with squares there is none."""
+    """The constants of the network that is written by hand, for a square-free n of several primes."""
     primes = list(factorint(n))
-    if np.prod(primes) < n:
+    if np.prod(primes) < n or len(primes) < 2:
         return None
     every, made = by_hand.characters(n), by_hand.adder()
     A, shift = by_hand.factors(primes, every)

@@ -17,17 +17,6 @@ strata.draw = (() => {
   // A picture of that size, in pixels of the page; its label is what a screen reader says.
   const picture = (width, height, label, ...children) => svg("svg",
     { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, ...children);
-  // A row of choices.
-  function choice(name, options, chosen, set) {
-    const field = html("fieldset", { class: "choice" }, html("legend", {}, name));
-    for (const [value, label] of options) {
-      const input = html("input", { type: "radio", name: `choice-${name}`, value });
-      input.checked = value === chosen;
-      input.onchange = () => set(value);
-      field.append(html("label", {}, input, html("span", {}, label)));
-    }
-    return field;
-  }
   const say = (box, text) => { box.querySelector(".readout").textContent = text; };
   // A drawing takes the place of the one before; what has the focus keeps it.
   function put(box, image, place = ".drawing") {
@@ -52,5 +41,5 @@ strata.draw = (() => {
     return `M${text(at(middle, inner, t0))}L${text(at(middle, outer, t0))}A${outer} ${outer} 0 ${big} 1 ${text(at(middle, outer, t1))}`
       + `L${text(at(middle, inner, t1))}A${inner} ${inner} 0 ${big} 0 ${text(at(middle, inner, t0))}Z`;
   }
-  return { svg, html, percent, many, own, picture, choice, say, put, at, arc, petal };
+  return { svg, html, percent, many, own, picture, say, put, at, arc, petal };
 })();

@@ -93,7 +93,7 @@ strata.model = (() => {
     const mlp = W.W_in.map((w, j) => Math.max(0, dot(w, x) + W.b_in[j]));
     const out = combine(mlp, W.W_out, W.heads ? x : new Float32Array(W.b_out.length));
     add(out, W.b_out);
-    return { mlp, stream: out, logits: W.W_U.map((w, c) => dot(w, out) + W.b_U[c]) };
+    return { mlp, logits: W.W_U.map((w, c) => dot(w, out) + W.b_U[c]) };
   }
   const logits = (run, a, b) => forward(weights(run), a, b).logits;
   // e^score of every token of a head, the largest 1: what maps of all pairs divide, as a softmax of each would take long.

@@ -1,5 +1,5 @@
 "use strict";
-// The votes of the primes: a candidate is a cell, in the row of its remainder modulo the largest prime and the column of that
+// The votes of the primes: a candidate is a cell, in the row of its remainder modulo a prime near √n and the column of that
 // modulo all others together; the votes of one prime light a row or stripes, and their sum one cell. Made by
 // studies/mechanism/code/picture.py: y ≈ bias(c) + Σ_p g_p(q mod p, c).
 addEventListener("DOMContentLoaded", () => {
@@ -40,7 +40,7 @@ addEventListener("DOMContentLoaded", () => {
   // ---- grids -----------------------------------------------------------------------------------
   const UNIT = 20;
   function grid({ n, primes }, label, discs) {
-    const last = primes.length - 1, p = primes[last], across = n / p, cells = [], dots = [], names = [];
+    const p = primes.filter(x => x * x <= n).at(-1) ?? n, row = primes.indexOf(p), across = n / p, cells = [], dots = [], names = [];
     for (let c = 0; c < n; c++) {
       const [x, y] = [c % across * UNIT, c % p * UNIT];
       cells.push(svg("rect", { x, y, width: UNIT, height: UNIT, class: "box" }));
@@ -48,10 +48,10 @@ addEventListener("DOMContentLoaded", () => {
       names.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2 + 3.5 }));
     }
     // At the edge stands which rows and columns a prime votes for.
-    const edges = primes.flatMap((prime, i) => Array.from({ length: i === last ? p : across }, (_, j) => Object.assign(i === last
+    const edges = primes.flatMap((prime, i) => Array.from({ length: i === row ? p : across }, (_, j) => Object.assign(i === row
       ? svg("rect", { x: -6, y: j * UNIT + 1, width: 4, height: UNIT - 2, class: "edge", style: own(prime) })
       : svg("rect", { x: j * UNIT + 1, y: -6 - 6 * i, width: UNIT - 2, height: 4, class: "edge", style: own(prime) }), { prime, j })));
-    const ring = svg("rect", { width: UNIT, height: UNIT, class: "most" }), top = 2 + 6 * last;
+    const ring = svg("rect", { width: UNIT, height: UNIT, class: "most" }), top = 2 + 6 * primes.length;
     const image = svg("svg", { viewBox: `-8 ${-top} ${across * UNIT + 10} ${p * UNIT + top + 2}`, role: "img", "aria-label": label, class: "ballot" },
       ...cells, ...discs ? [...dots, ...edges, ring, ...names] : []);
     return { image, cells, dots, names, ring, edges, at: c => [c % across * UNIT, c % p * UNIT] };
@@ -122,8 +122,8 @@ addEventListener("DOMContentLoaded", () => {
     $("leave").setAttribute("aria-pressed", left);
     $("leave").textContent = size < 2 ? "0 is alone in its class" : `leave out ${J(d)}, the ${size} products like ${q}`;
     $("left").textContent = left ? `Fitted to all others, the votes answer ${known} of these ${size} rightly.` : "";
-    $("rival-says").textContent = left ? `Sorted first: of ${J(d)} nothing is known.` : `Sorted first, at its best: ${percent(net.shares.classes)} of what the network makes of a product.`;
-    $("added-says").textContent = `Added: ${percent(net.shares.votes)} of what the network makes of a product. Discs: its own scores of ${a} × ${b}.`;
+    $("rival-says").textContent = left ? `Sorted first: of ${J(d)} nothing is known.` : `Sorted first, with any rule for each class: ${percent(net.shares.classes)} explained.`;
+    $("added-says").textContent = `Votes, added: they explain ${percent(net.shares.votes)} of the scores (means for each product). Discs: the network’s own for ${a} × ${b}; none is seen where they agree.`;
     say(box, `${a} · ${b} = ${q} modulo ${n}. ${muted.length ? "The votes that are left" : "The votes"} say ${answer}${said ? `, the network says ${best(said)}` : ""}.`);
     for (const act of document.querySelectorAll("[data-set]")) act.setAttribute("aria-pressed", Object.entries(JSON.parse(act.dataset.set)).every(([key, value]) => strata.get(key) === (value ?? "")));
   }, () => {

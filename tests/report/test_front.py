@@ -9,7 +9,7 @@ import pytest
 import shipped
 import small
 import torch
-from reading import ROOT, RUN
+from reading import PICTURE, ROOT, RUN
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
@@ -310,7 +310,7 @@ def label(reader, selector: str) -> str:
 
 @pytest.mark.parametrize("muted", [(), (11,), (3, 5)])
 def test_the_page_adds_the_votes_that_the_study_fits(muted, site, reader):
-    [net, _] = store.read_json(site.parent / "studies/mechanism/data/picture.json")
+    [net, _] = store.read_json(site.parent / PICTURE)
     for a, b in ((13, 28), (15, 7), (0, 4)):
         q, d = a * b % N, math.gcd(a * b, N)
         for left in ("", "out"):
@@ -324,7 +324,7 @@ def test_the_page_adds_the_votes_that_the_study_fits(muted, site, reader):
 
 
 def test_a_class_that_is_left_out_is_counted_as_in_the_study(site, reader):
-    [net, _] = store.read_json(site.parent / "studies/mechanism/data/picture.json")
+    [net, _] = store.read_json(site.parent / PICTURE)
     own = net["fits"]["3"]
     votes = [*zip((3, 5, 11), own["votes"], strict=True)]
     products = [q for q in range(N) if math.gcd(q, N) == 3]
