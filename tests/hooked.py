@@ -53,6 +53,9 @@ def with_cache(model: Model, hooked: Any, cache: Any, logits: torch.Tensor) -> N
     assert close(parts.sum(dim=0)[:, -1] @ model.W_U + model.b_U, logits)
     heads = cache.stack_head_results()
     assert close(heads.sum(dim=0)[:, -1] + model.b_O, parts[1][:, -1])
+    assert isinstance(model, strata.Transformer)
+    assert close(hooked.OV.AB[0], model.W_OV) and close(hooked.QK.AB[0], model.W_QK)
+    assert hooked.W_Q.shape == (1, *model.W_Q.shape) and hooked.W_U.shape == model.W_U.shape
     answer = logits.argmax(dim=1)
     at_equals = cache.decompose_resid(pos_slice=-1)
     by_part = cache.logit_attrs(at_equals, answer, pos_slice=-1)
@@ -94,7 +97,7 @@ def as_hooked_transformer(model: Model) -> None:
     state = {name: torch.from_numpy(x) for name, x in lens.tensors(model).items()}
     assert not theirs.load_state_dict(state, strict=False).unexpected_keys
     a = torch.arange(model.n)
-    assert close(theirs(model.tokens(a, a.flip(0)))[:, -1], model(a, a.flip(0)))
+    assert close(theirs(model.to_tokens(a, a.flip(0)))[:, -1], model(a, a.flip(0)))
     back = strata.from_weights(theirs)
     assert (
         back.source and back.source.format == "TransformerLens" and close(back(a, a), model(a, a))

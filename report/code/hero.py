@@ -53,7 +53,7 @@ def data(weights: Arrays, n: int, threshold: float) -> Json | None:
 
 
 def hand(n: int) -> Json | None:
-    """The constants of the network that is written by hand, for a square-free n of several primes."""
+    """The constants of the network written by hand, for a square-free n of several primes."""
     primes = list(factorint(n))
     if np.prod(primes) < n or len(primes) < 2:
         return None

@@ -22,6 +22,7 @@ PUBLIC = {
     "MLP": "strata.api.model",
     "Run": "strata.run",
     "Transformer": "strata.api.model",
+    "activations": "strata.api.repository",
     "analyse": "strata.api.analysis",
     "by_hand": "strata.api.by_hand",
     "classes": "strata.monoid",

@@ -4,6 +4,7 @@ from strata.api.by_hand import by_hand as by_hand
 from strata.api.foreign import from_weights as from_weights
 from strata.api.model import MLP as MLP
 from strata.api.model import Transformer as Transformer
+from strata.api.repository import activations as activations
 from strata.api.repository import load as load
 from strata.api.repository import runs as runs
 from strata.inputs import InputError as InputError

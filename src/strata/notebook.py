@@ -48,10 +48,12 @@ th, td { padding: .25rem .7rem .25rem 0; text-align: left }
 
 def at_top() -> None:
     """Be at the top of the repository, from which paths are, where a notebook was opened in its own
-    folder."""
-    here = Path.cwd()
-    tops = (x for x in (here, *here.parents) if (x / "params.yaml").is_file())
-    os.chdir(next((x for x in tops if (x / "notebooks").is_dir()), here))
+    folder, or in the clone that STRATA_REPOSITORY names. Raises InputError where there is none."""
+    here, named = Path.cwd(), os.environ.get("STRATA_REPOSITORY")
+    for top in (here, *here.parents, *([Path(named)] if named else [])):
+        if (top / "params.yaml").is_file() and (top / "notebooks").is_dir():
+            return os.chdir(top)
+    raise InputError(f"{here}: in no clone of strata; set STRATA_REPOSITORY to the path of one")
 
 
 def parameters(template: Path) -> set[str]:

@@ -11,8 +11,8 @@ import torch
 from small import exact_mlp, exact_transformer, split_of, weights_of
 
 import strata
-from strata import params, results, store, task
-from strata.api import console, page, published
+from strata import commutative, params, results, store, task
+from strata.api import console, operations, page, published
 from strata.api.analysis import Analysis
 from strata.api.model import model_of
 from strata.inputs import InputError
@@ -68,10 +68,101 @@ def test_a_model_that_is_right_is_right_everywhere_until_it_is_changed(made):
         {name: torch.from_numpy(x) for name, x in made(N).items()}), repository=ROOT)  # fmt: skip
     assert {*found.accuracy["right"]} == {1} and found.accuracy["count"].tolist()[0] == N * N
     changes = found.changes.set_index("change")
-    assert (changes.loc["none"] == 1).all()
+    assert (changes.drop(columns="note").loc["none"] == 1).all()
     assert len(found.heads) == (made is exact_transformer)
     assert ("without head 0" in changes.index) == (made is exact_transformer)
     assert found.frames["training"].set_index("of").loc["learning rate", "stated"] == "not stated"
+
+
+def test_what_the_network_computes_is_said_and_measured_as_that():
+    weights, pairs = exact_transformer(N), [(a, b) for a in range(N) for b in range(a, N)]
+    weights["W_out"][:, N + 1 :] = [
+        (1 if a != b else 2 * N) * np.eye(N)[(a + b) % N] for a, b in pairs
+    ]
+    state = {name: torch.from_numpy(x) for name, x in weights.items()}
+    found = strata.analyse(strata.from_weights(state), repository=ROOT)
+    said = page.text(found)
+    assert "answers are a + b mod 6 in 100.0 %, ab mod 6 in" in said.splitlines()[0]
+    assert "--task C6" in said and "J₁" not in said
+    right = strata.analyse(strata.from_weights(state, task="C6"), repository=ROOT)
+    assert not right.elsewhere and right.metrics.accuracy.all == 1 and "J₁" in page.text(right)
+
+
+EVERY = np.arange(N)
+ANSWERS = {
+    "b − a mod 6": (EVERY - EVERY[:, None]) % N,
+    "max(a, b)": np.maximum.outer(EVERY, EVERY),
+    "3 for every pair": np.full((N, N), 3),
+    "ab mod 6, where a token t stands for t + 2": (np.outer(EVERY + 2, EVERY + 2) - 2) % N,
+    "ab in (Z_7, ·) without zeros": (np.outer(EVERY + 1, EVERY + 1) % 7 - 1),
+    "ab in C2 x chain3": commutative.named("C2 x chain3"),
+    "the task with its answers exchanged (0 for 1, 1 for 0 …)": np.array([1, 0, 2, 3, 4, 5])[
+        np.outer(EVERY, EVERY) % N
+    ],
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_operations_are_told_by_their_answers(name):
+    found = operations.compared(ANSWERS[name], task.task_of(N), 0.99)
+    best = operations.known(found)
+    assert best and best.answers == name and best.right == 1
+
+
+@pytest.mark.parametrize("run", [Run(12, 1), Run(15, 2, "mlp")], ids=str)
+def test_embedding_and_logits_say_what_the_model_says(run):
+    model, n = model_of(run, weights_of(run)), run.n
+    a, b = np.divmod(np.arange(n * n), n)
+    logits, W_E = model(a, b), torch.cat([model.W_E[:n], torch.ones(2, model.W_E.shape[1])])
+    beyond = torch.cat([logits, torch.full((n * n, 1), 1e9)], dim=1)
+    whole = strata.analyse(model, repository=ROOT)
+    of_model = {"run", "seed", "architecture", "heads", "neurons"}
+    for given, own_n in ((logits.numpy(), None), (beyond, n), (model, n)):
+        found = strata.analyse(embedding=W_E, logits=given, n=own_n, repository=ROOT)
+        left, right = (x.metrics.model_dump(exclude=of_model) for x in (found, whole))
+        assert left["accuracy"] == right["accuracy"] and left["pca"] == right["pca"]
+        for mine, theirs in zip(found.metrics.classes, whole.metrics.classes, strict=True):
+            assert mine.key_frequencies == theirs.key_frequencies and mine.pca == theirs.pca
+            if theirs.character_fit:
+                assert mine.character_fit and mine.fve == theirs.fve
+                assert mine.character_fit.r2 == pytest.approx(theirs.character_fit.r2, abs=1e-4)
+        assert found.changes.empty and "Not measured" in page.text(found)
+
+
+def test_the_mechanism_of_embedding_and_logits_is_that_of_the_weights():
+    model = model_of(Run(15, 1), exact_transformer(15))
+    a, b = np.divmod(np.arange(15 * 15), 15)
+    whole = strata.analyse(model, repository=ROOT).mechanism
+    found = strata.analyse(embedding=model.W_E, logits=model(a, b), repository=ROOT).mechanism
+    both = found.merge(whole, on=["id", "measure", "unit"])
+    assert {"votes-share", "code-rest", "code-count"} <= {*both["id"]}
+    assert "accounts" in {*found["id"]}
+    np.testing.assert_allclose(both["value_x"], both["value_y"], atol=1e-3)
+
+
+def test_where_every_character_is_key_the_rows_say_so():
+    found = strata.analyse(exact(), repository=ROOT)
+    changes = dict(found.changes[["change", "note"]].to_numpy().tolist())
+    assert changes["key characters alone"] == "every character is key: nothing is removed"
+    assert changes["none"] == "" and "every character is key" in page.text(found)
+    notes = dict(found.classes[["d", "note"]].to_numpy().tolist())
+    assert notes[6] == "" and notes[3] == "" and notes[1].startswith("two elements")
+    assert "" not in {*found.spectra["note"], *found.character_fit["note"]}
+
+
+BEYOND = {
+    "give a model, or both embedding and logits": {"embedding": np.eye(3)},
+    r"logits: \(8, 3\), 3 columns: must have 4 rows": {"logits": np.ones((8, 3))},
+    r"embedding is \(3, 3\): must be \(4 or more": {"logits": np.ones((16, 4))},
+    "embedding: a str, must be an array of numbers": {"embedding": "x", "logits": np.ones((9, 3))},
+    r"logits\(a, b\) is \(2, 3\): must be \(1, n\)": {"logits": lambda a, b: np.ones((2, 3))},
+}
+
+
+@pytest.mark.parametrize("line", BEYOND)
+def test_arrays_that_do_not_fit_are_refused_in_one_line(line):
+    with pytest.raises(InputError, match=line):
+        strata.analyse(**{"embedding": np.eye(3), "repository": ROOT} | BEYOND[line])
 
 
 FILES = {
@@ -172,7 +263,7 @@ def call(monkeypatch, *words: str) -> None:
 def test_the_command_prints_the_page_of_a_file(file, monkeypatch, capsys):
     call(monkeypatch, str(file), "--n", "6")
     said = capsys.readouterr().out
-    assert said.startswith("# mine.pt\n") and "not stated" in said
+    assert said.startswith("# mine.pt: answers are ") and "not stated" in said
     assert "nothing is said of training" in said and list(Path().iterdir()) == [file]
 
 
@@ -185,6 +276,11 @@ def test_the_command_writes_a_folder_whole(file, monkeypatch, capsys):
         "mine.pt, taken for the published format: wrote out/index.html" in capsys.readouterr().out
     )
     text = Path("out/index.html").read_text()
+    tex = {path.stem: path.read_text() for path in Path("out/tables").glob("*.tex")}
+    assert all(rf"\label{{tab:{k}}}" in x for k, x in tex.items() if not k.endswith("-body"))
+    assert all(k.startswith("mine-n6-s1-") and "tabular" in x for k, x in tex.items())
+    assert all(tex[f"{k}-body"] in x for k, x in tex.items() if not k.endswith("-body"))
+    assert r"\usepackage{booktabs}" in text
     assert "<title>mine.pt</title>" in text and all(f"figures/{x}.png" in text for x in drawn)
     assert all(Path(f"out/figures/{x}.png").is_file() for x in drawn)
     again = strata.from_weights("out/weights.safetensors")

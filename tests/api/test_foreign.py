@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,14 +11,14 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
-from small import weights_of
+from small import exact_transformer, weights_of
 from torch import Tensor, nn
 
 import strata
 from strata import store
 from strata.api import lens
-from strata.api.layers import PATHS
 from strata.api.model import model_of
+from strata.api.names import PATHS
 from strata.inputs import InputError
 from strata.run import Run
 
@@ -77,8 +79,26 @@ def cut(state: State) -> State:
     return inner | {f"model.{k}": x for k, x in outer.items()}
 
 
+def gpt2(state: State) -> State:
+    """The layers as Conv1D, which GPT-2 has, under its names."""
+    names = {"unembed": "lm_head", "embed": "wte", "attn.in_proj_": "h.0.attn.c_attn."}
+    names |= {
+        "attn.out_proj": "h.0.attn.c_proj",
+        "mlp.0": "h.0.mlp.c_fc",
+        "mlp.2": "h.0.mlp.c_proj",
+    }
+    found = {
+        k: x.mT if x.ndim == 2 and ".c_" in k else x for k, x in renamed(state, **names).items()
+    }
+    return found | {"h.0.attn.bias": torch.ones(1, 1, 3, 3)}
+
+
 LAYOUTS: dict[str, Callable[[State], State]] = {
     "torch": dict,
+    "inside": lambda x: {
+        f"some.net.{k}": v for k, v in renamed(x, unembed="head", embed="embed_tokens").items()
+    },
+    "Conv1D": gpt2,
     "others": lambda x: renamed(x, unembed="lm_head", attn="self_attn", mlp="ffn", embed="tok_emb"),
     "cut": cut,
     "a mask": lambda x: x | {"causal_mask": torch.ones(3, 3, dtype=torch.bool)},
@@ -104,6 +124,80 @@ def test_the_mlp_only_model_is_known_by_its_width():
         model = strata.from_weights(net)
         torch.testing.assert_close(model(a, a.flip(0)), net(a, a.flip(0)))
     assert isinstance(model, strata.MLP) and model.n == 9
+
+
+@pytest.mark.parametrize("d", [4, 12])
+@pytest.mark.parametrize("last", ["fc2", "head"])
+def test_the_last_layer_of_an_mlp_may_give_the_logits(d, last):
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(0)
+        state = SideBySide(9, d, 6).state_dict()
+        state = {k: x for k, x in state.items() if k.startswith(("emb", "fc1"))}
+        final, a = nn.Linear(6, 9), torch.arange(9)
+        state |= {f"{last}.{k}": x for k, x in final.state_dict().items()}
+        model = strata.from_weights(state)
+        x = torch.cat([state["embedding.weight"][a], state["embedding.weight"][a.flip(0)]], dim=1)
+        hidden = torch.relu(x @ state["fc1.weight"].T + state["fc1.bias"])
+        torch.testing.assert_close(model(a, a.flip(0)), final(hidden))
+    assert model.source and "gives the logits" in model.source.notes[0]
+
+
+def test_a_logit_of_equals_is_dropped_and_a_tied_unembedding_is_the_embedding():
+    with torch.no_grad():
+        net = Net(12, 8, 2, 6, True)
+        net.unembed = nn.Linear(8, 13)
+        wide = strata.from_weights(net, n_heads=2)
+        a = torch.arange(12)
+        torch.testing.assert_close(wide(a, 5), net(a, torch.full_like(a, 5))[:, :12])
+        net.unembed = nn.Linear(8, 13, bias=False)
+        net.unembed.weight = net.embed.weight
+        state = {k: x for k, x in net.state_dict().items() if k != "unembed.weight"}
+        tied = strata.from_weights(state, n_heads=2)
+        torch.testing.assert_close(tied(a, 5), net(a, torch.full_like(a, 5))[:, :12])
+    said = [x.source.notes for x in (wide, tied) if x.source]
+    assert ["=" in x[-1] for x in said] == [True, True] and "tied" in said[1][0]
+
+
+def test_names_of_ones_own_are_taken_by_rename():
+    names = {"embed.weight": "mine", "mlp.0.bias": "yours"}
+    state = {names.get(k, k): x for k, x in plain().items()}
+    renamed = strata.from_weights(state, n_heads=2, rename={"mine": "W_E", "yours": "b_in"})
+    own = strata.from_weights(plain(), n_heads=2)
+    for name, x in own.weights().items():
+        assert renamed.weights()[name].shape == x.shape
+    np.testing.assert_array_equal(renamed.weights()["W_E"], state["mine"])
+
+
+def test_the_number_of_heads_is_the_one_with_which_the_answers_are_an_operation():
+    """Two heads: the first is that of the exact model, the second looks at = and writes nothing."""
+    one = exact_transformer(6)
+    d = one["W_E"].shape[1]
+    wide = {k: np.pad(one[k], ((0, 0), (0, d))) for k in ("W_E", "W_out")}
+    wide |= {k: np.pad(one[k], ((0, d), (0, 0))) for k in ("W_in", "W_U")}
+    score = np.zeros((2 * d, 2 * d))
+    score[d, 6] = 9
+    value = np.diag(np.arange(2 * d) < d).astype(float)
+    state = {"embed.weight": wide["W_E"], "mlp.0.weight": wide["W_in"].T, "mlp.0.bias": one["b_in"],
+             "mlp.2.weight": wide["W_out"].T, "unembed.weight": wide["W_U"].T,
+             "attn.in_proj_weight": np.concatenate([score, score, value]),
+             "attn.out_proj.weight": value}  # fmt: skip
+    model = strata.from_weights({k: torch.tensor(x, dtype=torch.float32) for k, x in state.items()})
+    assert isinstance(model, strata.Transformer) and len(model.W_Q) == 2 and model.accuracy() == 1
+    assert model.source and "2 heads were taken" in model.source.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("'gone.pt'", "gone.pt: No such file or directory"),
+        ("{}, n='21'", "n = '21': must be a whole number, 1 or more"),
+    ],
+)
+def test_what_is_missing_or_no_number_is_said_before_torch_is_loaded(words, line):
+    code = f"import sys, strata\ntry: strata.from_weights({words})\n"
+    code += "except strata.InputError as error: print(error, 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{line} False\n"
 
 
 @pytest.fixture
@@ -186,6 +280,12 @@ BAD = {
         Net(5000, 1, 1, 1, False), n_heads=1
     ),
     "give n_heads": lambda: strata.from_weights(plain()),
+    "rename: mine: no such tensor; there are embed": lambda: strata.from_weights(
+        plain(), rename={"mine": "W_E"}
+    ),
+    "rename: embed.weight = 'E': must be one of W_E": lambda: strata.from_weights(
+        plain(), rename={"embed.weight": "E"}
+    ),
     SIZE: lambda: strata.from_weights(plain(), 11, n_heads=2),
     "d_model = 8: must be divisible by n_heads = 3": lambda: strata.from_weights(
         plain(), n_heads=3
@@ -199,7 +299,7 @@ BAD = {
     r"blocks\.1\.mlp\.0\.weight: a second layer": lambda: strata.from_weights(
         plain(lambda x: x.update({"blocks.1.mlp.0.weight": x["mlp.0.weight"]})), n_heads=2
     ),
-    r"blocks\.0\.mlp\.b_in and blocks\.1\.mlp\.b_in may both be": lambda: strata.from_weights(
+    r"blocks\.1\.mlp\.b_in: a second layer": lambda: strata.from_weights(
         lensed(lambda x: x.update({"blocks.1.mlp.b_in": torch.ones(20)}))
     ),
     r"ln1\.weight: LayerNorm": lambda: strata.from_weights(

@@ -86,7 +86,9 @@ def test_activations_have_the_names_and_axes_of_transformerlens():
     shapes |= {"resid_post": (2, 1, 12)}
     assert {k.rpartition("hook_")[2]: tuple(x.shape) for k, x in cache.items()} == shapes
     assert list(cache)[5] == "blocks.0.attn.hook_attn_scores"
-    assert cache["z", 0] is cache["blocks.0.attn.hook_z"]
+    assert cache["z", 0] is cache["attn_z"] is cache["blocks.0.attn.hook_z"]
+    heads = cache.stack_head_results().sum(dim=0)
+    torch.testing.assert_close(heads + model.get_parameter("blocks.0.attn.b_O"), cache["attn_out"])
     with pytest.raises(InputError, match=r"'zz': no such activation; there are hook_embed, "):
         cache["zz"]
     assert set(model.state_dict()) >= {"embed.W_E", "blocks.0.attn.W_Q", "blocks.0.mlp.b_in"}
@@ -112,6 +114,23 @@ def test_circuits_and_spectra_are_those_of_the_analysis(model):
     own = fourier.energy_share(weights["W_E"][J.elements], J.orders)
     np.testing.assert_array_equal(share, own)
     assert share.index[1] == (1,) and model.key_frequencies(5) == [(1,), (2,), (4,), (5,)]
+
+
+@pytest.mark.parametrize("run", SMALL, ids=str)
+def test_parts_add_up_to_the_logit_of_an_answer(run):
+    model = model_of(run, weights_of(run))
+    found = model.attribution(2, 5)
+    logits = model(2, 5)[0]
+    for answer, own in ((10, found), (3, model.attribution(2, 5, 3))):
+        total = float(own["logit"].to_numpy().sum())
+        assert total == pytest.approx(float(logits[answer] - logits.mean()), abs=1e-5)
+    assert {*found.loc[found["prime"].notna(), "part"]} == {"neuron"}
+
+
+def test_the_attribution_of_a_planted_model_is_to_the_primes_of_its_neurons(model):
+    candidates = (6, 13, 27, 34)  # one residue modulo 7, four modulo 5
+    found = [model.attribution(2, 3, c).groupby("prime")["logit"].sum() for c in candidates]
+    assert np.ptp([x[7] for x in found]) < 1e-3 < np.ptp([x[5] for x in found])
 
 
 @pytest.mark.parametrize(("prime", "other"), [(5, 7), (7, 5)])

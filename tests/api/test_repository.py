@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from safetensors.numpy import load_file
@@ -48,7 +50,11 @@ def clone(tmp_path_factory) -> Path:
         history = {str(k): x.to_numpy() for k, x in history_of([0.5, 1.0]).items()}
         store.write_history(folder / "data/train" / str(run) / "history.parquet", history)
     store.write_json(folder / SUMMARY, [LINE])
+    (folder / "runs/artifacts").mkdir(parents=True)
+    with tarfile.open(folder / "runs/artifacts/mlp-n6-s1.tar.xz", "w:xz") as pack:
+        pack.add(folder / "data/train/mlp-n6-s1", "data/train/mlp-n6-s1")
     git(folder, "init", "--quiet", "--initial-branch", "main")
+    git(folder, "config", "uploadpack.allowFilter", "true")
     dvc(folder, "init", "--quiet")
     dvc(folder, "remote", "add", "--quiet", "--default", "here", "remote")
     dvc(folder, "add", "--quiet", "data", "report/data")
@@ -77,6 +83,19 @@ def test_a_run_is_the_weights_of_its_file_from_any_working_directory(clone, tmp_
     assert frame.loc["n6-s1", "accuracy"] == 0.5 and frame.index.name == "run"
 
 
+def test_activations_of_many_runs_are_one_frame_or_files_of_it(clone, tmp_path):
+    names = [str(run) for run in RUNS]
+    frame = strata.activations(names, "mlp_post", clone)
+    for name in names:
+        _, cache = strata.load(name, clone).run_with_cache([2], [5])
+        row = frame.query(f"run == {name!r} and a == 2 and b == 5").drop(columns=["run", "a", "b"])
+        np.testing.assert_allclose(row.to_numpy(), cache["post"].flatten(1), rtol=1e-4)
+    assert strata.activations(names, "mlp_post", clone, out=tmp_path / "all").empty
+    assert len(pd.read_parquet(tmp_path / "all")) == len(frame) == 2 * 36
+    with pytest.raises(InputError, match="is there already"):
+        strata.activations(names, "mlp_post", clone, out=tmp_path / "all")
+
+
 @pytest.mark.parametrize("inside", [".", "stages"])
 def test_what_a_clone_lacks_comes_from_its_remote(inside, bare, monkeypatch):
     assert not (bare / "data").exists()
@@ -101,6 +120,20 @@ def test_an_address_is_cloned_once(clone, tmp_path, monkeypatch):
     git(kept, "remote", "add", "other", "nowhere")  # still there: it was not made again
     assert strata.runs(address, rev="main").index.tolist() == ["n6-s1"]
     assert [*tmp_path.iterdir()] == [kept]
+
+
+def test_of_a_clone_at_an_address_packs_are_fetched_when_they_are_asked_for(
+    clone, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(repository, "user_cache_path", lambda *a, **k: tmp_path)
+
+    def left_out() -> bool:
+        command = ["git", "-C", str(*tmp_path.iterdir()), "rev-list", "--objects", "HEAD"]
+        done = subprocess.run([*command, "--missing=print"], capture_output=True, check=True)
+        return b"?" in done.stdout
+
+    assert strata.load("n6-s1", clone.as_uri()).n == 6 and left_out()
+    assert isinstance(strata.load("mlp-n6-s1", clone.as_uri()), strata.MLP) and not left_out()
 
 
 def test_the_working_directory_counts_where_the_package_is_in_no_clone(clone, monkeypatch):

@@ -253,3 +253,12 @@ def test_a_notebook_that_is_opened_in_its_folder_finds_the_top(template, monkeyp
     scope: dict[str, object] = {}
     exec(code(template)[0].source, scope)
     assert Path.cwd() == ROOT and "stem" in scope
+
+
+def test_a_notebook_that_was_copied_out_of_the_clone_says_what_to_set(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="in no clone of strata; set STRATA_REPOSITORY to"):
+        notebook.at_top()
+    monkeypatch.setenv("STRATA_REPOSITORY", str(ROOT))
+    notebook.at_top()
+    assert Path.cwd() == ROOT

@@ -91,7 +91,7 @@ def test_a_run_of_another_task_is_trained_measured_and_loaded(name, architecture
     frames = Analysis(model, None, ".").frames
     assert frames["classes"]["size"].tolist() == [len(J) for J in of.classes]
     by = "modulo" if of.modulus else "factor"
-    assert {*frames["changes"]} - {"change", "all"} == {f"{by} {q}" for q in of.factors}
+    assert {*frames["changes"]} - {"change", "all", "note"} == {f"{by} {q}" for q in of.factors}
     assert len(model.spectrum(1)) == len(of.jclass(1)) if len(of.jclass(1)) > 1 else True
 
 

@@ -17,37 +17,51 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Int
 
 from strata import params, results, store
-from strata.api import repository, splits
+from strata.api import circuits, operations, repository, splits
 from strata.api.model import Model, Source
+from strata.api.operations import Tried
+from strata.api.outside import Outside
 from strata.inputs import InputError
 from strata.measure import all_pairs, metrics
-from strata.measure.metrics import Metrics
+from strata.measure.metrics import ClassMetrics, Metrics
 from strata.monoid import JClass, axis_primes
 from strata.run import Run, read_yaml
 from strata.task import MULTIPLICATION, pair_table, task_of
 
 NOT_STATED = "not stated"
 MECHANISM = Path("studies/mechanism/stages/measure.py")
+LOGITS = Path("studies/mechanism/code/any_network.py")  # of what embedding and logits say
 AGREES = 0.02  # what a file records may be of the weights one step before
 
 
-def analyse(model: Model, split: Any = None, *, repository: str | Path | None = None) -> "Analysis":
-    """Everything that the pipeline measures of a run, of any model.
+def analyse(
+    model: Model | None = None,
+    split: Any = None,
+    *,
+    embedding: Any = None,
+    logits: Any = None,
+    n: int | None = None,
+    task: Any = None,
+    repository: str | Path | None = None,
+) -> "Analysis":
+    """Everything that the pipeline measures of a run, of any model; of a network of any other shape
+    what its embedding and logits say.
 
     split: the pairs that trained and validated, as ``splits.table`` takes them; it is held against
-    the accuracies that the file of the weights records, if any. repository: a clone, as ``load``
-    takes it. Raises InputError for a split that cannot be that of the model, and where the task is
-    not multiplication.
+    the accuracies that the file of the weights records, if any. embedding, logits, n, task: in the
+    place of a model, as ``outside.Outside`` takes them. repository: a clone, as ``load`` takes it.
+    Raises InputError for a split that cannot be that of the model.
     """
-    return Analysis(model, split, repository)
+    return Analysis(model or Outside(embedding, logits, n, task), split, repository)
 
 
 class Analysis:
-    """Numbers of one model: ``metrics`` as a typed object, the properties as frames."""
+    """Numbers of one network: ``metrics`` as a typed object, the properties as frames."""
 
-    def __init__(self, model: Model, split: Any, where: str | Path | None):
+    def __init__(self, model: Model | Outside, split: Any, where: str | Path | None):
         self.model, self.n, self.task = model, model.n, model.task
         self.top = repository.folder(where)
         self.levels = params.load(self.top / "params.yaml").metrics
@@ -56,13 +70,18 @@ class Analysis:
         pairs = pair_table(self.task) if split is None else splits.table(split, self.task)
         self.history = history(self.recorded)
         self.weights = model.weights()
-        self.forward = all_pairs.over_all_pairs(self.weights, self.task)
+        whole = isinstance(model, Model)
+        self.forward = (
+            all_pairs.over_all_pairs(self.weights, self.task) if whole else model.over_all_pairs()
+        )
         found = metrics.run_metrics(
             self.run, self.weights, pairs, self.history, self.forward, self.levels,
             self.task,
         )  # fmt: skip
-        seed = self.run.seed if model.run else self.recorded.get("seed")
-        self.metrics: Metrics = found.model_copy(update={"seed": seed})
+        own: dict[str, Any] = {"seed": self.run.seed if model.run else self.recorded.get("seed")}
+        if not whole:
+            own |= {"architecture": NOT_STATED, "neurons": None}
+        self.metrics: Metrics = found.model_copy(update=own)
         if split is not None:
             self._agrees()
 
@@ -105,12 +124,38 @@ class Analysis:
             rows += [("validation", counts.validation, found.validation)]
             rows += [("validation, no mirror in training", None, found.mirror_free)]
         if len(powers := [*self.task.factors]) > 1:
-            right = zip(powers, self.model.accuracies(*powers), strict=True)
-            rows += [(f"all, {self.by} {q}", self.n**2, x) for q, x in right]
+            rows += [(f"all, {self.by} {q}", self.n**2, self._right(q)) for q in powers]
         sizes = np.bincount(pair_table(self.task)["class_c"])
         rows += [(f"ab in J{d}", int(sizes[d]), x) for d, x in found.by_target.items()]
         frame = pd.DataFrame(rows, columns=["pairs", "count", "right"])
         return frame.dropna(subset="right").astype({"count": "Int64"})
+
+    def _right(self, q: int) -> float:
+        """How often the answer is right modulo q."""
+        shown = self.task.modulo(q)
+        return float((shown[self.forward.prediction] == shown[self.task.table.ravel()]).mean())
+
+    @cached_property
+    def tried(self) -> list[Tried]:
+        """The operations that the answers were compared with; the first is the task."""
+        return operations.compared(self._square, self.task, self.levels.accuracy)
+
+    @property
+    def _square(self) -> Int[np.ndarray, "n n"]:
+        return self.forward.prediction.reshape(self.n, self.n)
+
+    @property
+    def answers(self) -> pd.DataFrame:
+        """What the answers are: the task, and where it is seldom right other operations that were
+        tried; the share of pairs in which each gives the answer, and what ``task`` calls it."""
+        return pd.DataFrame(self.tried)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether most answers are an operation of which the measures of the task say nothing: a
+        constant may be on the way to the task."""
+        found = operations.known(self.tried, operations.most_frequent(self._square))
+        return found not in (None, self.tried[0])
 
     @property
     def classes(self) -> pd.DataFrame:
@@ -122,7 +167,8 @@ class Analysis:
             keys = " ".join(",".join(map(str, k)) for k in c.key_frequencies or ())
             group = " x ".join(f"Z{q}" for q in c.orders if q > 1)
             own = {name: getattr(c, name) for name in names}
-            rows.append(own | pca | {"group": group, "key_frequencies": keys})
+            more = {"group": group, "key_frequencies": keys, "note": without_content(c)}
+            rows.append(own | pca | more)
         return pd.DataFrame(rows).astype({"key": "Int64", "total": "Int64"})
 
     @property
@@ -131,9 +177,10 @@ class Analysis:
         parts = []
         for c in self.metrics.classes:
             if c.key_frequencies is not None:
-                share = self.model.spectrum(c.d)
+                share = circuits.spectrum(self.weights, self.task, c.d)
                 frame = pd.DataFrame({"d": c.d, "frequency": share.index, "share": share.values})
-                parts.append(frame.assign(key=frame["frequency"].isin(c.key_frequencies)))
+                key = frame["frequency"].isin(c.key_frequencies)
+                parts.append(frame.assign(key=key, note=without_content(c)))
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
     @property
@@ -141,11 +188,12 @@ class Analysis:
         """How much of the logits of each class characters explain."""
         names = ["r2", "r2_ceiling", "r2_product", "r2_uniform", "r2_all", "prompts"]
         rows = [
-            {"d": c.d} | {name: getattr(c.character_fit, name) for name in names}
+            {"d": c.d, "note": without_content(c)}
+            | {name: getattr(c.character_fit, name) for name in names}
             for c in self.metrics.classes
             if c.character_fit
         ]
-        return pd.DataFrame(rows, columns=["d", *names])
+        return pd.DataFrame(rows, columns=["d", *names, "note"])
 
     @property
     def heads(self) -> pd.DataFrame:
@@ -168,40 +216,53 @@ class Analysis:
     @cached_property
     def changes(self) -> pd.DataFrame:
         """What is right after each change of the network, of all pairs and modulo prime powers."""
-        if not self.metrics.finite:
+        if not self.metrics.finite or isinstance(self.model, Outside):
             return pd.DataFrame()
         powers = list(self.task.factors)
-        rows = [(name, *x.accuracies(None, *powers)) for name, x in self._changed()]
-        return pd.DataFrame(rows, columns=["change", "all", *(f"{self.by} {q}" for q in powers)])
+        rows = [
+            (name, *x.accuracies(None, *powers), note)
+            for name, x, note in self._changed(self.model)
+        ]
+        of_powers = [f"{self.by} {q}" for q in powers]
+        return pd.DataFrame(rows, columns=["change", "all", *of_powers, "note"])
 
-    def _changed(self) -> Iterator[tuple[str, Model]]:
-        yield "none", self.model
-        yield "key characters alone", self.model.keeping_key_characters()
-        yield "without key characters", self.model.without_key_characters()
+    def _changed(self, model: Model) -> Iterator[tuple[str, Model, str]]:
+        """Each change, the model, and why it says nothing, where it does not."""
+        every = all(c.key == c.total for c in self.metrics.classes)
+        nothing, means = "every character is key: ", "class means are left"
+        yield "none", model, ""
+        kept, rest = model.keeping_key_characters(), model.without_key_characters()
+        yield "key characters alone", kept, f"{nothing}nothing is removed" * every
+        yield "without key characters", rest, f"{nothing}{means}" * every
         units = self.task.jclass(1)
         for p in sorted({*axis_primes(units)} if isinstance(units, JClass) else ()):
             try:
-                yield f"without the axis of {p}", self.model.without(prime=p)
+                yield f"without the axis of {p}", model.without(prime=p), ""
             except InputError:  # no key character lies on it alone
                 continue
         for h in range(len(self.metrics.heads)):
-            yield f"without head {h}", self.model.without(head=h)
+            yield f"without head {h}", model.without(head=h), ""
 
     @cached_property
     def mechanism(self) -> pd.DataFrame:
         """What studies/mechanism measures and says, a row each (``strata.results``); none without
-        it, and of another task than (Z_n, ·)."""
+        it, and of another task than (Z_n, ·). Of embedding and logits what these alone say."""
         known = (self.top / MECHANISM).is_file() and self.task is task_of(self.n)
         if not known or not self.metrics.finite:
             return results.read_rows()
         own = read_yaml(self.top / "studies/params.yaml")["mechanism"]["measures"]
         settings = own | {"key_threshold": self.levels.key_threshold}
+        script, arrays = MECHANISM, self.weights
+        if isinstance(self.model, Outside):
+            logits = np.concatenate([x for _, _, x in self.model.blocks()])
+            script, arrays = LOGITS, self.weights | {"logits": logits}
         with TemporaryDirectory() as scratch:
-            self.write_weights(Path(scratch, "weights"))
-            Path(scratch, "settings").write_text(json.dumps(settings))
-            paths = [f"{scratch}/{x}" for x in ("settings", "weights", "found")]
-            self.in_clone(str(MECHANISM), str(self.run), *paths)
-            return results.read_rows(paths[-1])
+            paths = [f"{scratch}/{x}" for x in ("settings", "arrays", "found")]
+            Path(paths[0]).write_text(json.dumps(settings))
+            content = store.tensors_bytes(arrays, imported(self.model, self.run))
+            store.write_bytes(Path(paths[1]), content)
+            self.in_clone(str(script), str(self.run), *paths)
+            return results.read_rows(paths[2])
 
     def in_clone(self, script: str, *words: str) -> None:
         """Run a script of the clone, whose code no library imports. Raises InputError."""
@@ -214,24 +275,26 @@ class Analysis:
             raise InputError(f"{script}: {(done.stderr.strip().splitlines() or ['failed'])[-1]}")
 
     def write_weights(self, path: Path) -> None:
-        """The weights as a file of ours, which says that they are imported."""
+        """The weights as a file of ours, which says that they are imported. Embedding and
+        logits are none."""
         store.write_bytes(path, store.tensors_bytes(self.weights, imported(self.model, self.run)))
 
     @property
     def training(self) -> pd.DataFrame:
         """What is known of the model and its training; what no file states is said to be so."""
-        W = self.weights
-        n_heads, stated = len(self.metrics.heads), self.recorded.get("train") or {}
-        rows: dict[str, Any] = {
-            "modulus": self.n if self.task.modulus == self.n else self.task,
-            "kind": self.metrics.architecture,
-            "d_model, heads, neurons": f"{W['W_E'].shape[1]}, {n_heads}, {len(W['W_out'])}",
-            "parameters": sum(x.size for x in W.values()),
-            "seed": self.metrics.seed,
-            "epochs": self.metrics.epochs or stated.get("epochs"),
-            "learning rate": stated.get("lr"),
-            "weight decay": stated.get("weight_decay"),
-        }
+        W, stated = self.weights, self.recorded.get("train") or {}
+        rows: dict[str, Any] = {"modulus": self.n if self.task.modulus == self.n else self.task}
+        if isinstance(self.model, Model):
+            sizes = W["W_E"].shape[1], len(self.metrics.heads), len(W["W_out"])
+            rows |= {
+                "kind": self.metrics.architecture,
+                "d_model, heads, neurons": ", ".join(map(str, sizes)),
+                "parameters": sum(x.size for x in W.values()),
+                "seed": self.metrics.seed,
+                "epochs": self.metrics.epochs or stated.get("epochs"),
+                "learning rate": stated.get("lr"),
+                "weight decay": stated.get("weight_decay"),
+            }
         if (loss := self.metrics.final_loss) is not None:
             rows["last loss"] = f"{loss:.3g}"
         for kind, x in self.stated_accuracies().items():
@@ -242,11 +305,18 @@ class Analysis:
     @cached_property
     def frames(self) -> dict[str, pd.DataFrame]:
         """All frames but the mechanism, which takes longer, by name."""
-        names = ("training", "accuracy", "changes", "classes", "spectra", "character_fit")
-        return {name: getattr(self, name) for name in (*names, "heads", "neurons")}
+        names = ("training", "answers", "accuracy", "changes", "classes", "spectra")
+        return {name: getattr(self, name) for name in (*names, "character_fit", "heads", "neurons")}
 
 
-def run_of(model: Model) -> Run:
+def without_content(c: ClassMetrics) -> str:
+    """Why the key frequencies of a class say nothing; empty where they do."""
+    if c.total == 1:
+        return "two elements: one frequency, which has all"
+    return "every frequency is key" if c.key is not None and c.key == c.total else ""
+
+
+def run_of(model: Model | Outside) -> Run:
     """The run, or for a model from elsewhere the name by which the pipeline calls it."""
     if model.run:
         return model.run
@@ -256,7 +326,7 @@ def run_of(model: Model) -> Run:
     return Run(model.n, seed if isinstance(seed, int) and seed >= 0 else 0, variant)
 
 
-def imported(model: Model, run: Run) -> dict[str, Any]:
+def imported(model: Model | Outside, run: Run) -> dict[str, Any]:
     """What the metadata of a weights file says of a model that was not trained here."""
     source = model.source or Source(str(run), "")
     origin = {"file": source.name, "format": source.format, "sha256": source.sha256}

@@ -4,13 +4,13 @@ An intervention takes a model's weights and gives those that differ, as
 studies/interventions/criteria.md defines it.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from strata.inputs import InputError
-from strata.measure import fourier
+from strata.measure import all_pairs, fourier
 from strata.measure.activations import n_heads
 from strata.measure.fourier import THRESHOLD
 from strata.monoid import JClass, axis_primes, frequencies
@@ -18,6 +18,9 @@ from strata.patch import ablations, hybrids, projections, routing, specificity
 from strata.patch.ablations import Subject
 from strata.store import Arrays
 from strata.task import AnyClass, Task, task_of
+
+if TYPE_CHECKING:
+    from strata.api.model import Model
 
 
 class KeptRemoved(NamedTuple):
@@ -106,6 +109,30 @@ def key_characters(weights: Arrays, n: Task | int) -> KeptRemoved:
     masks = projections.keys(rows, n, THRESHOLD)
     parts = projections.split(rows, ablations.key_spans(n, masks), n)
     return KeptRemoved(*(embedding(weights, rows) for rows in parts))
+
+
+def attribution(model: "Model", a: int, b: int, answer: int | None) -> pd.DataFrame:
+    """What each part writes, along the centred direction of the answer; and the biases."""
+    task = model.task
+    right = int(task.product(a, b)) if answer is None else answer
+    _, cache = model.run_with_cache(a, b)
+    weights = model.weights()
+    direction = weights["W_U"][:, right] - weights["W_U"].mean(axis=1)
+    between = all_pairs.over_all_pairs(weights, task).neurons.between
+    powers = [q for q in between if q != "classes"]
+    own = np.argmax([between[q] for q in powers], axis=0)
+    added = cache["post"][0, -1].detach().cpu().numpy() * (weights["W_out"] @ direction)
+    rows: list[tuple[str, int | None, int | None, float]] = []
+    bias = weights["b_out"] @ direction + weights["b_U"][right] - weights["b_U"].mean()
+    if "W_O" in weights:
+        heads = cache.stack_head_results()[:, 0, -1].detach().cpu().numpy() @ direction
+        rows += [("embedding", None, None, weights["W_E"][-1] @ direction)]
+        rows += [("head", h, None, x) for h, x in enumerate(heads)]
+        bias += weights["b_O"] @ direction
+    rows += [("neuron", i, int(powers[own[i]]), x) for i, x in enumerate(added)]
+    rows += [("bias", None, None, bias)]
+    frame = pd.DataFrame(rows, columns=["part", "index", "prime", "logit"])
+    return frame.astype({"index": "Int64", "prime": "Int64"})
 
 
 def swapped(weights: Arrays, n: Task | int, a: int, other: int, prime: int) -> tuple[Arrays, int]:

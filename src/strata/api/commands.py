@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import torch
+from ruamel.yaml import YAML
 
 from strata import store
 from strata.api import lens, published, repository
@@ -60,7 +61,8 @@ def analyse(args: Namespace) -> str:
     from strata.api.analysis import Analysis
     from strata.api.foreign import from_weights
 
-    model = from_weights(args.file, args.n, n_heads=args.heads)
+    task = args.task and YAML(typ="safe").load(args.task)  # as params.yaml has it
+    model = from_weights(args.file, args.n, n_heads=args.heads, task=task)
     foretell(model)
     found = Analysis(model, args.split, args.repository)
     if args.out is None:

@@ -1,4 +1,7 @@
-"""The command ``strata``: ask a trained model, list the runs, write one in another format."""
+"""The command ``strata``: ask a trained model, list the runs, write one in another format.
+
+What a command needs it imports itself: torch and pandas take seconds.
+"""
 
 import argparse
 import os
@@ -55,7 +58,10 @@ def parser() -> argparse.ArgumentParser:
     pairs = "pairs that trained and validated: columns a, b, split (.csv, .parquet), or arrays "
     own.add_argument("file", type=Path, metavar="FILE", help="safetensors, or of torch.save")
     own.add_argument("--n", type=int, metavar="N", help="the modulus, to be checked")
-    own.add_argument("--heads", type=int, metavar="H", help="where the file does not say it")
+    guess = "where the file does not say it; else the number that fits the answers best"
+    own.add_argument("--heads", type=int, metavar="H", help=guess)
+    task = "another task than multiplication, such as C21, chain21, units (docs/models.md)"
+    own.add_argument("--task", metavar="TASK", help=task)
     own.add_argument(
         "--split", type=Path, metavar="FILE", help=f"{pairs}train and validation (.npz, .json, .pt)"
     )

@@ -12,18 +12,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from strata.api.names import PATHS
 from strata.architecture import architecture_of
 
 Weights = Mapping[str, Tensor]
 Point = Callable[[], nn.Module]
-# Our names of the weights, and where a model has them.
-PATHS = {
-    "W_E": "embed.W_E",
-    **{f"{kind}_{x}": f"blocks.0.attn.{kind}_{x}" for x in "QKVO" for kind in "Wb"},
-    **{f"{kind}_{x}": f"blocks.0.mlp.{kind}_{x}" for x in ("in", "out") for kind in "Wb"},
-    "W_U": "unembed.W_U",
-    "b_U": "unembed.b_U",
-}
 
 
 class HookPoint(nn.Identity):

@@ -2,13 +2,14 @@
 
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from packaging.version import Version
 
 from strata.api import layers
+from strata.api.names import PATHS
 from strata.inputs import InputError
 
 OLDEST, NEXT = Version("3.9"), Version("5")
@@ -59,7 +60,7 @@ class Hooked:
 
     def __init__(self, model: Any, lens: Any) -> None:
         super().__init__()
-        names = {k: x for k, x in layers.PATHS.items() if x in model.state_dict()}
+        names = {k: x for k, x in PATHS.items() if x in model.state_dict()}
         weights = {k: model.get_parameter(x).clone() for k, x in names.items()}
         root: Any = self
         layers.build(root, weights, import_module("transformer_lens.hook_points").HookPoint)
@@ -69,7 +70,8 @@ class Hooked:
         known = import_module("transformer_lens.config").TransformerLensConfig
         self.cfg = known.from_dict(fields)
         self.cfg.d_vocab_out = model.n  # 4 has no such field of its own
-        self._tokens, self._cache = model.tokens, lens.ActivationCache
+        self._tokens, self._cache = model.to_tokens, lens.ActivationCache
+        self._factored = lens.FactoredMatrix
         root.requires_grad_(False)
         root.setup()
         root.eval()
@@ -105,16 +107,21 @@ class Hooked:
         return attention + block.mlp.b_out if mlp else attention
 
     @property
-    def W_E(self) -> torch.Tensor:
-        return self.embed.W_E
+    def OV(self) -> Any:
+        """The OV circuits, a FactoredMatrix of layers and heads."""
+        return self._factored(self.W_V, self.W_O)
 
     @property
-    def W_U(self) -> torch.Tensor:
-        return self.unembed.W_U
+    def QK(self) -> Any:
+        """The QK circuits."""
+        return self._factored(self.W_Q, self.W_K.transpose(-2, -1))
 
-    @property
-    def b_U(self) -> torch.Tensor:
-        return self.unembed.b_U
+    def __getattr__(self, name: str) -> Any:
+        """The weights by their names; those of blocks have an axis of layers first."""
+        if name in PATHS:
+            weight = cast(Any, self).get_parameter(PATHS[name])
+            return weight[None] if PATHS[name].startswith("blocks") else weight
+        return cast(Any, super()).__getattr__(name)
 
 
 def hooked(model: Any) -> Any:

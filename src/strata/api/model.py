@@ -1,7 +1,7 @@
 """A trained model as a torch module: look inside, change it, get a model back."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from strata.api import layers
-from strata.api.layers import PATHS, HookPoint
+from strata.api.layers import HookPoint
+from strata.api.names import PATHS
 from strata.architecture import architecture_of
 from strata.inputs import InputError
 from strata.measure import activations
@@ -32,12 +33,14 @@ if hasattr(os, "register_at_fork"):
 @dataclass(frozen=True)
 class Source:
     """Where a model is from: the name of its file, and what that was taken for; what the file
-    records beside the weights; its SHA-256, empty of what is no file."""
+    records beside the weights; its SHA-256, empty of what is no file; what was done to the weights,
+    in sentences."""
 
     name: str
     format: str
     recorded: Mapping[str, Any] = field(default_factory=dict)
     sha256: str = ""
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name}, taken for {self.format}"
@@ -46,16 +49,30 @@ class Source:
 class Cache(dict[Any, Tensor]):
     """Activations by the path of their hook point, in the order in which they are computed.
 
-    ``cache["pattern"]`` and ``cache["pattern", 0]`` are short for
+    ``cache["pattern"]``, ``cache["pattern", 0]`` and ``cache["attn_pattern"]`` are short for
     ``cache["blocks.0.attn.hook_pattern"]``.
     """
 
+    def __init__(self, model: "Model"):
+        super().__init__()
+        self.model = model
+
     def __missing__(self, key: Any) -> Tensor:
         short = key[0] if isinstance(key, tuple) else key
-        for name, x in self.items():
-            if name.endswith(f"hook_{short}"):
-                return x
-        raise InputError(f"{key!r}: no such activation; there are {', '.join(self)}")
+        return self[path_of(short, self)]
+
+    def stack_head_results(self) -> Float[Tensor, "n_heads pairs pos d_model"]:
+        """What each head writes."""
+        return torch.einsum("pqhd,hdm->hpqm", self["z"], self.model.get_parameter(PATHS["W_O"]))
+
+
+def path_of(short: Any, paths: Iterable[str]) -> str:
+    """The path of an activation: "post" and "mlp_post" are short for blocks.0.mlp.hook_post. Raises
+    InputError where there is none."""
+    for name in paths:
+        if name.endswith(f"hook_{short}") or name.replace(".hook", "").endswith(f".{short}"):
+            return name
+    raise InputError(f"{short!r}: no such activation; there are {', '.join(paths)}")
 
 
 def residues(x: Any, name: str, n: int) -> Int[Tensor, "..."]:
@@ -133,7 +150,7 @@ class Model(nn.Module):
         state = self.state_dict()
         return {k: state[path].cpu().numpy() for k, path in PATHS.items() if path in state}
 
-    def tokens(self, a: Any, b: Any) -> Int[Tensor, "pairs pos"]:
+    def to_tokens(self, a: Any, b: Any) -> Int[Tensor, "pairs pos"]:
         """What the network reads for a and b, which are integers from 0 to n − 1, or arrays of
         them. Raises InputError for anything else."""
         device = self.W_E.device
@@ -150,11 +167,11 @@ class Model(nn.Module):
 
     def forward(self, a: Any, b: Any) -> Float[Tensor, "pairs n"]:
         """Logits of the n candidates for ab, pair by pair."""
-        return layers.run(self, self.tokens(a, b))[:, -1]
+        return layers.run(self, self.to_tokens(a, b))[:, -1]
 
     def run_with_cache(self, a: Any, b: Any) -> tuple[Float[Tensor, "pairs n"], Cache]:
         """The logits, and all activations on the way."""
-        cache = Cache()
+        cache = Cache(self)
         hooks = [(name, lambda x, point: cache.update({point.name: x})) for name in self.points()]
         return self.run_with_hooks(a, b, hooks), cache
 
@@ -181,6 +198,28 @@ class Model(nn.Module):
         finally:
             for handle in handles:
                 handle.remove()
+
+    def attribution(self, a: int, b: int, answer: int | None = None) -> "pd.DataFrame":
+        """Direct logit attribution at a pair: what each part of the network adds to the logit of an
+        answer, by default the right one, less the mean over all candidates. The sum of column
+        ``logit`` is that difference. Columns part (embedding, head, neuron, bias), index, and the
+        ``prime`` power that explains most of a neuron."""
+        return _circuits().attribution(self, a, b, answer)
+
+    @torch.no_grad()
+    def activations(self, name: str) -> Float[np.ndarray, "pairs *shape"]:
+        """One activation of all n² pairs, a-major, with its axes in the cache."""
+        found: list[np.ndarray] = []
+        hooks: list[tuple[str, Hook]] = [
+            (path_of(name, self.points()), lambda x, point: found.append(x.cpu().numpy()))
+        ]
+        with self.hooks(hooks):
+            for start in range(0, self.n**2, activations.BLOCK):
+                a, b = np.divmod(
+                    np.arange(start, min(start + activations.BLOCK, self.n**2)), self.n
+                )
+                self(a, b)
+        return np.concatenate(found)
 
     @torch.no_grad()
     def answers(self) -> Int[np.ndarray, "n n"]:

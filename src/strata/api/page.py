@@ -1,6 +1,7 @@
 """An analysis on paper: its tables, the figures of the paper, and one page titled by the file."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,12 +10,15 @@ import mistune
 import pandas as pd
 
 from strata import notebook, results, store
+from strata.api import operations
 from strata.api.analysis import Analysis
+from strata.api.model import Model
 from strata.inputs import InputError
 from strata.measure import stored
 from strata.tables import format
 from strata.tables.headline import FVE
 from strata.tables.table import CLASS, HEAD, Column, Table
+from strata.task import task_of
 
 DRAW = "stages/figure.py"
 FIGURES = {
@@ -33,15 +37,17 @@ FIGURES = {
 SHARE = ("right", "all", "fve", "fve_uniform", "r2", "r2_ceiling", "r2_product", "r2_all")
 SHARE += ("self_attention", "block_score", "shuffled", "explained", "share")
 HEADINGS = {
-    "of": "", "right": "right", "fve": "energy at key frequencies", "fve_uniform": "if even",
+    "of": "", "fve": "energy at key frequencies", "fve_uniform": "if even",
     "key_frequencies": "key frequencies", "random": "of random residues", "r2": "R²",
     "r2_ceiling": "R², every frequency", "r2_product": "R², product and candidate",
     "r2_all": "R², all prompts", "ov_components": "OV components", "ov_of": "of",
     "self_attention": "attention to =", "block_score": "class blocks explain",
-    "shuffled": "shuffled classes", "prime_power": "prime power",
+    "shuffled": "shuffled classes", "prime_power": "prime power", "note": "",
+    "answers": "answers are", "task": "measured as that with --task",
 }  # fmt: skip
 CAPTIONS = {
     "training": "What is known of the model.",
+    "answers": "What the answers are, of all pairs: operations that were tried.",
     "accuracy": "Right answers; chance is 1/n.",
     "changes": "Right answers after a change: of all pairs, and modulo each prime power.",
     "classes": "Classes J_d, the residues a with gcd(a, n) = d, and the spectrum of the embedding.",
@@ -49,7 +55,12 @@ CAPTIONS = {
     "heads": "Heads: singular values of W_OV for the share of variance; what patterns follow.",
     "neurons": "Neurons by the prime power that explains most of each.",
 }
-LEFT = {"of", "stated", "pairs", "change", "group", "key_frequencies", "sentence", "verdict"}
+LATEX = (
+    "In LaTeX, tables/NAME.tex needs `\\usepackage{booktabs}`; its label is tab:NAME, which begins "
+    "with the run, so several analyses fit one document. NAME-body.tex is the tabular alone."
+)
+LEFT = {"of", "stated", "answers", "task", "note", "pairs", "change", "group"}
+LEFT |= {"key_frequencies", "sentence", "verdict"}
 
 
 def column(name: str) -> Column:
@@ -66,16 +77,19 @@ def column(name: str) -> Column:
 
 def table(name: str, frame: pd.DataFrame, caption: str, model: str) -> Table:
     """A frame as a table; of a model."""
-    return Table(
-        name.replace("_", "-"), f"{caption} ({model})", frame, {x: column(x) for x in frame}
-    )
+    columns = {x: column(x) for x in frame}
+    return Table(name.replace("_", "-"), f"{caption} ({model})", frame, columns)
 
 
 def tables(found: Analysis) -> Iterator[Table]:
-    """The tables of a page, in its order."""
+    """The tables of a page, in its order; where the answers are another operation, those alone that
+    say so."""
     for name, caption in CAPTIONS.items():
         frame = found.frames[name].drop(columns=["m", "enrichment", "r2_uniform"], errors="ignore")
-        yield table(name, frame, caption, found.name)
+        if "note" in frame and not any(frame["note"]):
+            frame = frame.drop(columns="note")
+        if len(frame) and (not found.elsewhere or name in ("training", "answers")):
+            yield table(name, frame, caption, found.name)
 
 
 def verdicts(found: Analysis) -> Table:
@@ -86,14 +100,31 @@ def verdicts(found: Analysis) -> Table:
     return table("verdicts", frame, caption, found.name)
 
 
+def answers(found: Analysis) -> str:
+    """What the network computes, in a line."""
+    task, best = found.tried[0], operations.known(found.tried)
+    said = f"{task.answers} in {format.share(task.right)} of pairs"
+    if best in (None, task):
+        return f"answers are {said}"
+    return f"answers are {best.answers} in {format.share(best.right)}, {said}"
+
+
 def notes(found: Analysis) -> str:
     """What has to be known before a number is believed."""
-    source, counts = found.model.source, found.metrics.pairs
-    said = [f"# {found.name}", ""]
+    source, counts, whole = found.model.source, found.metrics.pairs, isinstance(found.model, Model)
+    said = [f"# {found.name}: {answers(found)}", ""]
     if source:
-        said += [f"Taken for {source.format}. {f'SHA-256 {source.sha256}.' * bool(source.sha256)}"]
+        hashed = [f"SHA-256 {source.sha256}."] if source.sha256 else []
+        said += [" ".join([f"Taken for {source.format}.", *hashed, *source.notes])]
+    if found.elsewhere:
+        own = max(found.tried, key=lambda x: x.right).task
+        how = f"; --task {own} gives its own" if own else ""
+        said += [f"Tables of {found.task} are left out{how}."]
     if not found.metrics.finite:
         said += ["It diverged: its logits are not finite, and nothing is measured."]
+    if not whole:
+        more = "changes of the network, heads, neurons, figures, what the mechanism has of them"
+        said += [f"Embedding and logits alone were given. Not measured: {more}."]
     if not counts:
         said += ["No split was given, so nothing is said of training and validation pairs."]
     if found.metrics.architecture == "transformer":
@@ -115,15 +146,21 @@ def write(found: Analysis, folder: Path) -> None:
         raise InputError(f"{folder}: there is no folder {folder.absolute().parent}")
     with TemporaryDirectory(dir=folder.absolute().parent, prefix=".analysis-") as scratch:
         out = Path(scratch, folder.name)
-        found.write_weights(out / "weights.safetensors")
+        out.mkdir()
+        if isinstance(found.model, Model):
+            found.write_weights(out / "weights.safetensors")
         store.write_json(out / "metrics.json", found.metrics)
         every = [*tables(found), table("spectra", found.spectra, "Spectra.", found.name)]
         every += [verdicts(found)] if len(found.mechanism) else []
+        every = [replace(x, name=f"{found.run}-{x.name}") for x in every]
         format.write(every, out / "tables")
+        for x in every:
+            store.write_text(out / "tables" / f"{x.name}-body.tex", format.tabular(x))
         rows = found.mechanism.itertuples(index=False, name=None)
         results.write_rows(out / "mechanism.parquet", [results.Row(*row) for row in rows])
         drawn = figures(found, out)
         parts = [text(found), format.markdown(every[-1])] if len(found.mechanism) else [text(found)]
+        parts += [LATEX]
         parts += [f"![{FIGURES[x]}](figures/{x}.png)\n\n[{x}](figures/{x}.html): {FIGURES[x]}"
                   for x in drawn]  # fmt: skip
         store.write_text(out / "index.html", html("\n\n".join(parts), found.name))
@@ -131,9 +168,10 @@ def write(found: Analysis, folder: Path) -> None:
 
 
 def figures(found: Analysis, out: Path) -> list[str]:
-    """Draw the paper's figures by the notebooks of the clone; which. None where it has none, and of
-    a model that diverged."""
-    if not found.metrics.finite or not (found.top / DRAW).is_file():
+    """Draw the paper's figures by the notebooks of the clone; which. None where it has none, of a
+    model that diverged, of another task, and of embedding and logits."""
+    whole = isinstance(found.model, Model) and found.task is task_of(found.n)
+    if not whole or not found.metrics.finite or not (found.top / DRAW).is_file():
         return []
     names = ("weights.safetensors", "metrics.json", "activations", "history.parquet")
     inputs = {name.partition(".")[0]: out / name for name in names}

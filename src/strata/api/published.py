@@ -9,18 +9,14 @@ import numpy as np
 import pandas as pd
 import torch
 
+from strata.api.names import MODULES, TURNED
 from strata.architecture import architecture_of
 from strata.inputs import InputError
 from strata.run import Run
 from strata.store import Arrays
 
 MASK = torch.ones(3, 3, dtype=torch.bool).triu(1)  # true where a position may not look
-# Kept as they are, and kept transposed: ours acts on rows from the right, torch's on columns.
-SAME = {
-    "W_E": "embed.weight", "b_U": "unembed.bias",
-    "b_O": "attn.out_proj.bias", "b_in": "mlp.0.bias", "b_out": "mlp.2.bias",
-}  # fmt: skip
-TURNED = {"W_in": "mlp.0.weight", "W_out": "mlp.2.weight", "W_U": "unembed.weight"}
+SAME = ("W_E", "b_U", "b_O", "b_in", "b_out")  # as ours; TURNED are transposed
 
 
 def export(metadata: dict[str, Any], weights: Arrays, history: pd.DataFrame) -> bytes:
@@ -52,8 +48,8 @@ def export(metadata: dict[str, Any], weights: Arrays, history: pd.DataFrame) -> 
 def _theirs(ours: Arrays) -> Arrays:
     """Our weights under the names of the published format, in its layout."""
     d = ours["W_E"].shape[1]
-    state = {name: ours[key] for key, name in SAME.items()}
-    state |= {name: ours[key].T for key, name in TURNED.items()}
+    state = {MODULES[key]: ours[key] for key in SAME}
+    state |= {MODULES[key]: ours[key].T for key in TURNED}
     matrices = np.stack([ours[f"W_{letter}"] for letter in "QKV"]).swapaxes(2, 3)
     state["attn.in_proj_weight"] = matrices.reshape(3 * d, d)
     state["attn.in_proj_bias"] = np.concatenate([ours[f"b_{x}"].ravel() for x in "QKV"])

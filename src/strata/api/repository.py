@@ -73,6 +73,41 @@ def runs(repository: str | Path | None = None, *, rev: str | None = None) -> "pd
         raise InputError(f"{path}: must be a list of runs") from None
 
 
+def activations(
+    names: Sequence[str],
+    of: str,
+    repository: str | Path | None = None,
+    *,
+    rev: str | None = None,
+    out: str | Path | None = None,
+) -> "pd.DataFrame":
+    """An activation, such as mlp_post, of all pairs of many runs: a row for each run, a, b, and a
+    column for each of its numbers, named by their indices.
+
+    out: a new folder, for a file of Parquet for each run, which ``pandas.read_parquet`` reads as
+    one; then the frame has no rows. Raises InputError.
+    """
+    import numpy as np
+    import pandas as pd
+
+    if out is not None and Path(out).exists():
+        raise InputError(f"{out}: is there already; name another folder")
+    frames = []
+    for name in names:
+        model = load(name, repository, rev=rev)
+        x = model.activations(of)
+        a, b = np.divmod(np.arange(model.n**2), model.n)
+        columns = [".".join(map(str, (of, *i))) for i in np.ndindex(x.shape[1:])]
+        pairs = pd.DataFrame({"run": name, "a": a, "b": b})
+        frame = pairs.join(pd.DataFrame(x.reshape(len(x), -1), columns=columns))
+        if out is not None:
+            Path(out).mkdir(parents=True, exist_ok=True)
+            frame.to_parquet(Path(out, f"{name}.parquet"))
+            frame = frame[:0]
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
 def device_of(name: str) -> torch.device:
     """A device that is there. Raises InputError."""
     known = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
@@ -154,10 +189,11 @@ def unpacked(where: str, rev: str | None, path: str, target: Path) -> bool:
 
 
 def _kept(where: str, rev: str | None, name: str) -> bytes:
-    """A file of a clone, as it lies there or at a revision. Raises OSError."""
-    if rev is None:
+    """A file of a clone, as it lies there or at a revision; git fetches what a clone of an address
+    left out. Raises OSError."""
+    if rev is None and Path(where, name).is_file():
         return Path(where, name).read_bytes()
-    command = ["git", "-C", where, "show", f"{rev}:./{name}"]
+    command = ["git", "-C", where, "show", f"{rev or 'HEAD'}:./{name}"]
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:
         raise FileNotFoundError(name)
@@ -186,20 +222,28 @@ def copy(where: str, rev: str | None, paths: Sequence[str], target: Path) -> Non
 
 
 def cloned(address: str, rev: str | None) -> Path:
-    """A clone of that address, made at the first use and kept: its packs or its remote may lie
-    inside it. Raises InputError where git cannot fetch it."""
+    """A clone of that address without its packs, of which git fetches those that are asked for.
+    Made at the first use and kept. Raises InputError where git cannot fetch it."""
     address = str(Path(address).resolve()) if Path(address).is_dir() else address
     name = hashlib.sha256(f"{address} {rev}".encode()).hexdigest()[:16]
     folder = user_cache_path("strata", appauthor=False) / name
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    steps = ["init"], ["fetch", "--depth=1", address, rev or "HEAD"], ["checkout", "FETCH_HEAD"]
+    partial = "remote.origin.promisor=true", "remote.origin.partialclonefilter=blob:none"
+    steps = [
+        ["init", "--quiet"],
+        ["remote", "add", "origin", address],
+        *(["config", *x.split("=")] for x in partial),
+        ["fetch", "--quiet", "--depth=1", "--filter=blob:none", "origin", rev or "HEAD"],
+        ["sparse-checkout", "set", "--no-cone", "/*", "!*.tar.xz"],
+        ["checkout", "--quiet", "FETCH_HEAD"],
+    ]
     with TemporaryDirectory(dir=folder.parent) as scratch:
         clone = Path(scratch, "clone")
         clone.mkdir()
         for step in steps:
-            command = ["git", "-C", str(clone), *step[:1], "--quiet", *step[1:]]
+            command = ["git", "-C", str(clone), *step]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 reason = " ".join(done.stderr.split())

@@ -138,19 +138,30 @@ def markdown(table: Table) -> str:
 
 def latex(table: Table) -> str:
     """The rounded frame with booktabs rules, labelled tab:NAME; across both columns where wide."""
-    frame = shown(table)
-    rows = [frame.columns.tolist(), *frame.to_numpy().tolist()]
+    rows = _rows(table)
     width = sum(max(map(len, column)) for column in zip(*rows, strict=True))
     environment = "table*" if width > ONE_COLUMN else "table"
-    head, *body = (" & ".join(map(_tex, row)) + r" \\" for row in rows)
+    return (
+        rf"\begin{{{environment}}}[t]" + "\n"
+        rf"\centering\small\caption{{{_tex(caption(table))}}}\label{{tab:{table.name}}}" + "\n"
+        rf"{tabular(table)}\end{{{environment}}}" + "\n"
+    )
+
+
+def tabular(table: Table) -> str:
+    """Its body alone, for an environment of one's own."""
+    head, *body = (" & ".join(map(_tex, row)) + r" \\" for row in _rows(table))
     lines = [
-        rf"\begin{{{environment}}}[t]",
-        rf"\centering\small\caption{{{_tex(caption(table))}}}\label{{tab:{table.name}}}",
         rf"\begin{{tabular}}{{{''.join(alignment(table))}}}",
         *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
-        *(r"\end{tabular}", rf"\end{{{environment}}}", ""),
+        *(r"\end{tabular}", ""),
     ]
     return "\n".join(lines)
+
+
+def _rows(table: Table) -> list[list[str]]:
+    frame = shown(table)
+    return [frame.columns.tolist(), *frame.to_numpy().tolist()]
 
 
 TEX = {

@@ -1,0 +1,68 @@
+"""A network of another shape, from training to what it computes with: two layers, LayerNorm,
+positions and GELU in plain PyTorch, which strata does not load, but can ask.
+
+    python docs/two_layers.py
+
+It learns ab mod 21 from four fifths of the pairs in about 10 s of a processor. Its embedding and
+its logits are all that is handed over: arrays, or a function of a and b.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+import strata
+from strata.api import page
+from strata.api.analysis import Analysis
+
+N, WIDTH = 21, 64
+
+
+class Network(nn.Module):
+    """It reads a, b and =, and answers at =."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(N + 1, WIDTH)  # the last token is =
+        self.positions = nn.Parameter(torch.randn(3, WIDTH) / WIDTH**0.5)
+        layer = nn.TransformerEncoderLayer(
+            WIDTH, 4, 4 * WIDTH, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
+        )
+        self.layers = nn.TransformerEncoder(
+            layer, 2, norm=nn.LayerNorm(WIDTH), enable_nested_tensor=False
+        )
+        self.unembed = nn.Linear(WIDTH, N)
+
+    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        x = self.embed(torch.stack([a, b, torch.full_like(a, N)], dim=1)) + self.positions
+        return self.unembed(self.layers(x)[:, -1])
+
+
+def main(steps: int) -> Analysis:
+    """Train, hand over, and print what is found."""
+    torch.manual_seed(0)
+    network = Network()
+    pairs = torch.cartesian_prod(torch.arange(N), torch.arange(N))
+    train, validation = pairs[torch.randperm(N * N)].split([353, 88])
+    optimizer = torch.optim.AdamW(
+        network.parameters(), lr=2e-3, weight_decay=1.0, betas=(0.9, 0.98)
+    )
+    for step in range(1, steps + 1):
+        loss = nn.functional.cross_entropy(network(*train.T), train.prod(dim=1) % N)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 100 == 0:
+            print(f"step {step}: loss {loss.item():.3g}")
+    network.eval()  # from here on nothing depends on what is inside
+    split = {"train": train, "validation": validation}
+    found = strata.analyse(split=split, embedding=network.embed.weight, logits=network)
+    print(page.text(found))
+    shown = found.mechanism.query("of in ['accounts', 'votes', 'nearest code', 'bias']")
+    print(shown.drop(columns="run").to_string(index=False))
+    return found
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 600)
