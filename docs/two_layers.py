@@ -59,8 +59,8 @@ def main(steps: int) -> Analysis:
     split = {"train": train, "validation": validation}
     found = strata.analyse(split=split, embedding=network.embed.weight, logits=network)
     print(page.text(found))
-    shown = found.mechanism.query("of in ['accounts', 'votes', 'nearest code', 'bias']")
-    print(shown.drop(columns="run").to_string(index=False))
+    shown = found.mechanism.query("id in ['votes-share', 'code-right', 'accounts', 'bias']")
+    print(shown[["id", "sentence", "measure", "value"]].to_string(index=False))
     return found
 
 

@@ -38,8 +38,8 @@ def with_lens(model: Model) -> None:
         assert close(cache["pattern", 0][:, :, -1], ours["pattern"][:, :, 0])
         with_cache(model, hooked, cache, own)
         with_patching(model, hooked)
-        if version("transformer-lens").startswith("3."):
-            as_hooked_transformer(model)
+        third = version("transformer-lens").startswith("3.")
+        (as_hooked_transformer if third else as_bridge)(model)
 
 
 def close(x: torch.Tensor, y: torch.Tensor) -> bool:
@@ -105,6 +105,19 @@ def as_hooked_transformer(model: Model) -> None:
     theirs.process_weights_(fold_ln=False)
     processed = strata.from_weights(theirs.state_dict())
     assert (processed(a, a.flip(0)).argmax(1) == model(a, a.flip(0)).argmax(1)).all()
+
+
+def as_bridge(model: Model) -> None:
+    """And the native network of TransformerLens 4."""
+    from transformer_lens.conversion_utils import convert_tl_checkpoint  # pyright: ignore
+    from transformer_lens.model_bridge import TransformerBridge  # pyright: ignore
+    from transformer_lens.model_bridge.sources import native  # noqa: F401 # pyright: ignore
+
+    theirs = TransformerBridge.boot_native(lens.config(model))
+    state = {name: torch.from_numpy(x) for name, x in lens.tensors(model).items()}
+    theirs.load_state_dict(convert_tl_checkpoint(state, theirs.cfg), strict=True)
+    a = torch.arange(model.n)
+    assert close(theirs(model.to_tokens(a, a.flip(0)))[:, -1], model(a, a.flip(0)))
 
 
 def with_nnsight(model: Model) -> None:

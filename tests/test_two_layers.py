@@ -9,4 +9,4 @@ def test_two_layers_with_layernorm_are_trained_and_analysed(capsys):
     assert "# embedding and logits: answers are ab mod 21 in" in said and "Not measured" in said
     validation = found.metrics.accuracy.validation
     assert validation is not None and validation > 0.9 and not found.elsewhere
-    assert {"accounts", "votes", "bias"} <= {*found.mechanism["of"]}
+    assert {"accounts", "votes-share", "bias"} <= {*found.mechanism["id"]}

@@ -223,8 +223,8 @@ class Analysis:
             (name, *x.accuracies(None, *powers), note)
             for name, x, note in self._changed(self.model)
         ]
-        of_powers = [f"{self.by} {q}" for q in powers]
-        return pd.DataFrame(rows, columns=["change", "all", *of_powers, "note"])
+        names = [*(f"{self.by} {q}" for q in powers), "note"]
+        return pd.DataFrame(rows, columns=["change", "all", *names])
 
     def _changed(self, model: Model) -> Iterator[tuple[str, Model, str]]:
         """Each change, the model, and why it says nothing, where it does not."""
@@ -246,7 +246,8 @@ class Analysis:
     @cached_property
     def mechanism(self) -> pd.DataFrame:
         """What studies/mechanism measures and says, a row each (``strata.results``); none without
-        it, and of another task than (Z_n, ·). Of embedding and logits what these alone say."""
+        it, and of another task than (Z_n, ·). Of embedding and logits: accounts, votes, the law of
+        the bias."""
         known = (self.top / MECHANISM).is_file() and self.task is task_of(self.n)
         if not known or not self.metrics.finite:
             return results.read_rows()

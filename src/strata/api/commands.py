@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 
 from strata import store
 from strata.api import lens, published, repository
+from strata.api.foreign import from_weights
 from strata.api.model import Model
 from strata.api.repository import of_run
 from strata.run import Run
@@ -59,9 +60,8 @@ def analyse(args: Namespace) -> str:
     """Measure the file; the page, or where it was written."""
     from strata.api import page  # it needs pandas, sympy and scipy, whose imports take a second
     from strata.api.analysis import Analysis
-    from strata.api.foreign import from_weights
 
-    task = args.task and YAML(typ="safe").load(args.task)  # as params.yaml has it
+    task = YAML(typ="safe").load(args.task) if args.task else None
     model = from_weights(args.file, args.n, n_heads=args.heads, task=task)
     foretell(model)
     found = Analysis(model, args.split, args.repository)

@@ -1,7 +1,4 @@
-"""The command ``strata``: ask a trained model, list the runs, write one in another format.
-
-What a command needs it imports itself: torch and pandas take seconds.
-"""
+"""The command ``strata``: ask a trained model, list the runs, write one in another format."""
 
 import argparse
 import os

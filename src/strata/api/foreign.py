@@ -91,7 +91,7 @@ def model(
 
 def arrays(state: Mapping[str, Any]) -> Arrays:
     """The tensors of a state dict in float32, but masks. Raises InputError for what is no plain
-    one, such as a small one shown as large."""
+    one, such as one without values, or a small one shown as large."""
     import torch
 
     found = {}

@@ -102,7 +102,7 @@ class Found:
         told = recorded.get("cfg")
         for key, must in CFG.items():
             if isinstance(told, Mapping) and told.get(key, must) != must:
-                raise InputError(f"its cfg has {key} = {told[key]!r}, must be {must!r}")
+                raise InputError(f"its cfg has {key} = {told[key]!r:.60}, must be {must!r}")
         self.notes: list[str] = []
         self.names = roles(named, rename or {})
         found = {role: named[name] for role, name in self.names.items()}

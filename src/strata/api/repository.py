@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from platformdirs import user_cache_path
 
@@ -87,7 +88,6 @@ def activations(
     out: a new folder, for a file of Parquet for each run, which ``pandas.read_parquet`` reads as
     one; then the frame has no rows. Raises InputError.
     """
-    import numpy as np
     import pandas as pd
 
     if out is not None and Path(out).exists():

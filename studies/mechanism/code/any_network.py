@@ -1,22 +1,34 @@
-"""What embedding and logits alone say of a network of any shape: both accounts, votes, and what of
-the statement on the code needs no residual stream.
+"""What embedding and logits alone say of a network of any shape: both accounts, votes, functions of
+the product, the law of the bias.
 
 In: the name that its rows get; the settings as JSON; the arrays W_E (n or more, d) and logits (n²,
-n), as safetensors. Out: Parquet, one row for each number, as stages/measure.py writes it.
+n), as safetensors. Out: Parquet, as stages/measure.py writes it.
 """
 
-from math import isqrt
+from math import isnan, isqrt, nan
 
 import numpy as np
 
 from strata import results, store
 from strata.patch.projections import keys
-from strata.results import Row
 from strata.run import command
-from studies.mechanism.code import gates, logits, measures
-from studies.mechanism.code.decide import CRITERIA
+from strata.statistics import folds
+from studies.mechanism.code import decide, gates, logits, measures
+from studies.mechanism.code import dictionary as functions
 from studies.mechanism.code.pairs import Profile
 from studies.params import LogitsSettings, MechanismSettings
+
+
+def bias(y: Profile) -> dict[str, float]:
+    """The mean logit of each candidate as a line in how far its own products raise it above that:
+    the slope is −½ of exact codewords whose mean is 0, −1 where all right answers have one
+    logit."""
+    mean = y.N @ y.y / y.N.sum()
+    own, mean = np.diag(y.y) - mean, mean - mean.mean()
+    own = own - own.mean()
+    slope = float(mean @ own / (own @ own))
+    left = mean - slope * own
+    return {"slope": slope, "share": float(1 - left @ left / (mean @ mean))}
 
 
 def main(name: str, settings_path: str, path: str, out: str) -> None:
@@ -25,21 +37,28 @@ def main(name: str, settings_path: str, path: str, out: str) -> None:
     n = isqrt(len(arrays["logits"]))
     found = logits.profiles(iter([(*np.divmod(np.arange(n * n), n), arrays["logits"])]), n)
     y, key = Profile(found.y, found.total), keys(arrays["W_E"][:n], n, settings.key_threshold)
-    folds = {"folds": settings.folds, "seed": settings.seed}
-    own = LogitsSettings(key_threshold=settings.key_threshold, **folds)
+    limits = gates.Limits.of(settings)
+    use = gates.code(y, key, limits)
+    values, rows = measures.of_votes(y, settings)
+    values |= {
+        "code-right": y.right(functions.explained(y, use.functions.design)),
+        "code-rest": functions.rest(y, use.functions),
+        "code-products": gates.held_out(use, y, folds(n, settings.seed, settings.folds), limits),
+        "code-classes": gates.held_out(use, y, functions.by_class(n), limits),
+        "code-count": float(use.functions.count),
+    }
+    own = LogitsSettings(
+        key_threshold=settings.key_threshold, folds=settings.folds, seed=settings.seed
+    )
     accounts, ceiling = logits.at_key(found, key, own), found.ceiling(np.ones(n, dtype=bool))
-    use = gates.code(y, key, gates.Limits.of(settings))
-    both = [measures.of_votes(y, settings), measures.of_products(y, use, settings)]
-    shares = {**accounts.r2, "ceiling": ceiling}
-    rows = measures.beside("accounts", "logits by either account", "share", shares)
-    held = {**accounts.held_out}
-    rows += measures.beside("accounts-held-out", "held-out products by either", "share", held)
-    for values, others in both:
-        of = (
-            (Row("", id, CRITERIA[id].sentence), CRITERIA[id].unit, x) for id, x in values.items()
-        )
-        rows += [row._replace(unit=unit, value=x) for row, unit, x in of] + others
-    results.write_rows(out, [row._replace(run=name) for row in rows if row.value == row.value])
+    held_out = {f"{k}, held-out products": x for k, x in accounts.held_out.items()}
+    of_accounts = {**accounts.r2, "ceiling": ceiling, **held_out}
+    rows += measures.beside("accounts", "logits by strata, by primes", "share", of_accounts)
+    rows += measures.beside("bias", "the bias as a line in own excess", "ratio", bias(y))
+    judged = decide.judged(dict.fromkeys(decide.CRITERIA, nan) | values, settings.levels)
+    rows = [*(row for row in judged if row.id in values), *rows]  # statements need more
+    known = [row for row in rows if row.verdict or not (row.value is None or isnan(row.value))]
+    results.write_rows(out, [row._replace(run=name) for row in known])
 
 
 if __name__ == "__main__":

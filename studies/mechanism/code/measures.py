@@ -60,31 +60,27 @@ def of_votes(y: Profile, settings: Settings) -> tuple[Values, list[Row]]:
 
 def of_code(of: Pairs, y: Profile, use: Code, settings: Settings) -> tuple[Values, list[Row]]:
     """Statement 1."""
-    values, rows = of_products(y, use, settings)
-    within, across = moves(of, use.functions)
-    left = {"left out within": within.left_out, "left out across": across.left_out}
-    rows[1:1] = beside("code", decide.STATEMENTS["code"], "count", left)
-    return values | {"code-within": within.share, "code-across": across.share}, rows
-
-
-def of_products(y: Profile, use: Code, settings: Settings) -> tuple[Values, list[Row]]:
-    """What of statement 1 needs no residual stream."""
     rng, chosen = np.random.default_rng(settings.seed), [*use.gates]
-    own, n = use.functions, len(y.y)
+    own, n = use.functions, of.n
     fold, limits = folds(n, settings.seed, settings.folds), gates.Limits.of(settings)
     drawn = [gates.others(use, rng) for _ in range(settings.draws)] if chosen else []
     permuted = [own.design[rng.permutation(n)] for _ in range(settings.draws)]
+    within, across = moves(of, own)
     values = {
         "code-right": y.right(functions.explained(y, own.design)),
         "code-rest": functions.rest(y, own),
         "code-products": gates.held_out(use, y, fold, limits),
         "code-classes": gates.held_out(use, y, functions.by_class(n), limits),
+        "code-within": within.share,
+        "code-across": across.share,
         "code-count": float(own.count),
         "code-permuted": np.mean([y.right(functions.explained(y, x)) for x in permuted]).item(),
         "code-others": max((use.explains(y, x) for x in drawn), default=nan),
     }
     sentence = decide.STATEMENTS["code"]
     rows = beside("code", sentence, "share", {"gates explain": use.explains(y, chosen)})
+    left = {"left out within": within.left_out, "left out across": across.left_out}
+    rows += beside("code", sentence, "count", left)
     return values, rows + beside(
         "gate", "a character that another prime switches off", "prime",
         {labelled(x.label): x.p for x in chosen},
