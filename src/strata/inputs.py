@@ -15,11 +15,7 @@ LARGEST = 2**30  # bytes of a file that is read whole
 
 
 class InputError(Exception):
-    """Input that cannot be used; the message is one line that names it and says what is wrong,
-    with a question mark for what is no letter, such as codes of a terminal in a name."""
-
-    def __init__(self, said: str):
-        super().__init__(printable(said))
+    """Input that cannot be used; the message is one line that names it and says what is wrong."""
 
 
 def regular(path: Path | str, largest: int | float = LARGEST) -> Path:

@@ -25,8 +25,7 @@ M = TypeVar("M", bound=BaseModel)
 ArchitectureName = Literal["transformer", "mlp"]
 
 
-LARGEST = 4096  # n: a pass is over all n² pairs
-Modulus = Annotated[int, Field(ge=2, le=LARGEST)]
+Modulus = Annotated[int, Field(ge=2, le=4096)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Positive = Annotated[int, Field(ge=1)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
@@ -233,7 +232,7 @@ def command(main: Callable[..., None]) -> None:
     try:
         main(*arguments(main, sys.argv[1:]))
     except InputError as error:
-        sys.exit(f"{Path(sys.argv[0]).stem}: {error}")
+        sys.exit(printable(f"{Path(sys.argv[0]).stem}: {error}"))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         sys.exit(printable(f"{Path(sys.argv[0]).stem}: {where}{error.strerror or error}"))

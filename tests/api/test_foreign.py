@@ -276,7 +276,7 @@ FOUR_BITS = torch.zeros(12, 12, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
 W_U = PATHS["W_U"]
 SIZE = r"unembed.weight is \(12, 8\), must be \(11, 8\)"
 BAD = {
-    "n = 5000: must be from 2 to 4096": lambda: strata.from_weights(
+    "n = 5000: Input should be less than or equal to 4096": lambda: strata.from_weights(
         Net(5000, 1, 1, 1, False), n_heads=1
     ),
     "give n_heads": lambda: strata.from_weights(plain()),

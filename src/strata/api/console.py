@@ -79,7 +79,7 @@ def main() -> None:
     except BrokenPipeError:  # who reads has enough, as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except InputError as error:
-        sys.exit(f"strata {args.command}: {error}")
+        sys.exit(printable(f"strata {args.command}: {error}"))
     except OSError as error:
         said = f"{error.filename or ''}: {error.strerror or error}"
         sys.exit(printable(f"strata {args.command}: {said}"))

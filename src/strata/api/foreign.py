@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strata.api.names import OURS, Arrays, Found
-from strata.inputs import InputError, opened, regular
+from strata.inputs import InputError, opened, printable, regular
 
 if TYPE_CHECKING:
     from torch import nn
@@ -95,9 +95,10 @@ def arrays(state: Mapping[str, Any]) -> Arrays:
     import torch
 
     found = {}
-    for name, x in state.items():
+    for key, x in state.items():
         if not isinstance(x, torch.Tensor) or x.dtype == torch.bool:
             continue
+        name = printable(str(key))
         plain = x.layout == torch.strided and not (x.is_meta or x.is_nested)
         if not plain or not x.dtype.is_floating_point:
             must = "must be of floating point, and dense"
@@ -105,7 +106,7 @@ def arrays(state: Mapping[str, Any]) -> Arrays:
         if x.numel() * x.element_size() > x.untyped_storage().nbytes():
             raise InputError(f"{name} is a view of something smaller")
         try:
-            found[str(name)] = x.detach().cpu().float().resolve_neg().numpy()
+            found[name] = x.detach().cpu().float().resolve_neg().numpy()
         except RuntimeError:  # torch converts not every type that it stores
             raise InputError(f"{name} is {x.dtype}: cannot be read as float32") from None
     return found
@@ -160,7 +161,8 @@ def parts(source: Any, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]]:
         if isinstance(found := source.get(key), Mapping):
             for name, x in found.items():
                 if not isinstance(x, Tensor):
-                    raise InputError(f"{origin}: {name} is a {type(x).__name__}, must be a tensor")
+                    said = f"{printable(str(name))} is a {type(x).__name__}"
+                    raise InputError(f"{origin}: {said}, must be a tensor")
             return found, {str(k): x for k, x in source.items() if k != key}
     return source, {}
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from strata.architecture import TABLE
 from strata.inputs import InputError
-from strata.run import LARGEST
+from strata.run import Headline, validated
 
 Arrays = dict[str, np.ndarray]
 WHERE = "docs/models.md describes the formats"
@@ -181,8 +181,7 @@ class Found:
             values |= {k: values[k][..., :-1] for k in ("W_U", "b_U") if k in values}
             self.notes.append("It has a logit of =, which was dropped.")
         modulus: int = values["W_U"].shape[1] if n is None else n
-        if not 2 <= modulus <= LARGEST:
-            raise InputError(f"n = {modulus}: must be from 2 to {LARGEST}")
+        validated(Headline, {"n": modulus, "seed": 0}, "")
         if d % n_heads:
             raise InputError(f"d_model = {d}: must be divisible by n_heads = {n_heads}")
         kind = TABLE["transformer" if self.attends else "mlp"]

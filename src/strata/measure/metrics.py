@@ -137,8 +137,7 @@ class Metrics(Result):
     """Whether weights, logits and loss are finite."""
     generalised: bool | None
     """Whether a finite model's validation accuracy ends at metrics.accuracy or above; None where
-    nothing says which pairs are validation, or where only a part of what it has is not finite, as
-    no training leaves it."""
+    nothing says which pairs are validation."""
     accuracy: Accuracy
     first_099: Epochs
     epoch_099: StayingEpochs
@@ -174,9 +173,10 @@ def run_metrics(
 ) -> Metrics:
     """The metrics of a run from its weights, pair table, history and forward pass.
 
-    A run that diverged has no structure to measure; it is recorded, and answers nothing. Of a model
-    trained elsewhere the pair table may have no split, and the history no rows. Without a task it
-    is (Z_n, ·).
+    A run that diverged has no structure to measure; it is recorded, and answers nothing. Whether it
+    generalised is not known where some of its weights are finite, as no training leaves it. Of a
+    model trained elsewhere the pair table may have no split, and the history no rows. Without a
+    task it is (Z_n, ·).
     """
     of = task_of(task or run.n)
     loss = float(history["loss"].iloc[-1]) if len(history) else None
