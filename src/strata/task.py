@@ -228,17 +228,17 @@ def understood(said: Any) -> tuple[str, Any]:
     if said == "units":
         return "zeros", []
     kind, values = next(iter(said.items()), ("", 0)) if isinstance(said, dict) else ("", 0)
-    known = kind in ("zeros", "table") and isinstance(values, list) and len(said) == 1
-    if not known and not isinstance(said, str):
+    listed = values if isinstance(values, list) and len(said) == 1 else None
+    if not isinstance(said, str) and (kind not in ("zeros", "table") or listed is None):
         raise InputError(f"task = {said!r:.60}: must be {KNOWN}")
-    if kind == "zeros" and all(isinstance(x, int | str) for x in values):
-        return kind, values
+    if kind == "zeros" and listed is not None and all(isinstance(x, int | str) for x in listed):
+        return kind, listed
     from strata import commutative  # needs sympy, whose import takes half a second
 
     if isinstance(said, str):
         return "table", commutative.named(said)
     try:
-        table = [[*map(int, row.replace(",", " ").split())] for row in values]
+        table = [[*map(int, row.replace(",", " ").split())] for row in listed or ()]
     except (AttributeError, ValueError):
         table = []
     return kind, commutative.checked(table, "task.table")
