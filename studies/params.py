@@ -153,6 +153,21 @@ class MechanismParams(Section):
     measures: MechanismMeasures
 
 
+class ZerosParams(Section):
+    """The rule on what zero divisors do."""
+
+    holds: Above0  # F, in even shares: up to here primes are apart
+    fails: Above0  # and from here on they are not
+    answers: Fraction  # of all pairs that a run that generalises has right
+    fewest: Positive  # such runs that decide
+    confidence: Fraction
+    absorbing: Positive  # the modulus whose units have an absorbing element with them
+
+
+class ZerosSettings(ZerosParams, OfRun):
+    """All that its measures and verdicts rest on."""
+
+
 class CheckpointsParams(Section):
     """At how many epochs of a training weights are kept."""
 
@@ -179,6 +194,7 @@ class StudyParams(Params):
     architectures: ArchitecturesParams
     accounts: AccountsParams
     mechanism: MechanismParams
+    zeros: ZerosParams
     checkpoints: CheckpointsParams
     dynamics: DynamicsParams
 

@@ -2,9 +2,9 @@
 decides each run.
 
 In: a folder, the list of runs. Out, in the folder: split/RUN.json and train/RUN.json of the runs
-that are trained here; interventions.json, logits.json, embedding.json and mechanism.json, the
-settings of these stages; runs.json, the names of all runs but those that decide on the mechanism,
-and measured.json with these.
+that are trained here; interventions.json, logits.json, embedding.json, mechanism.json and
+zeros.json, the settings of these stages; runs.json and measured.json, the names of the runs that
+the list has under all and under measured.
 """
 
 from typing import Any
@@ -26,6 +26,7 @@ def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
         "logits": accounts.logits.model_dump(),
         "embedding": accounts.embedding.model_dump(),
         "mechanism": params.mechanism.measures.model_dump(),
+        "zeros": params.zeros.model_dump(),
     }
     return {name: own | threshold for name, own in of_stage.items()}
 

@@ -1,0 +1,29 @@
+"""How much pairs of primes mix, drawn on the Axes that are given."""
+
+import numpy as np
+import pandas as pd
+
+from strata.plots.base import COLORS, GREY, Axes
+
+WORDS = ("neither has\nzero divisors", "one of the two\nhas them", "both have\nzero divisors")
+
+
+def mixing(ax: Axes, points: pd.DataFrame) -> None:
+    """A dot for each run and each two primes, hollow where the run does not generalise, in a column
+    for each number of the two with zeros; a bar at the median of those that generalise."""
+    points = points.sort_values("over_even")
+    for zeros in range(len(WORDS)):
+        own = points[points["zeros"] == zeros]
+        for done in (True, False):
+            some = own[own["generalises"].astype(bool) == done]
+            x = zeros + 0.28 * np.sin(2.4 * np.arange(len(some)))  # apart, the same each time
+            face = COLORS[zeros] if done else "white"
+            ax.plot(x, some["over_even"], "o", color=COLORS[zeros], markerfacecolor=face)
+            if done and len(some):
+                middle = float(np.median(some["over_even"]))
+                ax.plot([zeros - 0.4, zeros + 0.4], [middle] * 2, color="black")
+                ax.text(zeros + 0.42, middle, f"{middle:.2g}", va="center", fontsize=8)
+    ax.axhline(1, color=GREY, linestyle=":", linewidth=0.8, zorder=0)
+    ax.text(-0.55, 1.06, "even: primes are not told apart", color=GREY, fontsize=8, va="bottom")
+    ax.set(yscale="log", xlim=(-0.6, 2.75), ylabel="energy on both primes at once / even share")
+    ax.set_xticks(range(len(WORDS)), WORDS)

@@ -1,0 +1,20 @@
+"""The tables of zero divisors, the verdicts among them.
+
+In: a folder; the list of runs; the settings as JSON; the folder with the measures of the runs. Out:
+NAME.csv, NAME.tex, NAME.md and NAME.json for each table.
+"""
+
+from strata import store
+from strata.run import command
+from strata.tables import format
+from studies.params import ZerosSettings, runs
+from studies.zeros.code import measures, verdicts
+
+
+def main(folder: str, listed: str, settings: str, measured: str) -> None:
+    asked, params = runs("zeros", listed), store.read_model(settings, ZerosSettings)
+    format.write(verdicts.tables(asked, measures.read(measured, asked), params), folder)
+
+
+if __name__ == "__main__":
+    command(main)
