@@ -23,7 +23,9 @@ def mixing(ax: Axes, points: pd.DataFrame) -> None:
                 middle = float(np.median(some["over_even"]))
                 ax.plot([zeros - 0.4, zeros + 0.4], [middle] * 2, color="black")
                 ax.text(zeros + 0.42, middle, f"{middle:.2g}", va="center", fontsize=8)
-    ax.axhline(1, color=GREY, linestyle=":", linewidth=0.8, zorder=0)
-    ax.text(-0.55, 1.06, "even: primes are not told apart", color=GREY, fontsize=8, va="bottom")
-    ax.set(yscale="log", xlim=(-0.6, 2.75), ylabel="energy on both primes at once / even share")
+    for level, words in ((1, "even: the primes are not told apart"), (0.5, "half of it")):
+        ax.axhline(level, color=GREY, linestyle=":", linewidth=0.8, zorder=0)
+        ax.text(-0.58, level, words, color=GREY, fontsize=8, va="bottom")
+    ax.set(xlim=(-0.6, 2.75), ylabel="how much the two primes mix")
+    ax.set_ylim(bottom=0)
     ax.set_xticks(range(len(WORDS)), WORDS)

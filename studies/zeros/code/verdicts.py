@@ -84,8 +84,9 @@ def in_words(row: Record) -> str:
     """A verdict; where there is none, why."""
     if row["verdict"] != UNTESTED:
         return str(row["verdict"])
-    few = f"{row['runs']} of {row['fewest']} runs that generalise"
-    return f"no verdict: {few if row['runs'] < row['fewest'] else 'nothing is known of chance'}"
+    if row["trained"] < row["planned"]:
+        return f"no verdict: {row['trained']} of {row['planned']} runs are trained"
+    return f"no verdict: {row['runs']} of {row['fewest']} runs that generalise"
 
 
 SAID = {
@@ -99,26 +100,22 @@ SAID = {
 
 
 def said(own: pd.DataFrame, chance: pd.DataFrame, params: ZerosParams) -> pd.DataFrame:
-    """The verdict on each statement; that on F has to be above chance, too."""
-    done, rows = deciding(own), []
+    """The verdict on each statement; that on F has to be above chance, too. None while a run is not
+    trained."""
+    done, trained = deciding(own), len(own.dropna(subset=["accuracy"]))
+    few = len(done) < params.fewest or trained < len(own)
+    above = {"apart": max(chance["share"].tolist(), default=1.0)}
+    counts = {"runs": len(done), "fewest": params.fewest, "trained": trained, "planned": len(own)}
+    rows = []
     for id, sentence in SENTENCES.items():
         held = done[id].tolist().count(HOLDS)
         low, high = share_interval(held, len(done), params.confidence)
         verdict = results.over_runs(held, len(done), params.confidence)
-        level = max(chance["share"], default=np.nan) if id == "apart" else 0.0
-        if verdict == CONFIRMED and low <= level:
+        if verdict == CONFIRMED and low <= above.get(id, 0):
             verdict = UNDECIDED
-        if len(done) < params.fewest or np.isnan(level):
-            verdict = UNTESTED
-        numbers = {
-            "runs": len(done),
-            "held": held,
-            "low": low,
-            "high": high,
-            "null": level if id == "apart" else None,
-        }
-        numbers |= {"fewest": params.fewest, "verdict": verdict}
-        rows.append({"id": id, "sentence": sentence} | numbers)
+        numbers = {"held": held, "low": low, "high": high, "null": above.get(id)}
+        row = {"id": id, "sentence": sentence} | counts | numbers
+        rows.append(row | {"verdict": UNTESTED if few else verdict})
     return pd.DataFrame(rows)
 
 
