@@ -29,6 +29,9 @@ COMMANDS = {
     "figure": "dvc repro --quiet",  # after a changed figure parameter
     "modulus": "dvc exp run --set-param n=154",
     "quick": "dvc exp run --set-param n=35 --set-param variant=quick-",
+    "plan": "SET='n=154' python -m ops.plan",
+    "help": "strata --help",
+    "load": "python -c 'import strata; print(strata.load(\"n165-s1\")(3, 5))'",
 }
 
 

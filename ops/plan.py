@@ -28,10 +28,11 @@ from dvc.utils.hydra import apply_overrides
 from ops import files, packages, recover
 from ops.calls import last_line
 from ops.git import here, laid_out, loses_queued
-from ops.times import Times, counted, shared, threads, words
+from ops.times import Times, counted, shared, words
 from strata.inputs import InputError
 from strata.params import load
 from strata.run import command
+from strata.train.environment import threads
 
 logging.getLogger("dvc").setLevel(logging.ERROR)  # what is taken from the run cache is no news
 QUICK = {"code", "params", "check"}  # are brought up to date to plan what follows

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from ops import files
 from strata.params import Params
-from strata.run import Run, Settings
+from strata.run import Run
+from strata.train.environment import SMALL, cores, gflop, threads
 
 # CPU seconds of stages at n = N, with the start of Python, on an AMD EPYC with AVX-512; any other
 # takes about OTHER. Those of training controls too.
@@ -17,17 +18,6 @@ SECONDS = {
 NOTHING = 3.0  # of DVC, where no stage runs
 EPOCH = 0.0013  # seconds of an epoch of training beside its matrix products
 RATE = 48.0  # Gflop per second and thread of these: the median over the recorded trainings
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return found or 1
-
-
-def threads() -> int:
-    """How many threads a training takes here."""
-    return int(os.environ.get("STRATA_THREADS", cores()))
 
 
 def words(seconds: float) -> str:
@@ -56,14 +46,6 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def gflop(n: int, settings: Settings) -> float:
-    """What the matrix products of one epoch take: the formula of benchmarks/training.md."""
-    train, left_out = settings.train, 1 - settings.split.train_fraction
-    pairs = (1 - left_out**2) * n * n / 2  # a pair and its mirror are computed once
-    widths = train.d_model**2 + 2 * train.d_model * train.d_mlp + train.d_model * n
-    return (6 * pairs * widths + 12 * (n + 1) * train.d_model**2) / 1e9
-
-
 class Times:
     """Those times, applied to these values of params.yaml and so many threads: by default those of
     this machine."""
@@ -86,5 +68,6 @@ class Times:
     def training(self, run: Run) -> float:
         """Seconds to train a run."""
         settings = self.params.settings(run)
-        products = gflop(settings.task(run).order, settings) / (RATE * self.threads)
-        return settings.train.epochs * (EPOCH + products)
+        products = gflop(settings.task(run).order, settings)
+        shared = RATE * (self.threads if products > SMALL else 1)
+        return settings.train.epochs * (EPOCH + products / shared)

@@ -44,6 +44,7 @@ from strata import store
 from strata.inputs import InputError, few, printable
 from strata.run import Run, command
 from strata.train import machine
+from strata.train.environment import threads
 
 MADE, PART, UNSEEN, FAILED = "made again", "tried in part", "not checked", "FAIL"
 # What trains the runs: of every run weights are held to its history, and the first epochs are
@@ -317,7 +318,7 @@ def verified(copy: Copy, sample: Sample, exact: bool) -> Iterator[Outcome]:
     """An outcome for each stage, as they end, and for what no stage makes."""
     chosen, before = sample.chosen, sample.before
     tasks = {x: partial(tried, copy, x, exact, x in chosen, before.get(x, "")) for x in copy.names}
-    jobs = min(machine.threads(), MOST)
+    jobs = min(threads(), MOST)
     for found in done(tasks, {x: copy.before(x) for x in copy.names}, jobs):
         sample.add(found)
         yield found

@@ -17,6 +17,7 @@ from strata import store
 from strata.inputs import InputError
 from strata.run import Run, Settings, command
 from strata.train import loop, machine, snapshots, trainer
+from strata.train.environment import gflop
 
 LINK = 1000  # epochs from one hash of the state to the next
 
@@ -62,7 +63,8 @@ def main(name: str, config: str, split_path: str, folder: str) -> None:
         sys.exit(1)
     out = Path(folder)
     run, settings = Run.parse(name), store.read_model(config, Settings)
-    task, device = settings.task(run), machine.prepare()
+    task = settings.task(run)
+    device = machine.prepare(products=gflop(task.order, settings))
     split = store.read_split(split_path, task)["split"]
     environment = machine.describe(device)
     inputs = {"run": name} | settings.model_dump() | environment.model_dump()

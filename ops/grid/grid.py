@@ -22,11 +22,12 @@ from ops.git import ANYBODY, git, here
 from ops.grid import pool, watch
 from ops.grid.logs import Logs
 from ops.recover import taken
-from ops.times import Times, cores, counted, shared, words
+from ops.times import Times, counted, shared, words
 from strata import store
 from strata.inputs import InputError, few
 from strata.params import load
 from strata.run import Run, command
+from strata.train.environment import cores
 
 KEPT = "refs/strata/grid"  # keeps what workers copy while they need it
 BATCH = 8  # runs that do not train for one task of a cluster: it takes ten seconds to begin

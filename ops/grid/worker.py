@@ -18,13 +18,14 @@ from typing import TextIO
 
 from dvc.repo import Repo
 
-from ops import files, plan, recover, times
+from ops import files, plan, recover
 from ops.calls import ROOM, last_line
 from ops.calls import command as called
 from ops.git import laid_out
 from ops.grid.logs import Logs
 from ops.recover import taken
 from strata.run import command
+from strata.train.environment import threads
 
 GRACE = 10.0  # seconds that DVC and its stage have to end
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -42,7 +43,7 @@ def granted() -> int:
     """The threads that STRATA_THREADS says, or SLURM, or the processors that may be used."""
     names = ("STRATA_THREADS", "SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE")
     found = [os.environ[name] for name in names if os.environ.get(name, "").isdecimal()]
-    return int(found[0]) if found else times.threads()
+    return int(found[0]) if found else threads()
 
 
 class Worker:

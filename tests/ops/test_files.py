@@ -9,10 +9,11 @@ from ruamel.yaml import YAML
 from tiny import dvc
 
 from ops import files
-from ops.times import RATE, SECONDS, Times, cores, gflop, shared, words
+from ops.times import RATE, SECONDS, Times, shared, words
 from strata.inputs import InputError
 from strata.params import load
 from strata.run import Run
+from strata.train.environment import cores, gflop
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,7 @@ from small import kind_of
 from strata import store, task
 from strata.inputs import InputError
 from strata.run import Run, TrainParams
-from strata.train import gradients, machine
+from strata.train import environment, gradients, machine
 from strata.train.trainer import Trainer, batch
 
 PAPER = TrainParams(
@@ -201,7 +201,15 @@ def test_a_record_says_whether_subnormal_numbers_are_taken_as_0(run, flush):
 def test_a_bad_thread_count_gets_one_line(monkeypatch, text):
     monkeypatch.setenv("STRATA_THREADS", text)
     with pytest.raises(InputError, match=r"^STRATA_THREADS = .*must be an integer from 1 to"):
-        machine.threads()
+        environment.threads()
+
+
+def test_small_products_get_one_thread_unless_told(monkeypatch):
+    monkeypatch.delenv("STRATA_THREADS", raising=False)
+    small, large = environment.threads(environment.SMALL), environment.threads(7.0)
+    assert (small, large) == (1, environment.cores())
+    monkeypatch.setenv("STRATA_THREADS", "3")
+    assert environment.threads(environment.SMALL) == environment.threads(7.0) == 3
 
 
 def test_a_device_that_is_not_there_gets_one_line(monkeypatch):

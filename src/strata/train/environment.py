@@ -5,15 +5,20 @@ processor: MKL takes another path on each vendor's, and torch's own kernels one 
 vector. So the record names the processor as CPUID shows it to the process, not as /proc does.
 """
 
+import math
+import os
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from strata.inputs import InputError
-from strata.run import validated
+from strata.run import Settings, validated
 from strata.store import read_json
 
+# Gflop of products an epoch up to which one thread trains: threads that wait for one another cost
+# more there than they bring, and many times more where anything else is at work.
+SMALL = 0.5
 ASIDE = {"cores", "seconds", "note", "chain"}  # decide no bit
 
 
@@ -62,6 +67,29 @@ class Environment(BaseModel):
         if self.device == "cuda":
             return f"{self.gpu}, {threads}"
         return ", ".join(x for x in (self.vendor, self.capability, threads) if x)
+
+
+def gflop(order: int, settings: Settings) -> float:
+    """What the matrix products of one epoch take: the formula of benchmarks/training.md."""
+    train, left_out = settings.train, 1 - settings.split.train_fraction
+    pairs = (1 - left_out**2) * order * order / 2  # a pair and its mirror are computed once
+    widths = train.d_model**2 + 2 * train.d_model * train.d_mlp + train.d_model * order
+    return (6 * pairs * widths + 12 * (order + 1) * train.d_model**2) / 1e9
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return found or 1
+
+
+def threads(products: float = math.inf) -> int:
+    """The threads of a training with that many Gflop of products an epoch: STRATA_THREADS, or one
+    where they are few, or as many as this process may use. A run's last bits depend on it."""
+    text = os.environ.get("STRATA_THREADS", "1" if products <= SMALL else str(cores()))
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise InputError(f"STRATA_THREADS = {text!r}: must be an integer from 1 to 1024")
+    return int(text)
 
 
 def read(path: Path | str) -> Environment:

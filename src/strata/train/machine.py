@@ -1,5 +1,6 @@
-"""The machine that a run trains on: device and thread count, from the environment or found out."""
+"""The machine that a run trains on, from the environment or found out."""
 
+import math
 import os
 import platform
 import re
@@ -8,7 +9,7 @@ import numpy as np
 import torch
 
 from strata.inputs import InputError
-from strata.train.environment import Environment
+from strata.train.environment import Environment, threads
 
 
 def device() -> torch.device:
@@ -21,25 +22,16 @@ def device() -> torch.device:
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
-def threads() -> int:
-    """STRATA_THREADS, or as many as this process may use; a run's last bits depend on it."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    text = os.environ.get("STRATA_THREADS", str(available))
-    if not text.isdecimal() or not 1 <= int(text) <= 1024:
-        raise InputError(f"STRATA_THREADS = {text!r}: must be an integer from 1 to 1024")
-    return int(text)
-
-
-def prepare(flush: bool = True) -> torch.device:
-    """Fix the thread count and the order of the GPU's sums, so that a run repeats to the byte, and
-    whether subnormal numbers are taken as 0.
+def prepare(flush: bool = True, products: float = math.inf) -> torch.device:
+    """Fix the thread count, for so many Gflop of products an epoch, and the order of the GPU's
+    sums, so that a run repeats to the byte, and whether subnormal numbers are taken as 0.
 
     Gradients of pairs that a run has learnt are subnormal, and an Intel core is several times
     slower with those: docs/operating.md.
     """
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when cuBLAS starts
     torch.set_flush_denormal(flush)
-    torch.set_num_threads(threads())
+    torch.set_num_threads(threads(products))
     return device()
 
 

@@ -14,7 +14,7 @@ from strata.inputs import InputError
 from strata.result import Result
 from strata.run import Run, Settings
 from strata.train import loop, machine
-from strata.train.environment import Environment, read
+from strata.train.environment import Environment, gflop, read
 from strata.train.snapshots import Snapshot
 from strata.train.trainer import Trainer
 from studies.dynamics.code.receipts import Receipt, has, weights_file
@@ -74,7 +74,8 @@ def ensure(
     with kept.state.locked():
         index = kept.whole(epochs)
         if index is None:
-            device = machine.prepare(flush)
+            products = gflop(settings.task(kept.run).order, settings)
+            device = machine.prepare(flush, products)
             trainer = Trainer(kept.run, settings.train, split, device)
             index = train(trainer, kept, epochs, settings, machine.describe(device))
         return index
