@@ -21,18 +21,6 @@ def command(*words: str, project: str = "") -> list[str]:
     return [sys.executable, "-m", "dvc", *(("--cd", project) if project else ()), *words]
 
 
-def dvc(*words: str, project: str = "") -> str:
-    """What DVC prints. Raises InputError with the reason where it fails, a stage's own if it gave
-    one."""
-    done = subprocess.run(
-        command(*words, project=project), text=True, check=False,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    if done.returncode:
-        raise InputError(f"dvc {words[0]}: {last_line(done.stdout)}")
-    return done.stdout
-
-
 def pulled(project: str) -> str:
     """Restore what the remote holds; why not all of it came, empty where it did. Raises InputError
     on a full disk, which DVC does not always survive to say."""

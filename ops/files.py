@@ -179,11 +179,6 @@ def _from(at: str, path: Any) -> Any:
     return {_from(at, name): said for name, said in path.items()}
 
 
-def outs(locked: Mapping[str, Any]) -> list[str]:
-    """The paths of what a stage of a lock wrote."""
-    return [out["path"] for out in locked.get("outs", ())]
-
-
 def paths(outs: Iterable[str | Mapping[str, Any]]) -> list[str]:
     """The paths of outputs as a pipeline file writes them."""
     return [next(iter(out)) if isinstance(out, Mapping) else out for out in outs]

@@ -77,7 +77,7 @@ def drawing(process: psutil.Process) -> list[psutil.Process]:
 @pytest.mark.parametrize("victim", ["figure", "drawing"])
 def test_a_figure_or_what_draws_it_is_killed_and_no_figure_is_half_drawn(project, victim):
     rng, lock = random.Random(SEED), files.locked(project.folder)[FIGURE]
-    (switches, words), paths = called(lock["cmd"]), files.outs(lock)
+    (switches, words), paths = called(lock["cmd"]), [out["path"] for out in lock["outs"]]
     project.environment |= switches
     expected = results(project)
     kills = 0

@@ -46,7 +46,7 @@ def test_the_paths_of_the_papers_runs_begin_at_the_top(tmp_path):
     entry = {"cmd": "a", "deps": [{"path": "data/x"}], "outs": [{"path": "data/y"}]}
     YAML().dump({"stages": {"train": entry}}, folder / "runs" / "dvc.lock")
     assert files.stages(folder)["runs/dvc.yaml:train"]["deps"] == ["data/x"]
-    assert files.outs(files.locked(folder)["runs/dvc.yaml:train"]) == ["data/y"]
+    assert files.locked(folder)["runs/dvc.yaml:train"]["outs"] == [{"path": "data/y"}]
 
 
 def test_variables_are_those_of_the_files_that_a_pipeline_names(tmp_path):
