@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from strata.inputs import InputError, printable
+from strata.inputs import InputError, printable, regular
 
 MEANINGS = (
     "Accuracy: over all pairs. Generalised: whether the validation accuracy ends at 99 % or more. "
@@ -72,9 +72,11 @@ def parser() -> argparse.ArgumentParser:
 def main() -> None:
     """Run the command. Input that cannot be used ends it with one line and exit code 1."""
     args = parser().parse_args()
-    from strata.api import commands  # torch and pandas take seconds, and the help needs neither
-
     try:
+        if args.command == "analyse":
+            regular(args.file)
+        from strata.api import commands  # torch and pandas take seconds: not for help and this
+
         print(commands.said(args), flush=True)
     except BrokenPipeError:  # who reads has enough, as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
