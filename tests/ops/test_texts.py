@@ -15,6 +15,23 @@ FILLED = readme.pages()
 every_filled = pytest.mark.parametrize("page", FILLED, ids=str)
 # Its links lead to pages of its day, and stay as they were written.
 DATED = "criteria-primes.md"
+# What each number of README is of, by the cell of its table: the words beside it.
+SPEAKS = {
+    "n = 165, earlier | many": "this misses",
+    "n = 165, earlier | ceiling": "itself",
+    "r2_C | mean": "waves for each prime explain",
+    "r2_S | mean": "a few for each class,",
+    "product side: functions | fresh: median": "such numbers, fitted to all classes but one",
+    "product side: rest of held-out classes | fresh: median": "of what zeros alone leave",
+    "product side: rest of held-out classes | fresh: runs": "fresh networks, trained after",
+    "product side: rest of held-out classes | fresh: least": "worst",
+    "165 | all heads | skill lost, mean": "Fix it at its mean:",
+    "share-all-heads-classes | mean": "of that comes back",
+    "shuffled-all-heads-classes | mean": "than for shuffled classes (",
+    "share-all-heads-11 | mean": "modulo 11,",
+    "n = 165 | delta | mean": "of the variance for 165",
+    "n = 143 | delta | mean": "for 143",
+}
 CODE = {".py", ".yaml", ".ipynb"}
 # DVC brings these: a clone of git alone has none of them.
 MADE = re.compile(r"(studies/\w+/)?(tables|figures|data)/|report/html/")
@@ -70,6 +87,14 @@ def test_no_line_begins_with_the_marker_of_a_number(page):
 @every_filled
 def test_every_numeral_of_a_page_comes_from_a_file_that_a_stage_wrote(page):
     assert readme.typed(page.read_text("utf-8"), page.name == page.as_posix() == "README.md") == []
+
+
+def test_each_number_of_readme_is_that_of_which_its_sentence_speaks():
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert {x[3]: x[4] for x in readme.CELL.finditer(text)} == SPEAKS
+    one, other = re.findall(r"<!-- \S+\[r2_[CS] \| mean\][^>]*-->", text)
+    swapped = text.replace(one, "\0").replace(other, one).replace("\0", other)
+    assert readme.typed(text, named=True) == [] != readme.typed(swapped, named=True)
 
 
 def test_a_page_is_read_in_one_sitting():
