@@ -315,8 +315,10 @@ def test_the_page_adds_the_votes_that_the_study_fits(site, reader):
         total = fit["bias"] + sum(np.array(g[q % p]) for p, g in votes if p not in muted)
         state = {"a": a, "b": b, "left": left, "mute": ".".join(map(str, muted))}
         reader.js("strata.set(arguments[0])", state)
-        said = f"Votes added: most for {total.argmax()}"
-        reader.until("return document.querySelector('.added svg').ariaLabel === arguments[0]", said)
+        near = np.flatnonzero(total > total.max() - 0.1)  # the page has a byte for a number
+        said = [f"Votes added: most for {c}" for c in near]
+        shown = "document.querySelector('.added svg').ariaLabel"
+        reader.until(f"return arguments[0].includes({shown})", said)
 
 
 def test_a_class_that_is_left_out_is_counted_as_in_the_study(site, reader):
