@@ -6,13 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
-STUDY = "fractions"
 
 
-def test_a_study_is_deleted_with_its_folder_and_its_runs(tmp_path):
+@pytest.mark.parametrize("study", ["fractions", "zeros"])
+def test_a_study_is_deleted_with_its_folder_and_its_runs(study, tmp_path):
     """What is collected of the other tests imports all that they test; what DVC lists is what it
     can read of a project."""
     top = tmp_path / "clone"
@@ -24,11 +25,11 @@ def test_a_study_is_deleted_with_its_folder_and_its_runs(tmp_path):
         if (ROOT / name).is_file():  # a change may have deleted it
             (top / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, top / name)
-    shutil.rmtree(top / "studies" / STUDY)
+    shutil.rmtree(top / "studies" / study)
     runs = top / "studies" / "runs.yaml"
     yaml = YAML(typ="safe")
     listed = yaml.load(runs)
-    own = listed.pop(STUDY)
+    own = listed.pop(study)
     for name in ("more", "all", "measured"):
         listed[name] = {run: at for run, at in listed[name].items() if run not in own}
     yaml.dump(listed, runs)
@@ -42,8 +43,8 @@ def test_a_study_is_deleted_with_its_folder_and_its_runs(tmp_path):
 
     subprocess.run(["git", "init", "--quiet"], cwd=top, check=True)
     done("-m", "ruff", "check", "--quiet")
-    assert f"{STUDY}/" not in done(
+    assert f"{study}/" not in done(
         "-m", "pytest", "--quiet", "--collect-only", "-p", "no:cacheprovider"
     )
     for project in ("", "studies", "report"):
-        assert f"{STUDY}/" not in done("-m", "dvc", "--cd", project or ".", "stage", "list", "-R")
+        assert f"{study}/" not in done("-m", "dvc", "--cd", project or ".", "stage", "list", "-R")
