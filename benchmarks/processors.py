@@ -23,7 +23,7 @@ COLUMNS = ["stage", "processor", "md5 of its output", "as recorded"]
 
 def md5(stage: dict[str, Any], presented: dict[str, str], scratch: str) -> str:
     """The md5 of what a stage writes in a process that sees the processor presented."""
-    (out,) = files.outs(stage)
+    (out,) = (x["path"] for x in stage["outs"])
     command = stage["cmd"].rpartition(" && ")[2].replace(out, f"{scratch}/out")
     own = os.environ | presented
     subprocess.run(command, shell=True, check=True, env=own, stderr=subprocess.DEVNULL)
