@@ -244,8 +244,8 @@ def weights(
 
 
 def by_hand(n: Any) -> Model:
-    """The network of this module, of the shape of the trained ones, for square-free n from 2 to
-    1024. Raises InputError for any other n.
+    """The network of this module, of the shape of the trained ones, for square-free n of 2 … 1024.
+    Raises InputError for any other n.
 
     >>> model = by_hand(165)
     >>> int(model(12, 35).argmax()), 12 * 35 % 165
