@@ -13,6 +13,7 @@ from ops import files, packages
 from strata import store
 from strata.inputs import InputError
 from strata.run import Run, command, read_yaml
+from strata.task import task_of
 from studies.params import StudyParams, load
 
 
@@ -39,7 +40,10 @@ def main(folder: str, listed: str) -> None:
         raise InputError(f"{listed}: {name}: must stand under imported and under import")
     for name in runs["more"]:
         settings, run = params.settings(Run.parse(name)), Run.parse(name)
-        settings.task(run)  # refused here, before anything expensive
+        of = settings.task(run)  # refused here, before anything expensive
+        if of is not task_of(run.n) and name in {**runs["all"], **runs["measured"]}:
+            must = f"learns {of}: what all and measured ask is of multiplication modulo n"
+            raise InputError(f"{listed}: {name}: {must}; it may stand under more alone")
         store.write_json(f"{folder}/split/{name}.json", settings.split.model_dump())
         store.write_json(f"{folder}/train/{name}.json", settings.model_dump())
     for name, settings in analyses(params).items():
