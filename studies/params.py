@@ -156,6 +156,7 @@ class MechanismParams(Section):
 class ZerosParams(Section):
     """The rule on what zero divisors do."""
 
+    planned: list[str]  # all runs; without one of them there is no verdict
     holds: Above0  # F, in even shares: up to here primes are apart
     fails: Above0  # and from here on they are not
     answers: Fraction  # of all pairs that a run that generalises has right

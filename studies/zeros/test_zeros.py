@@ -1,7 +1,6 @@
 """What is said of zero divisors, from runs in which it is planted; and from runs as they are."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,6 @@ import pytest
 import torch
 from drawing import ROOT, check
 from handmade import changed, run_metrics
-from ruamel.yaml import YAML
 
 from strata import params, store
 from strata.api.model import model_of
@@ -135,12 +133,10 @@ def test_runs_as_they_are_go_through_the_stages_into_tables_and_the_picture(tmp_
         assert (found.votes is None) == (not isinstance(task, Residues))
         if found.F is not None:
             assert found.pairs[1].over_even == found.F and found.pairs[1].primes == (3, 7)
-    listed = tmp_path / "runs.yaml"
     every = [*GROUPS, "z12-n105-s2"]  # which is not trained
-    YAML(typ="safe").dump({"zeros": dict.fromkeys(every, "studies/data")}, listed)
+    store.write_json(tmp_path / "zeros.json", SETTINGS.model_copy(update={"planned": every}))
     tables = tmp_path / "tables"
-    names = (listed, tmp_path / "zeros.json", tmp_path / "measures")
-    zeros_tables.main(str(tables), *map(str, names))
+    zeros_tables.main(str(tables), str(tmp_path / "zeros.json"), str(tmp_path / "measures"))
     runs = pd.read_csv(tables / "zeros-runs.csv")
     assert runs["run"].tolist() == every
     assert "not trained" in (tables / "zeros-runs.md").read_text().splitlines()[-1]
@@ -150,7 +146,7 @@ def test_runs_as_they_are_go_through_the_stages_into_tables_and_the_picture(tmp_
     null = pd.read_csv(tables / "zeros-null.csv")
     assert sorted(null["units"]) == [105] * 3 + [195] * 3
     assert not any("nan" in x.read_text().lower() for x in tables.glob("*.md"))
-    given = {"measures": str(tmp_path / "measures"), "listed": str(listed)}
+    given = {"measures": str(tmp_path / "measures")}
     check(ROOT / "studies/zeros/notebooks/zeros-mixing.ipynb", given, tmp_path, monkeypatch)
 
 
@@ -207,7 +203,7 @@ def test_training_cannot_tell_a_task_from_its_image(n, zeros):
 
 def test_the_list_has_the_runs_of_the_criteria():
     """18 decide; no modulus of theirs was trained before."""
-    asked = [*YAML(typ="safe").load(Path(ROOT, "studies/runs.yaml"))["zeros"]]
+    asked = SETTINGS.planned
     assert len(asked) == 36 and {str(x) for x in DECIDING} <= {*asked}
     for name in map(Run.parse, asked):
         train = settings_of(name).train
