@@ -17,20 +17,21 @@ every_filled = pytest.mark.parametrize("page", FILLED, ids=str)
 DATED = "criteria-primes.md"
 # What each number of README is of, by the cell of its table: the words beside it.
 SPEAKS = {
-    "n = 165, earlier | many": "this misses",
-    "n = 165, earlier | ceiling": "itself",
-    "r2_C | mean": "waves for each prime explain",
-    "r2_S | mean": "a few for each class,",
-    "product side: functions | fresh: median": "such numbers, fitted to all classes but one",
-    "product side: rest of held-out classes | fresh: median": "of what zeros alone leave",
-    "product side: rest of held-out classes | fresh: runs": "fresh networks, trained after",
-    "product side: rest of held-out classes | fresh: least": "worst",
-    "165 | all heads | skill lost, mean": "Fix it at its mean:",
-    "share-all-heads-classes | mean": "of that comes back",
-    "shuffled-all-heads-classes | mean": "than for shuffled classes (",
-    "share-all-heads-11 | mean": "modulo 11,",
-    "n = 165 | delta | mean": "of the variance for 165",
-    "n = 143 | delta | mean": "for 143",
+    "n = 165, earlier | product and candidate, of the logits": "of the outputs of networks of 165",
+    "n = 165, earlier | votes, of that": "of that (medians)",
+    "n = 165, earlier | all of all classes right": "All answers are right in",
+    "n = 165, earlier | runs": "networks of 165",
+    "n = 143, earlier | all of all classes right": "networks of 165, in",
+    "n = 143, earlier | runs": "of 143, whose primes interact",
+    "n = 165, earlier | least loss": "lengths:",
+    "165 | all heads | skill lost, mean": "Fix attention at its mean:",
+    "share-all-heads-classes | mean": "classes bring back",
+    "shuffled-all-heads-classes | mean": "shuffled ones",
+    "all fresh runs | runs": "so far, too few",
+    "all earlier runs | votes": "all but few:",
+    "apart | what is said": "as the cause:",
+    "r2_S | mean": "class, explains",
+    "r2_C | mean": "as simple for primes",
 }
 CODE = {".py", ".yaml", ".ipynb"}
 # DVC brings these: a clone of git alone has none of them.
