@@ -140,7 +140,7 @@ def held_out(of: Code, y: Profile, group: Int[np.ndarray, " n"], limits: Limits)
         design = found.functions.design
         predicted[here] = design[here] @ fitted(design, y.y, weight)
         known[here] = determined(full[here], full[~here])
-    if 2 * known.sum() < (group >= 0).sum():
+    if not known.any() or 2 * known.sum() < (group >= 0).sum():
         return nan
     return 1 - y.error(predicted, known) / y.error(by_zeros, known)
 

@@ -49,9 +49,11 @@ def verdicts(
             width = 0.88 * count / np.maximum(known, 1)
             ax.barh(y, width, 0.7, left, color=colour, label="" if place else verdict)
             left = left + width
-        for row, (holds, of) in enumerate(zip((own == HOLDS).sum(), known, strict=True)):
+        counts = [(own == verdict).sum().to_numpy() for verdict in (HOLDS, FAILS)]
+        for row, (holds, fails, of) in enumerate(zip(*counts, known, strict=True)):
             if of:
-                ax.text(place, row, f"{holds}/{of}", ha="center", va="center", fontsize=8)
+                middle = "white" if 2 * max(holds, fails) > of else "black"  # of what lies there
+                ax.text(place, row, f"{holds}/{of}", ha="center", va="center", color=middle)
         names.append(f"{name} ({size})")
         start += size
     ax.set_yticks(y, sentences)

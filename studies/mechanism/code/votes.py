@@ -6,6 +6,7 @@ with the remainders modulo one prime at a time has this form, and a class of pro
 not fitted to is predicted by the others.
 """
 
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ class LeftOut(NamedTuple):
     @property
     def median(self) -> float:
         """The median R² over the classes; NaN where less than half of all is determined."""
-        return float(np.nanmedian(self.shares)) if self.determined >= 0.5 else float("nan")
+        return float(np.nanmedian(self.shares)) if self.determined >= 0.5 else nan
 
 
 def remainders(n: int) -> Float[np.ndarray, "n columns"]:
@@ -49,8 +50,8 @@ def left_out(y: Profile, columns: Float[np.ndarray, "n columns"]) -> LeftOut:
     own = [known & (group == i) for i in range(int(group.max()) + 1)]
     shares = [y.share(predicted, x) if x.any() else np.nan for x in own]
     right = (answers(predicted) == np.arange(n))[known]
-    part = float(known.sum() / (group >= 0).sum())
-    return LeftOut(np.array(shares), float(right.mean()) if known.any() else np.nan, part)
+    part = float(known.sum() / max((group >= 0).sum(), 1))
+    return LeftOut(np.array(shares), float(right.mean()) if known.any() else nan, part)
 
 
 def relabelled(n: int, rng: np.random.Generator) -> Int[np.ndarray, " n"]:
