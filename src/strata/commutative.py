@@ -312,11 +312,15 @@ def times(A: Int[np.ndarray, "p p"], B: Int[np.ndarray, "q q"]) -> Int[np.ndarra
 
 
 def named(text: str) -> Table:
-    """The table of a product of pieces with names. Raises InputError for other names.
+    """The table of a product of pieces with names, an absorbing element added where ^0 follows.
+    Raises InputError for other names.
 
-    >>> len(named("Z7 x C5 x chain3"))
-    105
+    >>> len(named("Z7 x C5 x chain3")), len(named("U15^0"))
+    (105, 9)
     """
+    if text.endswith("^0"):
+        table = named(text.removesuffix("^0"))
+        return np.pad(table, (0, 1), constant_values=len(table))
     found = [re.fullmatch(r"([A-Za-z]+)([1-9][0-9]{0,3})", x.strip()) for x in text.split(" x ")]
     sizes = [int(x[2]) if x and x[1] in PIECES else 0 for x in found]
     tables = [PIECES[x[1]](n) for x, n in zip(found, sizes, strict=True) if x and n]

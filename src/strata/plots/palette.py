@@ -13,7 +13,7 @@ PRIMES = {
 HOLDS, UNDECIDED, FAILS = ("#0c1020", "#f2f3f5"), ("#c3c8cf", "#4d545c"), ("#c4143f", "#ff8a80")
 VERDICTS = (HOLDS, UNDECIDED, FAILS)
 CLASSES = (
-    "#38a3b8", "#e0a800", "#c45bb0", "#6b3f1d", "#000000", "#b8a1d9", "#8c8c8c", "#a3b800",
+    "#3A3AEA", "#A3B800", "#6B3F1D", "#B8A1D9", "#000000", "#8C8C8C", "#191966", "#CCCC8E",
 )  # fmt: skip
 # What an SVG of matplotlib has black and white, in a page that is dark.
 DARK = """<style>@media (prefers-color-scheme: dark) {

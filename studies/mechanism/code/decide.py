@@ -30,7 +30,6 @@ CRITERIA = {
     id: Criterion(id.partition("-")[0], *of)
     for id, of in {
         "votes-share": ("share", "share", "of the mean logits"),
-        "votes-right": ("spared", "accuracy", "right answers of the votes"),
         "votes-classes": ("share", "share", "left-out classes predicted by the others (median R²)"),
         "votes-permuted": (
             "control",

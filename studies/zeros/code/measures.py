@@ -1,5 +1,6 @@
 """What is measured of one run: criteria.md."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def measured(
     if isinstance(task, Residues):
         several = {0: NONE, 1: ONE, 2: TWO, 3: ALL}
         group, of = several[len(task.zeros)], task
-    elif isinstance(task.said, str):
+    elif isinstance(task.said, str) and re.fullmatch(r"C\d+( x C\d+)*", task.said):
         share = energy_share(weights["W_E"][: task.order], orders := sizes(task.said))
         both = (frequencies(orders) != 0).all(axis=1)
         factors = Energy(**mixing.energy(share, both))
@@ -115,3 +116,8 @@ def read(folder: Path | str, asked: Sequence[Run]) -> dict[Run, Measured]:
     """The measures of the runs that are trained."""
     paths = {run: Path(folder, f"{run}.json") for run in asked}
     return {run: store.read_model(x, Measured) for run, x in paths.items() if x.is_file()}
+
+
+def read_all(folder: Path | str) -> dict[Run, Measured]:
+    """The measures of all runs that have any."""
+    return read(folder, [Run.parse(path.stem) for path in sorted(Path(folder).glob("*.json"))])
