@@ -25,6 +25,8 @@ def test_a_study_is_deleted_with_its_folder_and_its_runs(study, tmp_path):
         if (ROOT / name).is_file():  # a change may have deleted it
             (top / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, top / name)
+    for name in ("remote", "studies/remote"):  # what packs fill, which tests read as they begin
+        (top / name).symlink_to(ROOT / name)
     shutil.rmtree(top / "studies" / study)
     runs = top / "studies" / "runs.yaml"
     yaml = YAML(typ="safe")

@@ -112,11 +112,12 @@ def test_every_run_is_the_one_that_its_path_names():
     known = params.load(ROOT / "params.yaml")
     for name, data in RUNS.items():
         run = Run.parse(name)
-        shares = known.settings(run).split
+        settings = known.settings(run)
+        shares, of = settings.split, settings.task(run)
         store.read_weights(shipped(SHIPPED[f"{data}/train/{name}/weights.safetensors"]), run)
         split = shipped(SHIPPED[f"{data}/split/{name}.parquet"])
-        dealt = task.split(run.n, run.seed, shares.train_fraction, shares.validation_fraction)
-        assert (store.read_split(split, run.n)["split"] == dealt).all(), name
+        dealt = task.split(of.order, run.seed, shares.train_fraction, shares.validation_fraction)
+        assert (store.read_split(split, of)["split"] == dealt).all(), name
 
 
 def test_no_two_runs_have_the_same_weights():
