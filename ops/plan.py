@@ -66,9 +66,9 @@ class Ahead:
         other = any(map(self._other, stage.deps))
         as_is = stage.frozen or not (other or stage.changed(allow_missing=not self.pulled))
         if files.kind(stage.addressing) in QUICK:
-            if as_is:
-                stage.checkout(allow_missing=True)
-            if not as_is or not all(Path(out.fs_path).exists() for out in stage.outs):
+            if as_is and not any(out.changed_cache() for out in stage.outs):
+                stage.checkout()
+            elif not as_is or not all(Path(out.fs_path).exists() for out in stage.outs):
                 self._made(stage)
             return False
         if as_is or (not other and self._taken(stage)):
