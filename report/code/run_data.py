@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from strata import store
 from strata.architecture import architecture_of
 from strata.measure import character_fit, fourier, subspaces
-from strata.measure.activations import answers, forward
+from strata.measure.activations import answers, distinct, forward
 from strata.measure.all_pairs import scores_of
 from strata.measure.character_fit import CharacterFit
 from strata.measure.metrics import ClassMetrics, Metrics
@@ -139,9 +139,8 @@ def measure(weights: Arrays, model: Json, metrics: Metrics) -> tuple[dict[int, J
     """With the run's weights and the page's, over all pairs: logits by class; fidelity. Of a model
     that is symmetric in its operands the pairs with a ≤ b say all."""
     n, seen, kept = metrics.n, [], restored(model, weights)
-    symmetric = architecture_of(weights).symmetric
-    a, b = np.triu_indices(n) if symmetric else np.divmod(np.arange(n * n), n)
-    count = np.where(symmetric & (a < b), 2, 1)
+    pairs = distinct(weights, n)
+    a, b, count = pairs.a, pairs.b, pairs.count
     same, gap, top = 0, 0.0, np.zeros(len(weights["W_out"]), np.float32)
     for part in np.array_split(np.arange(len(a)), len(a) // BLOCK + 1):
         run, shown = (forward(x, a[part], b[part]) for x in (weights, kept))
@@ -149,14 +148,14 @@ def measure(weights: Arrays, model: Json, metrics: Metrics) -> tuple[dict[int, J
         same += int(count[part] @ (answers(run.logits) == answers(shown.logits)))
         gap = max(gap, float(np.abs(run.logits - shown.logits).max()))
         top = np.maximum(top, run.mlp.max(axis=0))
-    logits, place = np.concatenate(seen), np.zeros((n, n), int)
-    place[a, b] = np.arange(len(a))
-    place = np.maximum(place, place.T) if symmetric else place
+    logits = np.concatenate(seen)
     fidelity = {"answers": same, "pairs": n * n, "gap": gap}
     fidelity["largest"] = float(np.abs(logits).max())
     model["largest"] = digits(top)
     read = {c.d: c.character_fit for c in metrics.classes if c.character_fit}
-    return {d: readout(jclass(d, n), fitted, logits, place) for d, fitted in read.items()}, fidelity
+    return {
+        d: readout(jclass(d, n), fitted, logits, pairs.row) for d, fitted in read.items()
+    }, fidelity
 
 
 def readout(

@@ -66,8 +66,8 @@ def over_runs(held: int, runs: int, confidence: float = 0.95) -> str:
     return CONFIRMED if low > 0.5 else REFUTED if high < 0.5 else UNDECIDED
 
 
-def write_rows(path: Path | str, rows: Iterable[Row]) -> None:
-    """Write what a study hands to others."""
+def write_rows(path: Path | str, rows: Iterable[Row] | pd.DataFrame) -> None:
+    """Write what a study hands to others, in rows or as ``read_rows`` gives them."""
     store.write_table(path, pd.DataFrame(rows, columns=Row._fields).to_dict("list"), ROWS)
 
 

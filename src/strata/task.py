@@ -227,18 +227,19 @@ def understood(said: Any) -> tuple[str, Any]:
     InputError for what is none."""
     if said == "units":
         return "zeros", []
-    kind, values = next(iter(said.items()), ("", 0)) if isinstance(said, dict) else ("", 0)
-    listed = values if isinstance(values, list) and len(said) == 1 else None
-    if not isinstance(said, str) and (kind not in ("zeros", "table") or listed is None):
-        raise InputError(f"task = {said!r:.60}: must be {KNOWN}")
-    if kind == "zeros" and listed is not None and all(isinstance(x, int | str) for x in listed):
-        return kind, listed
-    from strata import commutative  # needs sympy, whose import takes half a second
-
     if isinstance(said, str):
+        from strata import commutative  # needs sympy, whose import takes half a second
+
         return "table", commutative.named(said)
+    kind, values = next(iter(said.items()), ("", 0)) if isinstance(said, dict) else ("", 0)
+    if kind not in ("zeros", "table") or not isinstance(values, list) or len(said) > 1:
+        raise InputError(f"task = {said!r:.60}: must be {KNOWN}")
+    if kind == "zeros" and all(isinstance(x, int | str) for x in values):
+        return kind, values
+    from strata import commutative
+
     try:
-        table = [[*map(int, row.replace(",", " ").split())] for row in listed or ()]
+        table = [[*map(int, row.replace(",", " ").split())] for row in values]
     except (AttributeError, ValueError):
         table = []
     return kind, commutative.checked(table, "task.table")

@@ -184,6 +184,6 @@ def test_an_embedding_of_the_code_is_left_as_it_is_and_of_other_functions_is_not
     assert all((mask == mask[conjugate(J.orders)]).all() for J, mask in
                zip([J for J in classes(N) if len(J) > 1], key.values(), strict=True))  # fmt: skip
     whole = interaction.projected(w, N, interaction.span(N, key, gates=False))
-    assert whole.right == 1 and whole.many < 1e-9
+    assert whole.accuracy == 1 and 1 - votes.share(profile(whole)) < 1e-9
     permuted = span[np.random.default_rng(0).permutation(N)]
-    assert interaction.projected(w, N, permuted).right < 0.2
+    assert interaction.projected(w, N, permuted).accuracy < 0.2

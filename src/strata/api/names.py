@@ -212,8 +212,9 @@ def flat(role: str, x: np.ndarray) -> np.ndarray:
     """The heads of a weight side by side, where it has them apart."""
     if x.ndim == 3 and role in ("W_Q", "W_K", "W_V"):
         return np.concatenate([*x], axis=1)
-    apart = (x.ndim == 3 and role == "W_O") or (x.ndim == 2 and role in ("b_Q", "b_K", "b_V"))
-    return x.reshape(-1, x.shape[-1]) if apart and role == "W_O" else x.ravel() if apart else x
+    if x.ndim == 3 and role == "W_O":
+        return x.reshape(-1, x.shape[-1])
+    return x.ravel() if x.ndim == 2 and role in ("b_Q", "b_K", "b_V") else x
 
 
 def cut(role: str, x: np.ndarray, size: tuple[int, ...]) -> np.ndarray:

@@ -156,8 +156,7 @@ def write(found: Analysis, folder: Path) -> None:
         format.write(every, out / "tables")
         for x in every:
             store.write_text(out / "tables" / f"{x.name}-body.tex", format.tabular(x))
-        rows = found.mechanism.itertuples(index=False, name=None)
-        results.write_rows(out / "mechanism.parquet", [results.Row(*row) for row in rows])
+        results.write_rows(out / "mechanism.parquet", found.mechanism)
         drawn = figures(found, out)
         parts = [text(found), format.markdown(every[-1])] if len(found.mechanism) else [text(found)]
         parts += [LATEX]

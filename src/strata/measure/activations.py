@@ -40,6 +40,31 @@ class Attended(NamedTuple):
     values: Float[np.ndarray, "tokens n_heads d_head"]
 
 
+class Distinct(NamedTuple):
+    """The pairs that a model tells apart: all, or those with a ≤ b where it is symmetric. ``row``
+    says which of them each ordered pair is."""
+
+    a: Int[np.ndarray, " pairs"]
+    b: Int[np.ndarray, " pairs"]
+    row: Int[np.ndarray, "n n"]
+
+    @property
+    def count(self) -> Int[np.ndarray, " pairs"]:
+        """The ordered pairs that each stands for."""
+        return np.bincount(self.row.ravel())
+
+
+def distinct(weights: Arrays, n: int) -> Distinct:
+    """Those of a model of n tokens."""
+    if not architecture_of(weights).symmetric:
+        every = np.arange(n * n)
+        return Distinct(*np.divmod(every, n), every.reshape(n, n))
+    a, b = np.triu_indices(n)
+    row = np.zeros((n, n), dtype=np.int64)
+    row[a, b] = row[b, a] = np.arange(len(a))
+    return Distinct(a, b, row)
+
+
 def n_heads(weights: Arrays) -> int:
     """How many heads a model has; 0 of one that does not attend."""
     return len(weights["W_Q"]) if architecture_of(weights).attends else 0

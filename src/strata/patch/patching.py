@@ -19,6 +19,7 @@ from strata.measure.activations import (
     answers,
     attended,
     before_mlp,
+    distinct,
     preactivations,
     residual_from_heads,
     weighted_values,
@@ -183,12 +184,6 @@ class Rig:
 def rig(weights: Arrays, n: Task | int) -> Rig:
     """Set a model up and run it once."""
     task, n = task_of(n), task_of(n).order
-    if architecture_of(weights).symmetric:
-        a, b = np.triu_indices(n)
-        place = np.zeros((n, n), dtype=np.int64)
-        place[a, b] = place[b, a] = np.arange(len(a))
-    else:
-        a, b = np.divmod(np.arange(n * n), n)
-        place = np.arange(n * n).reshape(n, n)
+    a, b, row = distinct(weights, n)
     base = outcomes(weights, a, b, task.product(a, b))
-    return Rig(task, weights, a, b, place.ravel(), base)
+    return Rig(task, weights, a, b, row.ravel(), base)

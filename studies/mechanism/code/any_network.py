@@ -5,16 +5,14 @@ In: the name that its rows get; the settings as JSON; the arrays W_E (n or more,
 n), as safetensors. Out: Parquet, as stages/measure.py writes it.
 """
 
-from math import isnan, isqrt, nan
+from math import isqrt, nan
 
 import numpy as np
 
-from strata import results, store
+from strata import store
 from strata.patch.projections import keys
 from strata.run import command
-from strata.statistics import folds
 from studies.mechanism.code import decide, gates, logits, measures
-from studies.mechanism.code import dictionary as functions
 from studies.mechanism.code.pairs import Profile
 from studies.params import LogitsSettings, MechanismSettings
 
@@ -37,16 +35,9 @@ def main(name: str, settings_path: str, path: str, out: str) -> None:
     n = isqrt(len(arrays["logits"]))
     found = logits.profiles(iter([(*np.divmod(np.arange(n * n), n), arrays["logits"])]), n)
     y, key = Profile(found.y, found.total), keys(arrays["W_E"][:n], n, settings.key_threshold)
-    limits = gates.Limits.of(settings)
-    use = gates.code(y, key, limits)
+    use = gates.code(y, key, gates.Limits.of(settings))
     values, rows = measures.of_votes(y, settings)
-    values |= {
-        "code-right": y.right(functions.explained(y, use.functions.design)),
-        "code-rest": functions.rest(y, use.functions),
-        "code-products": gates.held_out(use, y, folds(n, settings.seed, settings.folds), limits),
-        "code-classes": gates.held_out(use, y, functions.by_class(n), limits),
-        "code-count": float(use.functions.count),
-    }
+    values |= measures.fits(y, use, settings)
     own = LogitsSettings(
         key_threshold=settings.key_threshold, folds=settings.folds, seed=settings.seed
     )
@@ -57,8 +48,7 @@ def main(name: str, settings_path: str, path: str, out: str) -> None:
     rows += measures.beside("bias", "the bias as a line in own excess", "ratio", bias(y))
     judged = decide.judged(dict.fromkeys(decide.CRITERIA, nan) | values, settings.levels)
     rows = [*(row for row in judged if row.id in values), *rows]  # statements need more
-    known = [row for row in rows if row.verdict or not (row.value is None or isnan(row.value))]
-    results.write_rows(out, [row._replace(run=name) for row in known])
+    measures.write(out, name, rows)
 
 
 if __name__ == "__main__":

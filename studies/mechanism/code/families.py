@@ -73,12 +73,9 @@ def replaced(of: Pairs, every: list[Labels]) -> Replaced:
 
 def squares(of: Pairs) -> Iterator[tuple[slice, Float[np.ndarray, "n n some"]]]:
     """What some neurons read, for all (a, b), and some more, until all have been."""
-    pair = np.zeros((of.n, of.n), dtype=np.int64)
-    pair[of.b, of.a] = np.arange(len(of.a))  # then (a, b): where b, a is a pair too, it is its own
-    pair[of.a, of.b] = np.arange(len(of.a))
     for start in range(0, of.before.shape[1], NEURONS):
         some = slice(start, start + NEURONS)
-        yield some, of.before[:, some][pair]
+        yield some, of.before[:, some][of.row]
 
 
 def means(

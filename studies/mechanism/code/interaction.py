@@ -4,26 +4,15 @@ The rows of W_E are projected on the functions of a that φ and its gates make, 
 is, and the network answers again.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from jaxtyping import Float
 from sympy.ntheory import primefactors
 
 from strata.patch.projections import Masks
 from strata.store import Arrays
-from studies.mechanism.code import votes
 from studies.mechanism.code.characters import key_in_any_class, valuations
 from studies.mechanism.code.gates import Code, basis
-from studies.mechanism.code.pairs import all_pairs, profile
-
-
-class Projected(NamedTuple):
-    """The right answers of the network with its embedding projected, and the part of its mean
-    logits that depends on several primes."""
-
-    right: float
-    many: float
+from studies.mechanism.code.pairs import Pairs, all_pairs
 
 
 def span(n: int, key: Masks, gates: bool) -> Float[np.ndarray, "n some"]:
@@ -36,9 +25,9 @@ def span(n: int, key: Masks, gates: bool) -> Float[np.ndarray, "n some"]:
     return basis(np.concatenate(columns, axis=1))
 
 
-def projected(weights: Arrays, n: int, onto: Float[np.ndarray, "n some"]) -> Projected:
-    """The network with the rows of its embedding projected on these functions of a."""
+def projected(weights: Arrays, n: int, onto: Float[np.ndarray, "n some"]) -> Pairs:
+    """All pairs of the network with the rows of its embedding projected on these functions of
+    a."""
     W_E = weights["W_E"].astype(np.float64)
     W_E[:n] = onto @ (onto.T @ W_E[:n])
-    of = all_pairs(weights | {"W_E": W_E}, n)
-    return Projected(of.right(of.logits(of.residual)), 1 - votes.share(profile(of)))
+    return all_pairs(weights | {"W_E": W_E}, n)

@@ -3,12 +3,12 @@
 Each number has an id (`decide.CRITERIA` for those with a level). NaN: without a value.
 """
 
-from collections.abc import Mapping
-from math import nan
+from collections.abc import Iterable, Mapping
+from math import isnan, nan
 
 import numpy as np
 
-from strata import store
+from strata import results, store
 from strata.inputs import InputError
 from strata.monoid import prime_powers
 from strata.patch.projections import keys
@@ -58,22 +58,28 @@ def of_votes(y: Profile, settings: Settings) -> tuple[Values, list[Row]]:
     return values, beside("votes", decide.STATEMENTS["votes"], "share", others)
 
 
+def fits(y: Profile, use: Code, settings: Settings) -> Values:
+    """What of statement 1 mean logits alone say."""
+    own, n, limits = use.functions, len(y.y), gates.Limits.of(settings)
+    return {
+        "code-right": y.right(functions.explained(y, own.design)),
+        "code-rest": functions.rest(y, own),
+        "code-products": gates.held_out(use, y, folds(n, settings.seed, settings.folds), limits),
+        "code-classes": gates.held_out(use, y, functions.by_class(n), limits),
+        "code-count": float(own.count),
+    }
+
+
 def of_code(of: Pairs, y: Profile, use: Code, settings: Settings) -> tuple[Values, list[Row]]:
     """Statement 1."""
     rng, chosen = np.random.default_rng(settings.seed), [*use.gates]
     own, n = use.functions, of.n
-    fold, limits = folds(n, settings.seed, settings.folds), gates.Limits.of(settings)
     drawn = [gates.others(use, rng) for _ in range(settings.draws)] if chosen else []
     permuted = [own.design[rng.permutation(n)] for _ in range(settings.draws)]
     within, across = moves(of, own)
-    values = {
-        "code-right": y.right(functions.explained(y, own.design)),
-        "code-rest": functions.rest(y, own),
-        "code-products": gates.held_out(use, y, fold, limits),
-        "code-classes": gates.held_out(use, y, functions.by_class(n), limits),
+    values = fits(y, use, settings) | {
         "code-within": within.share,
         "code-across": across.share,
-        "code-count": float(own.count),
         "code-permuted": np.mean([y.right(functions.explained(y, x)) for x in permuted]).item(),
         "code-others": max((use.explains(y, x) for x in drawn), default=nan),
     }
@@ -158,12 +164,14 @@ def of_interaction(
     drawn = [span[rng.permutation(n)] for _ in range(settings.permuted)]
     mixed, left = bool(use.several.labels), nan
     if many > settings.many and not mixed:
-        left = interaction.projected(weights, n, interaction.span(n, key, gates=False)).many / many
+        without = interaction.projected(weights, n, interaction.span(n, key, gates=False))
+        left = (1 - votes.share(profile(without))) / many
+    right, *permuted = (interaction.projected(weights, n, x).accuracy for x in (span, *drawn))
     values = {
-        "interaction-right": interaction.projected(weights, n, span).right,
+        "interaction-right": right,
         "interaction-count": float(span.shape[1]),
         "interaction-gates": left,
-        "interaction-permuted": max(interaction.projected(weights, n, x).right for x in drawn),
+        "interaction-permuted": max(permuted),
     }
     kind = KINDS[0] if many <= settings.many else KINDS[2] if mixed else KINDS[1]
     return values, [Row("", "kind", "how primes interact", verdict=kind)]
@@ -183,9 +191,11 @@ def measure(weights: store.Arrays, n: int, settings: Settings) -> list[Row]:
         raise InputError("these weights are not finite: nothing to measure")
     of, key = all_pairs(weights, n), keys(weights["W_E"][:n], n, settings.key_threshold)
     y = profile(of)
-    use, many = gates.code(y, key, gates.Limits.of(settings)), 1 - votes.share(y)
+    use = gates.code(y, key, gates.Limits.of(settings))
+    voted = of_votes(y, settings)
+    many = 1 - voted[0]["votes-share"]
     parts = [
-        of_votes(y, settings),
+        voted,
         of_code(of, y, use, settings),
         of_neurons(of, use, settings),
         of_decoding(Last(of, y), settings),
@@ -193,7 +203,7 @@ def measure(weights: store.Arrays, n: int, settings: Settings) -> list[Row]:
     ]
     values = {id: x for found, _ in parts for id, x in found.items()}
     whole = {
-        "right": of.right(of.logits(of.residual)),
+        "right": of.accuracy,
         "proven": float(of.count @ (proof.all_margins(of).margin > 0)) / n**2,
     }
     rows = beside("whole", "all pairs", "accuracy", whole)
@@ -201,3 +211,9 @@ def measure(weights: store.Arrays, n: int, settings: Settings) -> list[Row]:
         "ceiling": y.energy(y.y) / y.squares, "many": many})  # fmt: skip
     rows += [row for _, own in parts for row in own]
     return decide.judged(values, settings.levels) + rows + of_norms(of)
+
+
+def write(out: str, name: str, rows: Iterable[Row]) -> None:
+    """Write those that have a verdict or a number, as of this run."""
+    known = [row for row in rows if row.verdict or not (row.value is None or isnan(row.value))]
+    results.write_rows(out, [row._replace(run=name) for row in known])

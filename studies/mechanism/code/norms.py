@@ -109,12 +109,12 @@ def beside_by_hand(of: Pairs) -> dict[str, float]:
     """A network's total squared norm, mean loss in nats, and mean and least margin; the loss and
     the mean margin of the one written by hand at this norm, and the norm, over the network's, at
     which that has the mean margin of the network; NaN where this is not above 0."""
-    hand, total = by_hand.weights(of.n), squares(of.weights)
+    total = squares(of.weights)
     loss, margin = of.loss_and_margin(of.logits(of.residual))
-    scaled = all_pairs(of_squares(hand, total), of.n)
+    weights = of_squares(by_hand.weights(of.n), total)
+    scaled = all_pairs(weights, of.n)
     its_loss, its_margin = scaled.loss_and_margin(scaled.logits(scaled.residual))
-    factor = margin / its_margin if margin > 0 else float("nan")
-    alike = squares(multiplied(of_squares(hand, total), factor)) if margin > 0 else factor
+    alike = squares(multiplied(weights, margin / its_margin)) if margin > 0 else float("nan")
     return {
         "squared norm": total, "loss": loss, "mean margin": margin, "by hand: loss": its_loss,
         "by hand: mean margin": its_margin, "by hand: norm for this margin": alike / total,

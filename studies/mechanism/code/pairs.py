@@ -12,21 +12,22 @@ from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from strata.architecture import architecture_of
-from strata.measure.activations import answers, before_mlp
+from strata.measure.activations import answers, before_mlp, distinct
 from strata.store import Arrays
 from studies.mechanism.code.descriptions import weights_of
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs (a, b) with product q, each for `count` ordered ones; `stays` is the residual
-    stream that passes the MLP by, 0 in a model without one, `before` what the neurons read."""
+    """The pairs (a, b) with product q, each for `count` ordered ones; `row` says which each ordered
+    pair is. `stays` is the residual stream that passes the MLP by, 0 in a model without one,
+    `before` what the neurons read."""
 
     n: int
     weights: Arrays
     a: Int[np.ndarray, " pairs"]
     b: Int[np.ndarray, " pairs"]
+    row: Int[np.ndarray, "n n"]
     count: Float[np.ndarray, " pairs"]
     stays: Float[np.ndarray, "pairs d_model"]
     before: Float[np.ndarray, "pairs d_mlp"]
@@ -72,9 +73,10 @@ class Pairs:
         loss, margin = logsumexp(logits, axis=1) - own, own - others.max(axis=1)
         return float(self.count @ loss) / self.n**2, float(self.count @ margin) / self.n**2
 
-    def changed(self, residual: Float[np.ndarray, "pairs d_model"]) -> float:
-        """The share that the unembedding answers rightly from another residual stream."""
-        return self.right(self.logits(residual))
+    @property
+    def accuracy(self) -> float:
+        """The share of all ordered pairs that the network answers rightly."""
+        return self.right(self.logits(self.residual))
 
 
 class Profile(NamedTuple):
@@ -109,11 +111,11 @@ class Profile(NamedTuple):
 def all_pairs(weights: Arrays, n: int) -> Pairs:
     """Run a model over all its pairs."""
     weights = {name: x.astype(np.float64) for name, x in weights.items()}
-    kind = architecture_of(weights)
-    a, b = np.triu_indices(n) if kind.symmetric else np.divmod(np.arange(n * n), n)
-    count = np.where(kind.symmetric & (a < b), 2.0, 1.0)
-    before = before_mlp(weights, a, b)
-    return Pairs(n, weights, a, b, count, before.residual, before.preactivations)
+    pairs = distinct(weights, n)
+    before = before_mlp(weights, pairs.a, pairs.b)
+    count = pairs.count.astype(np.float64)
+    parts = before.residual, before.preactivations
+    return Pairs(n, weights, pairs.a, pairs.b, pairs.row, count, *parts)
 
 
 def profile(of: Pairs) -> Profile:

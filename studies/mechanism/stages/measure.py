@@ -4,9 +4,7 @@ In: a run's name, the settings as JSON, its weights. Out: Parquet, one row for e
 number that could be measured.
 """
 
-from math import isnan
-
-from strata import results, store
+from strata import store
 from strata.run import Run, command
 from studies.mechanism.code import measures
 from studies.params import MechanismSettings
@@ -15,8 +13,7 @@ from studies.params import MechanismSettings
 def main(name: str, settings: str, weights: str, out: str) -> None:
     run, own = Run.parse(name), store.read_model(settings, MechanismSettings)
     rows = measures.measure(store.read_weights(weights, run), run.n, own)
-    known = [row for row in rows if row.verdict or not (row.value is None or isnan(row.value))]
-    results.write_rows(out, [row._replace(run=name) for row in known])
+    measures.write(out, name, rows)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def main(names: str, measures: str, hand: str, collected: str, folder: str, *oth
     paths = {name: Path(measures, f"{name}.parquet") for name in listed(names)}
     paths |= {name: Path(path) for name, _, path in (other.partition("=") for other in others)}
     found = pd.concat([results.read_rows(path).assign(run=name) for name, path in paths.items()])
-    results.write_rows(collected, [results.Row(*row) for row in found.itertuples(index=False)])
+    results.write_rows(collected, found)
     format.write(tables.tables(found, pd.read_csv(hand), load().mechanism), folder)
 
 

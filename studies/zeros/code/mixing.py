@@ -11,6 +11,7 @@ from math import lcm
 import numpy as np
 from jaxtyping import Bool, Float
 
+from strata.measure.character_fit import half
 from strata.measure.fourier import energy_share, key_frequencies
 from strata.monoid import JClass, axis_primes
 from strata.result import Result
@@ -80,13 +81,11 @@ def keys(share: Shares, n: int, threshold: float) -> tuple[KeyCharacter, ...]:
     """The key characters, one of each ±k, the strongest first. Key: from ``threshold`` times the
     even share of one on."""
     J = JClass(n, 1)
-    k, minus = J.coordinates, -J.coordinates % J.orders
-    first = [tuple(a) <= tuple(b) for a, b in zip(k.tolist(), minus.tolist(), strict=True)]
-    key = np.flatnonzero(key_frequencies(share, threshold) & first)
+    key = np.flatnonzero(half(key_frequencies(share, threshold), J.orders))
     felt = {p: feels(J, p) for p in primes(n)}
     return tuple(
         KeyCharacter(
-            frequency=tuple(k[i].tolist()),
+            frequency=tuple(J.coordinates[i].tolist()),
             share=float(share[i]),
             primes=tuple(p for p in felt if felt[p][i]),
         )
