@@ -6,7 +6,7 @@ addEventListener("DOMContentLoaded", () => {
   if (!told) return;
   const hero = JSON.parse(told.textContent), { html, percent, many } = strata.draw, { n } = hero, $ = id => document.getElementById(id);
   const made = new Map(), screens = [];
-  let run = null, asked = 0, smooth = false, resized = false;
+  let run = null, asked = 0, smooth = false, resized = false, seenLast = null;
 
   // ---- what is chosen: the address has it ------------------------------------------------------
   const pair = () => ["a", "b"].map((key, i) => strata.whole(strata.get(key), n, hero.pair[i]));
@@ -80,12 +80,14 @@ addEventListener("DOMContentLoaded", () => {
     asked = 0;
     const now = state(), { drawn } = document.documentElement.dataset;
     const name = `${now.a} ${now.b} ${now.change.name}${run ? "" : " first"}`, all = name !== drawn || resized;
+    const others = strata.address().replace(/\bcheckpoint=[^&]*/, ""), fresh = all || others !== seenLast;
+    seenLast = others;
     if (all) {
       verdict(now);
       dials.show(now, smooth);
     }
     for (const screen of screens) {
-      screen.stale ||= all || screen.box.id === "embedding-picture";
+      screen.stale ||= fresh || screen.box.id === "embedding-picture";
       if (screen.near && screen.stale) redraw(screen, now);
     }
     smooth = resized = false;
