@@ -87,3 +87,10 @@ def test_a_run_that_does_not_generalise_is_listed_and_not_counted(settings):
 def test_the_worst_is_that_by_the_level(settings):
     frame = made(settings, [("n6-s1", HOLDS)])["mechanism-measures"].frame.set_index("id")
     assert not frame.loc["votes-share", "most"] and frame.loc["votes-permuted", "most"]
+
+
+@pytest.mark.parametrize(("margin", "verdict"), [(1e-3, "confirmed"), (-1e-3, "refuted")])
+def test_networks_written_by_hand_are_confirmed_if_all_answer_every_pair(margin, verdict):
+    hand = pd.concat([HAND, HAND.assign(n=10, margin=margin)])
+    [said] = tables.written(hand).to_dict("records")
+    assert said["runs"] == 2 and said["holds"] == 1 + (margin > 0) and said["verdict"] == verdict

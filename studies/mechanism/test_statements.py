@@ -8,7 +8,15 @@ from strata.api.by_hand import weights
 from strata.measure.fourier import conjugate
 from strata.monoid import classes
 from studies.mechanism import by_hand
-from studies.mechanism.code import decoding, families, gates, interaction, moves, votes
+from studies.mechanism.code import (
+    decoding,
+    families,
+    gates,
+    interaction,
+    measures,
+    moves,
+    votes,
+)
 from studies.mechanism.code import dictionary as functions
 from studies.mechanism.code.characters import Characters, key_in_any_class, local
 from studies.mechanism.code.descriptions import weights_of
@@ -43,6 +51,17 @@ def test_votes_explain_sums_over_primes_and_nothing_else(n):
     left = np.linalg.lstsq(root * columns, root * centred.y, rcond=None)[0]
     expected = centred.share(columns @ left)
     assert votes.share(centred) == pytest.approx(expected) and expected < 0.5
+
+
+def test_votes_for_the_same_candidates_whatever_the_product_hold_of_nothing(settings):
+    bias = np.random.default_rng(0).normal(size=N)
+    values, _ = measures.of_votes(of(np.tile(bias, (N, 1))), settings)
+    assert values["votes-share"] == pytest.approx(1)
+    assert values["votes-right"] == weights_of(N)[bias.argmax()] / N**2
+    columns = votes.remainders(N)
+    assert measures.of_votes(of(columns @ columns.T), settings)[0]["votes-right"] == pytest.approx(
+        1
+    )
 
 
 def test_classes_that_were_left_out_are_predicted_and_never_seen():

@@ -14,6 +14,7 @@ STATEMENTS = {
     "decoding": "the last layer does what the loss asks, given its lengths",
     "interaction": "primes interact in the embedding, by gates or characters of several",
 }
+BY_HAND = "a network that is written down from these, not trained, answers every pair"
 
 
 class Criterion(NamedTuple):
@@ -30,12 +31,9 @@ CRITERIA = {
     id: Criterion(id.partition("-")[0], *of)
     for id, of in {
         "votes-share": ("share", "share", "of the mean logits"),
+        "votes-right": ("spared", "accuracy", "right answers of the votes"),
         "votes-classes": ("share", "share", "left-out classes predicted by the others (median R²)"),
-        "votes-permuted": (
-            "control",
-            "accuracy",
-            "left-out classes answered, residues permuted",
-        ),
+        "votes-permuted": ("control", "accuracy", "left-out classes answered, residues permuted"),
         "code-right": ("spared", "accuracy", "right answers of zeros, angles and gates"),
         "code-rest": ("share", "share", "of what zeros alone leave"),
         "code-products": ("share", "share", "of that, held-out products"),
@@ -47,29 +45,17 @@ CRITERIA = {
         "code-others": ("control", "share", "gates of other characters, of what votes leave"),
         "neurons-right": ("spared", "accuracy", "right answers, all neurons replaced"),
         "neurons-variance": ("share", "share", "variance of all neurons"),
-        "neurons-permuted": (
-            "control",
-            "accuracy",
-            "the same, residues permuted",
-        ),
+        "neurons-permuted": ("control", "accuracy", "the same, residues permuted"),
         "decoding-share": ("law", "share", "least loss, of the mean logits"),
         "decoding-bias": ("share", "share", "least loss, of their bias"),
         "decoding-right": ("spared", "accuracy", "right answers of the least loss"),
         "decoding-equal": ("ratio", "ratio", "unexplained, over that of equal lengths"),
         "decoding-lengths": ("ratio", "ratio", "unexplained, over that of permuted lengths"),
-        "decoding-permuted": (
-            "control",
-            "share",
-            "the same for permuted products",
-        ),
+        "decoding-permuted": ("control", "share", "the same for permuted products"),
         "interaction-right": ("spared", "accuracy", "right answers, embedding projected"),
         "interaction-count": ("span", "count", "functions that it is projected on"),
         "interaction-gates": ("gates", "ratio", "interaction left without gates in it"),
-        "interaction-permuted": (
-            "control",
-            "accuracy",
-            "the same, residues permuted",
-        ),
+        "interaction-permuted": ("control", "accuracy", "the same, residues permuted"),
     }.items()
 }
 

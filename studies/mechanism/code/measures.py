@@ -47,6 +47,7 @@ def of_votes(y: Profile, settings: Settings) -> tuple[Values, list[Row]]:
     left = votes.left_out(y, columns)
     values = {
         "votes-share": votes.share(y),
+        "votes-right": y.right(functions.explained(y, columns)),
         "votes-classes": left.median,
         "votes-permuted": votes.control(y, settings.draws, rng),
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from strata.results import CONFIRMED, HOLDS
+from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED
 from strata.tables.format import STYLES
 from strata.tables.table import Column, Record, Table
 from studies.mechanism.code import decide, measures
@@ -14,7 +14,7 @@ from studies.mechanism.code.decide import CRITERIA, STATEMENTS
 from studies.mechanism.code.models import BESIDE, EARLIER, FRESH, GROUPS, Models, models
 from studies.params import MechanismParams
 
-ALL, ILLUSTRATE = "all fresh runs", "all earlier runs"
+ALL, ILLUSTRATE, WRITTEN = "all fresh runs", "all earlier runs", "written by hand"
 CONTROLS = "untrained", "memorised"  # of which no statement may hold
 
 
@@ -29,8 +29,9 @@ def tables(found: pd.DataFrame, hand: pd.DataFrame, params: MechanismParams) -> 
     others = "Share of the mean logits that last layers explain: medians (least to largest)."
     sizes = "Trained networks beside those written by hand: medians."
     gated = "Characters that another prime switches off."
+    said = pd.concat([statements(every, params), written(hand)], ignore_index=True)
     return (
-        Table("mechanism-statements", held, statements(every, params), HELD, ("id", "holds")),
+        Table("mechanism-statements", held, said, HELD, ("id", "holds")),
         Table("mechanism-measures", asked, criteria(compared, params), MEASURES),
         Table("mechanism-votes", "Votes of primes: medians.", ballots(done), BALLOTS),
         Table("mechanism-kinds", kinds, interactions(done), INTERACTIONS),
@@ -74,6 +75,15 @@ def statements(every: Models, params: MechanismParams) -> pd.DataFrame:
                 row["verdict"] = f"not confirmed: holds {held} too"
             rows.append(row)
     return pd.DataFrame(rows)
+
+
+def written(hand: pd.DataFrame) -> pd.DataFrame:
+    """The last statement, of one network for each modulus: it holds where the least margin is above
+    0, and is confirmed if it holds for all."""
+    found = decide.tally([HOLDS if x else FAILS for x in hand["margin"] > 0])
+    row = {"kind": WRITTEN, "group": WRITTEN, "runs": len(hand), "generalising": found.holds}
+    row |= {"id": "by-hand", "sentence": decide.BY_HAND} | found._asdict()
+    return pd.DataFrame([row | {"verdict": REFUTED if found.fails else CONFIRMED}])
 
 
 def _by_controls(every: Models, id: str) -> str:
