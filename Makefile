@@ -48,7 +48,7 @@ dynamics: $(READY) ## measure runs over their training, training again where it 
 published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (studies/published/weights/README.md)
 	@python -m ops.published
 
-verify: $(READY) ## make again what the locks name, and compare; SAMPLE=83: of what takes long every run, not some
+verify: $(READY) ## make again what the locks name, and compare; SAMPLE=100: of what takes long every run, not a tenth
 	@python -m ops.verify
 
 pack: $(READY) ## what the locks name, into the packs by which git has it

@@ -1,6 +1,6 @@
 """Were the recorded results made by this code? Make them again in a copy, and compare.
 
-``make verify``; SAMPLE says how many runs are drawn of what is sampled. What git has, as staged or
+``make verify``; SAMPLE says how many per cent are drawn of what is sampled. What git has, as staged or
 committed, is copied to a scratch folder, with the outputs that the locks of the paper and the
 studies name. Each stage's command is then run there as its pipeline file has it, on the inputs that
 its lock names, and its outputs are compared with the lock; then pages with the tables and figures
@@ -21,13 +21,14 @@ import subprocess
 import sys
 import uuid
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import chdir, contextmanager
 from datetime import date
 from functools import partial
 from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
+from math import ceil
 from multiprocessing import get_context
 from os.path import normpath
 from pathlib import Path
@@ -36,7 +37,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ops import compare, files, packages, packs, readme, recover, shipped, trainings
+from ops import compare, files, forks, packages, packs, readme, recover, shipped, trainings
 from ops.copied import Copy, Stage
 from ops.git import git, listed
 from ops.shipped import Out
@@ -57,7 +58,13 @@ SAMPLED = (
     {f"{MEASURES}describe"},
     {f"{MEASURES}measure", f"{MEASURES}on-controls"},
 )
-SAMPLE = 1  # stages of each of these sets, and trainings: interventions take two minutes a run
+SAMPLE = 10  # per cent of each of these sets, and of trainings: as many as take ten minutes in all
+# What every run has, and takes less time than to import these modules: by forks of one that has.
+FORKED = {
+    "split": "torch pandas",
+    "activations": "strata.measure.all_pairs pandas",
+    "metrics": "strata.measure.metrics pandas",
+}
 # All that is never made again, and why.
 UNCHECKED = {
     "studies/dynamics/dvc.yaml:checkpoints": "it trains a run to its end, for hours",
@@ -102,11 +109,12 @@ def base(name: str) -> str:
 def tried(copy: Copy, name: str, exact: bool, chosen: bool, before: str) -> Outcome:
     """A stage's outcome. ``chosen``: it is drawn from what is sampled; ``before``: where it was
     already drawn, when, and on what."""
-    if fault := copy.fault(name):
+    fault, stage = copy.fault(name), copy.stages.get(name)
+    if strange := unusual(stage) if stage else "":
+        return Outcome(FAILED, name, fault or strange)
+    if fault:
         if fault == copy.lost.get(name) and base(name) not in {*TRAINED, *UNCHECKED}:
             ran(copy, name)  # so that what reads its outputs can be tried
-        return Outcome(FAILED, name, fault)
-    if fault := unusual(copy.stages[name]):
         return Outcome(FAILED, name, fault)
     if base(name) in UNCHECKED:
         return Outcome(UNSEEN, name, UNCHECKED[base(name)])
@@ -148,14 +156,20 @@ def ran(copy: Copy, name: str) -> str:
     """Run a stage's command in the copy. Why it failed; empty where it did not."""
     for out in copy.outs.of[name]:
         shipped.make_room(copy.top / out.path)
-    own = os.environ | {"PYTHONPYCACHEPREFIX": str(copy.top.parent / "pycache")}
-    own |= {"PYTHONSAFEPATH": "1"}  # no module that lies beside a script is taken for another
-    done = subprocess.run(
-        copy.stages[name].cmd, cwd=copy.top / copy.stages[name].at, env=own, shell=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
-    )  # fmt: skip
-    last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-    return f"its command failed: {last[:200]}" if done.returncode else ""
+    stage = copy.stages[name]
+    os.environ["PYTHONPYCACHEPREFIX"] = str(copy.top.parent / "pycache")
+    os.environ["PYTHONSAFEPATH"] = "1"  # no module that lies beside a script is taken for another
+    if modules := FORKED.get(files.kind(name)):
+        words = shlex.split(stage.cmd.rpartition(" && ")[2])
+        code, said = forks.called(words, modules, copy.top)
+    else:
+        done = subprocess.run(
+            stage.cmd, cwd=copy.top / stage.at, shell=True, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, errors="replace",
+        )  # fmt: skip
+        code, said = done.returncode, done.stderr
+    last = (said.strip().splitlines() or [f"exit code {code}"])[-1]
+    return f"its command failed: {last[:200]}" if code else ""
 
 
 def made(copy: Copy, name: str, exact: bool) -> Outcome:
@@ -249,14 +263,15 @@ def unusual(stage: Stage) -> str:
     return "" if normpath(f"{stage.at}/{cd}") == "." else f"its command is run elsewhere: {cd}"
 
 
-def drawn(copy: Copy, size: int, before: Mapping[str, str]) -> set[str]:
-    """The stages that are drawn today: so many trainings, and so many of each kind that is sampled,
-    first those that were not drawn before."""
-    chosen: set[str] = set()
+def drawn(names: Iterable[str], share: int, before: Collection[str]) -> set[str]:
+    """The stages that are drawn today: so many per cent, or more, of trainings and of each kind that
+    is sampled, first those that were not drawn before."""
+    chosen, known = set[str](), sorted(names)
     for kinds in (TRAINED, *SAMPLED):
-        pool = [x for x in copy.names if base(x) in kinds]
+        pool = [x for x in known if base(x) in kinds]
         random.shuffle(pool)
-        chosen |= {*sorted(pool, key=lambda x: x in before)[:size]}
+        count = ceil(len(pool) * share / 100)
+        chosen |= {*sorted(pool, key=lambda x: x in before)[:count]}
     return chosen
 
 
@@ -281,7 +296,7 @@ class Sample:
     """What is drawn of what is sampled, today and in earlier calls on this machine in this folder,
     which add up. What was recorded elsewhere is said, and proves nothing."""
 
-    def __init__(self, copy: Copy, size: int):
+    def __init__(self, copy: Copy, share: int):
         # Beside git's own files, which no clone brings along.
         self.path, self.copy = Path(git("rev-parse", "--git-path", "verified.json")).resolve(), copy
         found = store.read_json(self.path) if self.path.is_file() else {}
@@ -293,7 +308,7 @@ class Sample:
             print(f"{self.path}: {said}: none counts here")
         keys = {x: copy.key(x) for x in copy.locked}
         self.before = {x: said for x, (key, said) in self.kept.items() if keys.get(x) == key}
-        self.chosen = drawn(copy, size, self.before)
+        self.chosen = drawn(copy.names, share, self.before)
         self.today = f"{date.today()}, {machine.describe(torch.device('cpu')).processor}"
 
     def add(self, found: Outcome) -> None:
@@ -345,9 +360,9 @@ def main() -> None:
     files.at_top()
     for project in files.projects():
         packs.unpack(project)
-    size = os.environ.get("SAMPLE") or str(SAMPLE)
-    if not size.isdecimal():
-        raise InputError(f"SAMPLE = {size}: must be how many runs to draw")
+    share = os.environ.get("SAMPLE") or str(SAMPLE)
+    if not share.isdecimal() or int(share) > 100:
+        raise InputError(f"SAMPLE = {share}: must be how many per cent to draw, 0 to 100")
     here = machine.describe(torch.device("cpu"))
     reasons = compare.reasons(here)
     must = f"alike within a tolerance ({'; '.join(reasons)})" if reasons else "the same bytes"
@@ -358,7 +373,7 @@ def main() -> None:
         print(f"Not staged, so not what is compared: {few(other)}.", flush=True)
     with scratch() as folder:
         copy = Copy(folder / "copy")
-        sample = Sample(copy, int(size))
+        sample = Sample(copy, int(share))
         for found in verified(copy, sample, exact=not reasons):
             report.append(found)
             print(found, flush=True)

@@ -4,8 +4,10 @@ on a tiny project whose locks and remote fit whatever lies in it, as a forger wo
 import hashlib
 import io
 import json
+import random
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,9 +50,9 @@ def project(honest, tmp_path) -> Project:
     return Project(tmp_path / "project")
 
 
-def verified(project: Project, sample: int) -> tuple[int, list[str]]:
+def verified(project: Project, share: int) -> tuple[int, list[str]]:
     """Exit code and lines."""
-    done = project.run("env", f"SAMPLE={sample}", sys.executable, "-m", "ops.verify")
+    done = project.run("env", f"SAMPLE={share}", sys.executable, "-m", "ops.verify")
     return done.returncode, done.stdout.splitlines()
 
 
@@ -64,7 +66,7 @@ def test_what_was_made_passes_and_each_outcome_is_counted(project):
         return {x: x.read_bytes() for x in files if not {".git", "__pycache__"} & {*x.parts}}
 
     before = contents()
-    code, lines = verified(project, 2)
+    code, lines = verified(project, 60)
     assert code == 0, lines
     # 3 splits, 3 metrics, collected, table, figure, 2 interventions, two pages, a picture; 3
     # trainings; an intervention that is not drawn, dynamics, two middles, two sources outside.
@@ -77,6 +79,22 @@ def test_what_was_made_passes_and_each_outcome_is_counted(project):
     lines = verified(project, 1)[1]  # further calls add up
     assert lines[-1].startswith("verify: 15 made again")
     assert "on-controls: 1 of 3 today, 3 in all: a forged one is found with 100%" in said(lines)
+
+
+def test_of_each_kind_a_tenth_is_drawn_of_what_was_not_each_of_its_runs_as_likely():
+    """By the names in the shipped locks: so a forged record of one run is found with 10 % or more.
+    """
+    names, calls = files.locked(ROOT), 400
+    random.seed(0)
+    counts = Counter(x for _ in range(calls) for x in verify.drawn(names, verify.SAMPLE, ()))
+    for kinds in (verify.TRAINED, *verify.SAMPLED):
+        pool = [x for x in names if verify.base(x) in kinds]
+        found = np.array([counts[x] / calls for x in pool])
+        assert not pool or found.mean() >= 0.1
+        assert (abs(found - found.mean()) < 5 * (0.1 * 0.9 / calls) ** 0.5).all()
+        for before in (pool[::2], pool[:-1], pool):
+            again = {*verify.drawn(pool, verify.SAMPLE, before)}
+            assert len(again - {*before}) == min(len(again), len(pool) - len(before))
 
 
 POSING = ("sitecustomize.py", "src/antigravity.py", "ops/times/__init__.py", "ops/a.pyc")
@@ -140,7 +158,7 @@ def test_each_forgery_is_named_though_every_md5_fits(project, tmp_path):
     killed = tmp_path / "strata-verify-killed" / "lock"
     store.write_text(killed, "")
     project.environment["TMPDIR"] = str(tmp_path)
-    code, lines = verified(project, 3)
+    code, lines = verified(project, 100)
     failed = lines[lines.index("") :]
     assert code == 1
     assert not killed.exists()
@@ -193,7 +211,7 @@ def test_the_page_says_all_that_may_stay_unchecked_and_within_what_the_rest_is_c
     shares = f"{trainings.TRAINED} in training, {trainings.VALIDATED} else"
     assert said.splitlines() == [
         f"never made again: {', '.join(sorted(map(files.kind, verify.UNCHECKED)))}",
-        *(f"drawn, {verify.SAMPLE} of each: {kind}" for kind in kinds),
+        *(f"drawn, {verify.SAMPLE} % of: {kind}" for kind in kinds),
         f"epochs trained again: {first}, of one that diverged by then {trainings.DIVERGES}",
         f"losses apart: {limits}",
         f"loss of the weights over that of the last row: {trainings.LOSS}; accuracies: {shares}",

@@ -1,0 +1,60 @@
+"""Scripts run by forks of a process that has imported what they import: of most that take two
+seconds that is more than one.
+
+``python ops/forks.py MODULE…``, in the environment of the scripts. Each line of its input is a
+script with its arguments in JSON; for each it prints the exit code and what it wrote on stderr.
+"""
+
+import atexit
+import json
+import os
+import runpy
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryFile
+
+
+def called(words: Sequence[str], modules: str, folder: Path) -> tuple[int, str]:
+    """The exit code and stderr of a command in that folder, ``[env VARIABLE=… …] python SCRIPT …``,
+    by a process for these variables and modules that stays until this one ends."""
+    at = words.index("python") + 1
+    process = _process((*words[:at], str(Path(__file__).resolve()), *modules.split()), folder)
+    assert process.stdin and process.stdout
+    process.stdin.write(json.dumps(words[at:]) + "\n")
+    process.stdin.flush()
+    code, said = json.loads(process.stdout.readline())
+    return code, said
+
+
+@cache
+def _process(words: tuple[str, ...], folder: Path) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(words, cwd=folder, stdin=pipe, stdout=pipe, text=True)
+    atexit.register(process.communicate)  # it ends with its input
+    return process
+
+
+def main(*modules: str) -> None:
+    for name in modules:
+        with suppress(Exception):  # which the script says that imports it
+            import_module(name)
+    for line in sys.stdin:
+        with TemporaryFile() as errors:
+            if not (child := os.fork()):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+                os.dup2(errors.fileno(), 2)
+                sys.argv = json.loads(line)
+                runpy.run_path(sys.argv[0], run_name="__main__")
+                sys.exit()
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            errors.seek(0)
+            print(json.dumps([code, errors.read().decode(errors="replace")]), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
