@@ -1,7 +1,7 @@
 """Were the recorded results made by this code? Make them again in a copy, and compare.
 
-``make verify``; SAMPLE says how many per cent are drawn of what is sampled. What git has, as staged or
-committed, is copied to a scratch folder, with the outputs that the locks of the paper and the
+``make verify``; SAMPLE says how many per cent are drawn of what is sampled. What git has, as staged
+or committed, is copied to a scratch folder, with the outputs that the locks of the paper and the
 studies name. Each stage's command is then run there as its pipeline file has it, on the inputs that
 its lock names, and its outputs are compared with the lock; then pages with the tables and figures
 that they show. A line for each as it ends, failures once more at the end; exit code 1 where one
@@ -264,8 +264,8 @@ def unusual(stage: Stage) -> str:
 
 
 def drawn(names: Iterable[str], share: int, before: Collection[str]) -> set[str]:
-    """The stages that are drawn today: so many per cent, or more, of trainings and of each kind that
-    is sampled, first those that were not drawn before."""
+    """The stages that are drawn today: so many per cent, or more, of trainings and of each kind
+    that is sampled, first those that were not drawn before."""
     chosen, known = set[str](), sorted(names)
     for kinds in (TRAINED, *SAMPLED):
         pool = [x for x in known if base(x) in kinds]
