@@ -54,6 +54,7 @@ class Project:
     def __init__(self, folder: Path):
         self.folder = folder
         self.umask = -1  # that of this process
+        self.caller: tuple[str, ...] = ()  # what calls every command
         self.environment = outside_make() | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'src'}",
@@ -66,7 +67,7 @@ class Project:
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            command, cwd=self.folder, env=self.environment, text=True,
+            (*self.caller, *command), cwd=self.folder, env=self.environment, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, umask=self.umask,
         )  # fmt: skip
 

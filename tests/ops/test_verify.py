@@ -82,7 +82,7 @@ def test_what_was_made_passes_and_each_outcome_is_counted(project):
 
 
 def test_of_each_kind_a_tenth_is_drawn_of_what_was_not_each_of_its_runs_as_likely():
-    """By the names in the shipped locks: so a forged record of one run is found with 10 % or more."""
+    """By the names in the shipped locks: so a forged record of a run is found with 10 % or more."""
     names, calls = files.locked(ROOT), 400
     random.seed(0)
     counts = Counter(x for _ in range(calls) for x in verify.drawn(names, verify.SAMPLE, ()))
