@@ -76,10 +76,12 @@ def work(args: argparse.Namespace) -> dict[str, tuple[Path, dict[str, Any]]]:
 def main() -> None:
     args = options()
     figures, out = work(args), Path(args.out)
+    inches = load("params.yaml").inches
     out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out, prefix=".figures-") as folder:
         made = notebook.pages(
-            [(x, given | {"stem": f"{folder}/{label}"}) for label, (x, given) in figures.items()]
+            [(x, given | {"stem": f"{folder}/{label}"}) for label, (x, given) in figures.items()],
+            (inches.column, inches.page),
         )
         for label, html in zip(figures, made, strict=True):
             beside = re.sub(r'src="data:image/png;base64,[^"]+"', f'src="{label}.png"', html)

@@ -64,9 +64,12 @@ def parameters(template: Path) -> set[str]:
     return {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
 
 
-def pages(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> Iterator[str]:
+def pages(
+    work: Sequence[tuple[Path, Mapping[str, Any]]], inches: Sequence[float] = ()
+) -> Iterator[str]:
     """The page of each template, executed with its parameters; as many at once as there are
-    processors. Raises InputError where a cell fails."""
+    processors. inches: the widths of a column and of a page, of its figures. Raises InputError
+    where a cell fails."""
     # The server's socket lies among temporary files, and its path may have 107 bytes.
     forks = sys.platform == "linux" and len(os.fsencode(gettempdir())) < 75
     server, spawn = multiprocessing.get_context("forkserver"), multiprocessing.get_context("spawn")
@@ -75,7 +78,8 @@ def pages(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> Iterator[str]:
 
     def apart(template: Path, values: Mapping[str, Any]) -> str:
         ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=_page, args=(theirs, template, values), daemon=True)
+        told = (theirs, template, values, inches)
+        process = context.Process(target=_page, args=told, daemon=True)
         process.start()
         theirs.close()
         try:
@@ -93,9 +97,15 @@ def pages(work: Sequence[tuple[Path, Mapping[str, Any]]]) -> Iterator[str]:
             yield from pool.map(apart, *zip(*work, strict=True))
 
 
-def _page(channel: Connection, template: Path, values: Mapping[str, Any]) -> None:
+def _page(
+    channel: Connection, template: Path, values: Mapping[str, Any], inches: Sequence[float]
+) -> None:
     """Send the page and why there is none. Ends with the process that waits for it."""
     threading.Thread(target=_with_parent, daemon=True).start()
+    if inches:
+        from strata.plots import base  # matplotlib, for figures alone
+
+        base.COLUMN, base.PAGE = inches
     try:
         channel.send((page(clean(executed(template, values))), ""))
     except InputError as error:

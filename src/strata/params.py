@@ -23,6 +23,7 @@ from strata.run import (
 )
 
 Share = Annotated[float, Field(gt=0, le=1)]
+Inches = Annotated[float, Field(ge=2, le=20)]
 # Of the notebook that each is named after, and stability of those over seeds: a figure that lacks
 # one of its parameters, or has one too many, is refused where it is drawn.
 Figures = dict[str, dict[str, int | float]]
@@ -41,6 +42,13 @@ class MetricsParams(Section):
     shuffles: Positive  # draws of the baseline of shuffled class labels
     accuracy: Fraction  # a run has generalised from this validation accuracy on
     seed: Seed  # of the random subsets and shuffles
+
+
+class InchesParams(Section):
+    """Widths of figures on paper."""
+
+    column: Inches
+    page: Inches  # of two columns and what is between them
 
 
 class TablesParams(Section):
@@ -90,6 +98,7 @@ class Params(Section):
     train: TrainParams
     variants: dict[str, dict[str, Any]]  # the values in which each differs
     metrics: MetricsParams
+    inches: InchesParams
     figures: Figures
     tables: TablesParams
     grid: GridParams

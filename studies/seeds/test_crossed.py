@@ -126,6 +126,7 @@ def test_every_run_of_the_crossing_is_shown_with_what_was_measured(tmp_path):
     assert [x["run"] for x in rows][:4] == ["n165-s1", "n165-s1-w2", "n165-s1-w3", "n165-s2-w1"]
     assert all(x["stays_validation"] == 100 * x["split_seed"] + x["weights_seed"] for x in rows)
     format.write([*made, *tables([])], tmp_path)
+    assert all(x.read_text().isascii() for x in tmp_path.glob("*.tex"))
     assert not any("nan" in x.read_text().lower() for x in tmp_path.glob("*.md"))
 
 

@@ -155,6 +155,20 @@ def test_the_same_inputs_give_the_same_bytes_and_a_page_that_needs_no_network(st
     assert not re.search(r"<script|<link|@import|(src|href)=.(?!fig01|data:|#)|url\(", html)
 
 
+def test_figures_are_as_wide_as_params_yaml_says(stage, workplace, tmp_path, monkeypatch):
+    text = (workplace / "params.yaml").read_text()
+    text = text.replace("column: 3.25", "column: 4").replace("page: 6.75", "page: 7.5")
+    (tmp_path / "params.yaml").write_text(text)
+    (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
+    monkeypatch.chdir(tmp_path)
+    given = [f"--input={x}={workplace}/data/{x}" for x in ("metrics", "weights")]
+    stage("fig02-pca-dim", "fig10-embed-pca", *given)
+    for name, inches in (("fig02-pca-dim", 4), ("fig10-embed-pca", 7.5)):
+        pdf = (tmp_path / "figures" / f"{name}.pdf").read_bytes()
+        found = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ", pdf)
+        assert found and float(found[1]) == 72 * inches
+
+
 def test_a_notebook_that_fails_gives_one_line_and_leaves_no_file(stage, workplace):
     with pytest.raises(SystemExit) as stop:
         stage("fig08-class-order", "--input", "weights=params.yaml", "--out", "none")

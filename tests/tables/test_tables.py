@@ -2,6 +2,9 @@
 
 import csv
 import io
+import re
+import shutil
+import subprocess
 from math import gcd
 from pathlib import Path
 from typing import Any
@@ -308,11 +311,36 @@ def test_latex_is_balanced_ascii_with_booktabs_rules(n: int):
         assert text.count("$") % 2 == 0
         for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
             assert text.count(rule) == 1
-        assert rf"\label{{tab:{table.name}}}" in text
         rows = [line for line in text.splitlines() if line.endswith(r"\\")]
         assert len(rows) == len(table.frame) + 1
         columns = len(format.shown(table).columns)
         assert {row.count(" & ") for row in rows} == {columns - 1}
+
+
+# What LaTeX and the two packages that pages name bring along.
+KNOWN = {"begin", "end", "centering", "small", "caption", "label", "linewidth", "mathbb"}
+KNOWN |= {"toprule", "midrule", "bottomrule", "omega", "pi", "times", "cdot", "geq", "dots"}
+
+
+def test_tables_of_two_runs_and_their_bodies_fit_one_document(tmp_path):
+    for n in (165, 180):
+        format.write(all_tables(run_metrics(n)).values(), tmp_path / str(n))
+    files = sorted(tmp_path.glob("*/*.tex"))
+    texts = [path.read_text() for path in files]
+    labels = re.findall(r"\\label\{(.+?)\}", "".join(texts))
+    assert len({*labels}) == len(labels) == len(files) / 2 and "tab:n165-s1-key-freqs" in labels
+    for path, text in zip(files, texts, strict=True):
+        kinds = re.findall(r"\\begin\{(\w+)\*?\}", text)
+        assert kinds == (["tabular"] if path.stem.endswith("-body") else ["table", "tabular"])
+        assert {*re.findall(r"\\([a-z]+)", text)} <= KNOWN
+    if latex := shutil.which("pdflatex"):
+        inputs = [rf"\input{{{x.relative_to(tmp_path).as_posix()}}}\clearpage" for x in files]
+        head = r"\documentclass[twocolumn]{article}\usepackage{amssymb,booktabs}"
+        lines = [head, r"\begin{document}", *inputs, r"\end{document}"]
+        (tmp_path / "both.tex").write_text("\n".join(lines))
+        command = [latex, "-halt-on-error", "-interaction=nonstopmode", "both.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and "multiply defined" not in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize("n", [2, 165, 180])

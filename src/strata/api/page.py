@@ -1,7 +1,6 @@
 """An analysis on paper: its tables, the figures of the paper, and one page titled by the file."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -56,8 +55,8 @@ CAPTIONS = {
     "neurons": "Neurons by the prime power that explains most of each.",
 }
 LATEX = (
-    "In LaTeX, tables/NAME.tex needs `\\usepackage{booktabs}`; its label is tab:NAME, which begins "
-    "with the run, so several analyses fit one document. NAME-body.tex is the tabular alone."
+    "In LaTeX, tables need `\\usepackage{amssymb,booktabs}`; their labels, tab:RUN-NAME, have the "
+    "run, so several analyses fit one document. NAME-body.tex is the tabular alone."
 )
 LEFT = {"of", "stated", "answers", "task", "note", "pairs", "change", "group"}
 LEFT |= {"key_frequencies", "sentence", "verdict"}
@@ -75,10 +74,10 @@ def column(name: str) -> Column:
     return Column(HEADINGS.get(name, name.replace("_", " ")), style, align, missing="")
 
 
-def table(name: str, frame: pd.DataFrame, caption: str, model: str) -> Table:
+def table(name: str, frame: pd.DataFrame, caption: str, found: Analysis) -> Table:
     """A frame as a table; of a model."""
-    columns = {x: column(x) for x in frame}
-    return Table(name.replace("_", "-"), f"{caption} ({model})", frame, columns)
+    columns, about = {x: column(x) for x in frame}, f"{caption} ({found.name})"
+    return Table(name.replace("_", "-"), about, frame, columns, run=str(found.run))
 
 
 def tables(found: Analysis) -> Iterator[Table]:
@@ -89,7 +88,7 @@ def tables(found: Analysis) -> Iterator[Table]:
         if "note" in frame and not any(frame["note"]):
             frame = frame.drop(columns="note")
         if len(frame) and (not found.elsewhere or name in ("training", "answers")):
-            yield table(name, frame, caption, found.name)
+            yield table(name, frame, caption, found)
 
 
 def verdicts(found: Analysis) -> Table:
@@ -97,7 +96,7 @@ def verdicts(found: Analysis) -> Table:
     rows = found.mechanism.query("unit == 'truth'")
     caption = "Statements of studies/mechanism/criteria-2.md, by their levels."
     frame = pd.DataFrame(rows, columns=["sentence", "verdict"])
-    return table("verdicts", frame, caption, found.name)
+    return table("verdicts", frame, caption, found)
 
 
 def answers(found: Analysis) -> str:
@@ -150,12 +149,9 @@ def write(found: Analysis, folder: Path) -> None:
         if isinstance(found.model, Model):
             found.write_weights(out / "weights.safetensors")
         store.write_json(out / "metrics.json", found.metrics)
-        every = [*tables(found), table("spectra", found.spectra, "Spectra.", found.name)]
+        every = [*tables(found), table("spectra", found.spectra, "Spectra.", found)]
         every += [verdicts(found)] if len(found.mechanism) else []
-        every = [replace(x, name=f"{found.run}-{x.name}") for x in every]
         format.write(every, out / "tables")
-        for x in every:
-            store.write_text(out / "tables" / f"{x.name}-body.tex", format.tabular(x))
         results.write_rows(out / "mechanism.parquet", found.mechanism)
         drawn = figures(found, out)
         parts = [text(found), format.markdown(every[-1])] if len(found.mechanism) else [text(found)]

@@ -4,6 +4,7 @@
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -137,13 +138,15 @@ def markdown(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    """The rounded frame with booktabs rules, labelled tab:NAME; across both columns where wide."""
+    """The rounded frame with booktabs rules; across both columns where wide. Its label has the run,
+    so tables of two fit one document."""
     rows = _rows(table)
     width = sum(max(map(len, column)) for column in zip(*rows, strict=True))
     environment = "table*" if width > ONE_COLUMN else "table"
+    label = f"{table.run}-{table.name}".removeprefix("-")
     return (
         rf"\begin{{{environment}}}[t]" + "\n"
-        rf"\centering\small\caption{{{_tex(caption(table))}}}\label{{tab:{table.name}}}" + "\n"
+        rf"\centering\small\caption{{{_tex(caption(table))}}}\label{{tab:{label}}}" + "\n"
         rf"{tabular(table)}\end{{{environment}}}" + "\n"
     )
 
@@ -177,8 +180,6 @@ TEX = {
 MATH = {
     "−": "-",
     "×": r"\times",
-    "ω": r"\omega",
-    "π": r"\pi",
     "≥": r"\geq",
     "·": r"\cdot",
     "<": "<",
@@ -189,13 +190,19 @@ MATH = {
 def _tex(text: str) -> str:
     """Unicode text respelt in LaTeX.
 
-    >>> print(_tex("J₁₅ × ℤ₂: 6/π², 5 %"))
-    $J_{15}$ $\\times$ $\\mathbb{Z}_{2}$: 6/$\\pi$$^{2}$, 5 \\%
+    >>> print(_tex("J₁₅ × ℤ₂: 6/π², 5 % of Δ"))
+    $J_{15}$ $\\times$ $\\mathbb{Z}_{2}$: 6/$\\pi$$^{2}$, 5 \\% of $\\Delta$
     """
     text = "".join(TEX.get(c) or (f"${MATH[c]}$" if c in MATH else c) for c in text)
+    text = re.sub("[Α-ω]", lambda m: f"${_greek(m[0])}$", text)
     text = re.sub("([Jℤ])([₀-₉]+)", lambda m: f"${m[1]}_{{{m[2].translate(DIGITS)}}}$", text)
     text = re.sub("[⁰¹²³⁴-⁹]+", lambda m: f"$^{{{m[0].translate(DIGITS)}}}$", text)
     return text.replace("ℤ", r"\mathbb{Z}")
+
+
+def _greek(letter: str) -> str:
+    _, kind, _, name = unicodedata.name(letter).split()
+    return "\\" + (name.title() if kind == "CAPITAL" else name.lower())
 
 
 def as_read(table: Table) -> dict[str, Any]:
@@ -213,9 +220,10 @@ def as_read(table: Table) -> dict[str, Any]:
 
 
 def write(tables: Iterable[Table], folder: Path | str) -> None:
-    """Each table as NAME.csv, NAME.tex, NAME.md, and as a page shows it in NAME.json."""
+    """Each table as NAME.csv, NAME.md, NAME.tex, NAME-body.tex, the tabular alone, and as a page
+    shows it in NAME.json."""
+    forms = {".csv": csv, ".md": markdown, ".tex": latex, "-body.tex": tabular}
     for table in tables:
-        path = Path(folder) / table.name
-        for suffix, text in (("csv", csv), ("tex", latex), ("md", markdown)):
-            store.write_text(path.with_suffix(f".{suffix}"), text(table))
-        store.write_json(path.with_suffix(".json"), as_read(table), indent=None)
+        for suffix, text in forms.items():
+            store.write_text(Path(folder, table.name + suffix), text(table))
+        store.write_json(Path(folder, f"{table.name}.json"), as_read(table), indent=None)

@@ -5,6 +5,7 @@ difference is ours − paper. Module `format` makes the frames readable.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,14 @@ def tables(metrics: Metrics, printed: Printed, params: Params) -> tuple[Table, .
     classes = f"Classes of {metrics.task or f'the integers modulo {n} under multiplication'}."
     if not all(c.regular for c in metrics.classes):
         classes += " One without idempotent is a torsor of its group, with generators mod n/d."
-    return (
+    found = (
         Table("moduli", "Moduli and their factorisation.", moduli(n, printed.table_moduli), MODULI),
         Table("key-freqs", fve, key_freqs(metrics, printed), KEY_FREQS),
         Table("character-fit", fit, character_fit(metrics, printed), CHARACTER_FIT),
         Table("jclasses", classes, classes_of(metrics), JCLASSES),
         Table("claims", f"Numbers in the text {run}.", of_text(metrics, printed, params), COLUMNS),
     )
+    return tuple(replace(table, run=metrics.run) for table in found)
 
 
 MODULI = N | {

@@ -34,7 +34,7 @@ class Table:
     the others are in the CSV file alone.
 
     ``across``: two columns; the values of the first become headings, under which those of the
-    second stand.
+    second stand. ``run``: that which the table is of, where it is of one.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Table:
     frame: pd.DataFrame
     columns: Mapping[str, Column] = field(default_factory=dict)
     across: tuple[str, str] | None = None
+    run: str = ""
 
 
 ID = {"id": Column("id", align="l")}

@@ -49,9 +49,9 @@ def of_run(run: Interventions, levels: CriteriaLevels) -> tuple[Table, ...]:
     success = f"Answers to operands made of two {of}."
     every = f"The criteria of the interventions {of}."
     return (
-        Table("evidence", every, evidence(run, levels), EVIDENCE),
-        Table("axes", axis, axes(run), AXES),
-        Table("interchange-success", success, interchange(run), INTERCHANGE),
+        Table("evidence", every, evidence(run, levels), EVIDENCE, run=run.run),
+        Table("axes", axis, axes(run), AXES, run=run.run),
+        Table("interchange-success", success, interchange(run), INTERCHANGE, run=run.run),
     )
 
 
