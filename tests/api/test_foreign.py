@@ -112,6 +112,8 @@ def test_plain_modules_compute_here_what_they_compute_there(n, d, heads, d_mlp, 
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(0)
         net = Net(n, d, heads, d_mlp, bias)
+        for x in net.attn.parameters():  # torch's biases of attention begin as zeros
+            nn.init.normal_(x, std=0.3)
         model = strata.from_weights(LAYOUTS[layout](net.state_dict()), n, n_heads=heads)
         a, b = torch.cartesian_prod(torch.arange(n), torch.arange(n)).T
         torch.testing.assert_close(model(a, b), net(a, b), atol=1e-5, rtol=0)

@@ -66,7 +66,7 @@ PATHS = {"W_E": WEIGHTS["W_E"].path} | {
 MODULES = {k: x.plain for k, x in WEIGHTS.items()} | {
     f"b_{k[2:]}": x.plain.replace("weight", "bias") for k, x in WEIGHTS.items()
 }
-BUFFER = re.compile(r"mask|IGNORE|attn\.bias$", re.IGNORECASE)
+BUFFER = re.compile(r"mask|IGNORE|(?:^|\.)attn\.bias$", re.IGNORECASE)
 NORM = re.compile(r"(?:^|[._])(?:layer_?)?(?:ln|norm)(?:_?\w+)?\.|norm", re.IGNORECASE)
 SECOND = re.compile(r"(?:blocks?|layers?|h)\.[1-9]\d*\.(?!weight|bias)")
 # What TransformerLens says of a network that is not this one.
@@ -171,7 +171,8 @@ class Found:
         values |= {"W_in": np.concatenate(halves), "W_U": np.eye(d + more, n)}
         values["W_out"] = np.pad(last, ((0, 0), (0, d + more - n)))
         values["b_out"] = np.pad(bias * np.ones(n), (0, d + more - n))
-        self.notes.append(f"Its last layer gives the logits; {more} columns of zeros were added.")
+        added = f"; {more} columns of zeros were added" * bool(more)
+        self.notes.append(f"Its last layer gives the logits{added}.")
 
     def weights(self, n: int | None, n_heads: int) -> Arrays:
         """The weights by our names, float32. Raises InputError for shapes that do not fit."""

@@ -137,6 +137,7 @@ def fitting(models: Mapping[int, Either]) -> Either:
     if own is None or model.source is None:
         how = "is not in it, nor do its answers tell: an operation or a constant gives"
         raise InputError(f"how many heads it has {how} {said}: give n_heads (--heads)")
-    note = f"{best} heads were taken, with which most answers are {own.answers}: {said}."
+    note = f"{best} heads were taken, with which most answers are {own.answers}; an operation or a "
+    note += f"constant gives {said}."
     model.source = replace(model.source, notes=(*model.source.notes, note))
     return model
