@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sympy.ntheory import factorint
 
-from strata.results import check
+from strata.results import UNTESTED, check
 from strata.run import Run
 
 Json = dict[str, Any]
@@ -139,7 +139,16 @@ def statements(r: Results) -> list[Json]:
     return next((rows for rows in every if rows), [])
 
 
-RULES = (components, embedding, cuts, attention, accounts, statements)
+def zeros(r: Results) -> Json:
+    """The statements on zero divisors that have a verdict; how much pairs of primes mix, by how
+    many of the two have them."""
+    said = [x for x in r.rows("zeros-said") if x["verdict"] != UNTESTED]
+    if not said:
+        raise Missing("zeros-said: no verdict")
+    return {"said": said, "mixing": [x for x in r.rows("zeros-pairs") if x["pairs"]]}
+
+
+RULES = (components, embedding, cuts, attention, accounts, statements, zeros)
 
 
 def found(r: Results) -> Json:

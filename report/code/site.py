@@ -48,29 +48,29 @@ def script(name: str, data: Any) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage of three digits, below one of one; 100 % means every one.
+    r"""A share as a percentage of three digits, below one of one; 100 % means every one.
 
     >>> percent(0.98765), percent(0.3), percent(0.99996), percent(1.0), percent(None)
-    ('98.8 %', '30 %', '> 99.9 %', '100 %', '–')
+    ('98.8\xa0%', '30\xa0%', '> 99.9\xa0%', '100\xa0%', '–')
     >>> percent(0.00469), percent(0.0001), percent(0.0)
-    ('0.5 %', '< 0.1 %', '0 %')
+    ('0.5\xa0%', '< 0.1\xa0%', '0\xa0%')
     """
     if share is None:
         return "–"
     if 0 < share < 0.01:
-        return "< 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
-    text = f"{100 * share:.3g} %"
-    return "> 99.9 %" if share < 1 and text == "100 %" else text
+        return "< 0.1\xa0%" if share < 0.0005 else f"{100 * share:.1f}\xa0%"
+    text = f"{100 * share:.3g}\xa0%"
+    return "> 99.9\xa0%" if share < 1 and text == "100\xa0%" else text
 
 
 def span(shares: list[float]) -> str:
-    """The least and the largest of some shares.
+    r"""The least and the largest of some shares.
 
     >>> span([0.507, 0.789]), span([0.5])
-    ('51 to 79 %', '50 %')
+    ('51 to 79\xa0%', '50\xa0%')
     """
     low, high = (f"{100 * x:.0f}" for x in (min(shares), max(shares)))
-    return f"{low} %" if low == high else f"{low} to {high} %"
+    return f"{low}\xa0%" if low == high else f"{low} to {high}\xa0%"
 
 
 # The templates of site/, as every page is made of them.

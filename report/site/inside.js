@@ -56,6 +56,9 @@ addEventListener("DOMContentLoaded", () => {
     const when = then.when ? `${then.when}. ` : "";
     say(box, when + (pointed === null ? "Point at a mark: it is ringed on both maps." : about(pointed)));
   }, box => {
+    box.querySelector(".maps").after(html("ul", { class: "legend" }, "class", classes.map(({ d }, i) => html("li", {},
+      svg("svg", { viewBox: "-6 -6 12 12", width: 12, "aria-hidden": true, "aria-label": J(d) },
+        svg("path", { d: shape(i), fill: color(i), class: "point" })), J(d)))));
     if (last < 1) return;
     const slider = html("input", { type: "range", min: 0, max: last, value: last, "aria-label": "epoch of the training" });
     slider.oninput = () => strata.set({ checkpoint: +slider.value === last ? null : slider.value }, true);

@@ -2,8 +2,8 @@
 // The pictures of the screens below the dials. Each is drawn when it is in view.
 addEventListener("DOMContentLoaded", () => {
   if (!strata.front) return;
-  const { hero, cut, classOf } = strata.front, { n, classes, powers } = hero;
-  const { svg, html, percent, own, picture, at, arc, say, put } = strata.draw, { J } = strata.theme;
+  const { hero, cut } = strata.front, { powers } = hero;
+  const { svg, html, percent, own, picture, at, arc, say, put } = strata.draw;
 
   // ---- what a dial is: the powers of a generator, and a wave over them ---------------------------
   const { q: Q, places, rings } = powers.at(-1), shown = { power: 3, wave: 1 };

@@ -349,7 +349,7 @@ def test_what_is_written_by_hand_has_the_logits_of_the_library(reader):
         true = by_hand.by_hand(N)(a, b).numpy()
     np.testing.assert_allclose(by_hand.MARGIN * found, true, atol=1e-3)
     reader.js("document.querySelector('#hand [data-set*=phases]').click()")
-    reader.until("return document.querySelector('#hand .right b').textContent !== '100 %'")
+    reader.until("return document.querySelector('#hand .right b').textContent !== '100\u00a0%'")
 
 
 def test_little_is_loaded_before_the_network(site):

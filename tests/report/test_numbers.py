@@ -108,6 +108,14 @@ def test_a_statement_is_shown_as_the_fresh_runs_that_generalise_decide_it():
     assert numbers.statements(results([], mechanism_statements=[none, earlier])) == [earlier]
 
 
+def test_zeros_are_shown_once_there_is_a_verdict():
+    pairs = [{"words": "both", "pairs": 3, "median": 0.2}, {"words": "neither", "pairs": 0}]
+    for verdict, shown in ((UNTESTED, False), (UNDECIDED, True)):
+        found = results([], zeros_said=[{"id": "apart", "verdict": verdict}], zeros_pairs=pairs)
+        said = numbers.found(found)["zeros"]
+        assert (said is not None) == shown and (not said or said["mixing"] == pairs[:1])
+
+
 @pytest.mark.parametrize(
     ("faster", "equal", "verdict"),
     [
