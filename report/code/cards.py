@@ -6,7 +6,6 @@ the templates; docs/models.md says what each column of the lines is.
 """
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +63,3 @@ def card(line: Json, metrics: Metrics, folder: Path, gating: float | None) -> st
         files=[(path.as_posix(), md5(path)) for path in paths],
         sha256=hashlib.sha256(store.read_bytes(paths[0])).hexdigest(),
     )
-
-
-def index(lines: Sequence[Json]) -> str:
-    """The list of all runs."""
-    return rendered("cards.html", "../", lines=lines)

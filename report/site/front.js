@@ -75,19 +75,20 @@ addEventListener("DOMContentLoaded", () => {
     }
   }
 
-  // ---- drawing: once a frame, only what is in view, and of a checkpoint its screen alone ---------
+  // ---- drawing: once a frame, only what is in view, and of a slider its screen alone -------------
+  const SLID = /\b(checkpoint|phases|double|gate|waves)=[^&]*/g;
   function draw() {
     asked = 0;
     const now = state(), { drawn } = document.documentElement.dataset;
     const name = `${now.a} ${now.b} ${now.change.name}${run ? "" : " first"}`, all = name !== drawn || resized;
-    const others = strata.address().replace(/\bcheckpoint=[^&]*/, ""), fresh = all || others !== seenLast;
+    const others = strata.address().replace(SLID, ""), fresh = all || others !== seenLast;
     seenLast = others;
     if (all) {
       verdict(now);
       dials.show(now, smooth);
     }
     for (const screen of screens) {
-      screen.stale ||= fresh || screen.box.id === "embedding-picture";
+      screen.stale ||= fresh || ["embedding-picture", "hand-picture"].includes(screen.box.id);
       if (screen.near && screen.stale) redraw(screen, now);
     }
     smooth = resized = false;

@@ -4,7 +4,7 @@
 addEventListener("DOMContentLoaded", () => {
   const box = document.getElementById("hand-picture");
   if (!strata.ballot || !box) return;
-  const { hero } = strata.front, { n, hand, powers } = hero, { html, own, percent, say } = strata.draw, { grid, put, best, centred } = strata.ballot;
+  const { hero } = strata.front, { n, hand, powers } = hero, { html, own, percent, say } = strata.draw, { grid, put, light, best, centred } = strata.ballot;
   const primes = hand.primes.map(({ p }) => p), most = Math.max(...hand.primes.map(x => x.waves.length));
   // Key, label, least, largest, step, as it is written down.
   const SLIDERS = [["phases", "neurons a wave", 2, 9, 1, hand.phases], ["double", "doubled wave", -0.5, 0, 0.01, hand.double],
@@ -46,7 +46,7 @@ addEventListener("DOMContentLoaded", () => {
       counted = JSON.stringify(set);
       shares = hand.primes.map((own, i) => {
         let right = 0;
-        for (let x = 0; x < own.p; x++) for (let y = 0; y < own.p; y++) right += best(scores(own, powers[i], set, x, y)) === x * y % own.p;
+        for (let x = 0; x < own.p; x++) for (let y = 0; y <= x; y++) right += (x === y ? 1 : 2) * (best(scores(own, powers[i], set, x, y)) === x * y % own.p);
         return right / own.p ** 2;
       });
     }
@@ -54,7 +54,7 @@ addEventListener("DOMContentLoaded", () => {
     put(drawn[0], made, null, q, `By hand, highest at ${best(made)}`);
     const logits = run && centred(strata.model.logits(run, a, b));
     if (logits) put(drawn[1], logits, null, q, `Trained, highest at ${best(logits)}`);
-    for (const { edges } of drawn) for (const { style, prime, j } of edges) style.display = j % prime === q % prime ? "" : "none";
+    for (const image of drawn) light(image, ({ prime, j }) => j % prime === q % prime);
     SLIDERS.forEach(([key], i) => {
       box.querySelectorAll("input")[i].value = set[key];
       box.querySelectorAll("output")[i].textContent = String(set[key]).replace("-", "−");

@@ -49,7 +49,6 @@ addEventListener("DOMContentLoaded", () => {
   });
 
   // ---- break it: bars against chance -------------------------------------------------------------
-  let tiny = null;
   function bars(change) {
     const button = html("button", { type: "button", class: "change", "data-change": change.name },
       html("span", {}, strata.changed(change)));
@@ -65,8 +64,6 @@ addEventListener("DOMContentLoaded", () => {
   strata.screen("break", (box, width, now) => {
     for (const button of box.querySelectorAll("[data-change]"))
       button.setAttribute("aria-pressed", button.dataset.change === now.change.name);
-    tiny ??= strata.dials(box.querySelector(".three"), hero, { size: 170 });
-    tiny.show(now, true);
     const { wrong, directions } = now.change;
     say(box, `${strata.changed(now.change)}${directions ? ` (${directions} of ${hero.width})` : ""}: `
       + `${wrong.all ? `${percent(wrong.all)} of all pairs wrong` : "every pair right"}.`);

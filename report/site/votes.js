@@ -45,7 +45,7 @@ addEventListener("DOMContentLoaded", () => {
       const [x, y] = [c % across * UNIT, c % p * UNIT];
       cells.push(svg("rect", { x, y, width: UNIT, height: UNIT, class: "box" }));
       if (discs) dots.push(svg("circle", { cx: x + UNIT / 2, cy: y + UNIT / 2, r: 4.5 }));
-      names.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2 + 3.5 }));
+      names.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2 + 3.5, class: "name" }));
     }
     // At the edge stands which rows and columns a prime votes for.
     const edges = primes.flatMap((prime, i) => Array.from({ length: i === row ? p : across }, (_, j) => Object.assign(i === row
@@ -58,7 +58,11 @@ addEventListener("DOMContentLoaded", () => {
   }
   // Shades between paper and a colour: x over the largest, nothing below zero.
   const shade = (colour, x, most) => `color-mix(in srgb, ${colour} ${(100 * Math.max(0, Math.min(1, x / most)) ** 1.5).toFixed(0)}%, var(--box))`;
-  const fill = (marks, x, colour, most) => marks.forEach((mark, c) => { mark.style.fill = shade(colour, x[c], most); });
+  const fill = (marks, x, colour, most) => marks.forEach((mark, c) => {
+    const found = shade(colour, x[c], most);
+    if (mark.shade !== found) mark.style.fill = mark.shade = found;
+  });
+  const light = ({ edges }, on) => edges.forEach(edge => edge.classList.toggle("none", !on(edge)));
 
   function built(net) {
     const small = strata.dials(box.querySelector(".ballots"), { powers: net.powers },
@@ -83,17 +87,18 @@ addEventListener("DOMContentLoaded", () => {
     const most = Math.max(...scores), answer = most ? best(scores) : null;
     fill(cells, scores, "var(--ink)", most || 1);
     if (own) fill(dots, own, "var(--ink)", Math.max(...own));
-    dots.forEach(dot => { dot.style.display = own ? "" : "none"; });
+    image.classList.toggle("bare", !own);
     ring.setAttribute("transform", `translate(${at(answer ?? 0)})`);
     ring.setAttribute("class", answer === null ? "none" : answer === q ? "most" : "most wrong");
     names.forEach((name, c) => {
-      name.textContent = c === answer || c === q ? c : "";
-      name.setAttribute("class", c === answer ? "name in" : "name");
+      const said = c === answer || c === q ? `${c}` : "";
+      if (name.textContent !== said) name.textContent = said;
+      name.classList.toggle("in", c === answer);
     });
     image.setAttribute("aria-label", label);
   }
 
-  strata.ballot = { grid, put, best, centred };
+  strata.ballot = { grid, put, light, best, centred };
   strata.screen("votes", () => {
     if (!nets) return;
     const now = chosen(), { net, a, b, q, d, muted, left } = now, { n, primes, run } = net, name = left ? d : "all";
@@ -111,8 +116,8 @@ addEventListener("DOMContentLoaded", () => {
       mute.setAttribute("aria-pressed", !on);
       lost.textContent = on ? "" : `${percent(pairs(net, rightly(net, "all", muted)))} of pairs right`;
     });
-    for (const { style, prime, j } of drawn.sum.edges) style.display = !muted.includes(prime) && j % prime === q % prime ? "" : "none";
-    drawn.rival.edges.forEach(({ style }) => { style.display = "none"; });
+    light(drawn.sum, ({ prime, j }) => !muted.includes(prime) && j % prime === q % prime);
+    light(drawn.rival, () => false);
     const voted = added(net, fit, q, muted), answer = best(voted);
     put(drawn.sum, voted, said, q, `Votes added: most for ${answer}`);
     const classes = left ? new Float64Array(n) : sorted(net, q, d);

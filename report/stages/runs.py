@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from report.code import cards, run_data
-from report.code.site import script
+from report.code.site import rendered, script
 from strata import store
 from strata.measure.metrics import Metrics
 from strata.run import Run, command
@@ -68,8 +68,9 @@ def main(inputs: str, lines: str, curves: str, pages: str, folder: str) -> None:
         if shown:  # a page multiplies modulo n: it has no run of another task
             store.write_text(Path(pages, f"{line['run']}.js"), script("run", shown))
         store.write_text(Path(folder, f"{line['run']}.html"), card)
-    store.write_text(Path(folder, "index.html"), cards.index([line for line, *_ in done]))
-    store.write_json(lines, [line for line, *_ in done])
+    known = [line for line, *_ in done]
+    store.write_text(Path(folder, "index.html"), rendered("cards.html", "../", lines=known))
+    store.write_json(lines, known)
     paged = [shown for _, shown, _ in done if shown]
     store.write_json(curves, [{name: shown[name] for name in LISTED} for shown in paged])
 
