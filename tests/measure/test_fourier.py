@@ -78,13 +78,6 @@ def test_atomic_frequencies_are_nonzero_on_one_axis_only(orders):
     assert fourier.atomic(orders).sum() == sum(q - 1 for q in orders)
 
 
-def test_a_sum_of_functions_of_single_axes_is_all_atomic():
-    t = frequencies((4, 10))
-    rng = np.random.default_rng(2)
-    x = rng.normal(size=(4, 3))[t[:, 0]] + rng.normal(size=(10, 3))[t[:, 1]]
-    assert np.isclose(fourier.fve(fourier.energy_share(x, (4, 10)), fourier.atomic((4, 10))), 1)
-
-
 @pytest.mark.parametrize("x", [np.full((4, 3), 0.1), np.ones((1, 3)), np.full((4, 3), np.nan)])
 def test_rows_without_finite_variation_have_no_shares(x):
     with pytest.raises(ValueError, match="no energy"):

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from small import TRAIN, kind_of
+from small import weights_of
 
 from strata.measure import all_pairs, neurons
 from strata.measure.activations import blocks
 from strata.run import Run
-from strata.train import network
 
 
 def moments_of(x: np.ndarray, n: int, parts: int = 1) -> neurons.Moments:
@@ -45,8 +44,8 @@ def test_neurons_made_of_one_prime_power_are_put_to_it():
 
 @pytest.mark.parametrize("run", [Run(2, 1), Run(12, 1), Run(13, 1), Run(15, 1, "mlp")], ids=str)
 def test_any_model_is_measured(run):
-    weights = {name: x.numpy() for name, x in network.initial(run, kind_of(run, TRAIN)).items()}
-    found, n = neurons.neuron_metrics(all_pairs.over_all_pairs(weights, run.n).neurons), run.n
+    weights, n = weights_of(run), run.n
+    found = neurons.neuron_metrics(all_pairs.over_all_pairs(weights, n).neurons)
     mlp = np.concatenate([x.mlp for *_, x in blocks(weights, n)])
     assert found.varying == int((mlp.std(axis=0) > 0).sum()) == sum(found.neurons.values())
     modulo = [share for share in found.modulo.values() if share is not None]
@@ -68,7 +67,7 @@ def test_each_neuron_that_varies_has_the_prime_power_that_explains_most_of_it():
 
 
 def test_neurons_that_never_vary_follow_nothing():
-    weights = {name: x.numpy() for name, x in network.initial(Run(6, 1), TRAIN).items()}
+    weights = weights_of(Run(6, 1))
     weights |= {"W_in": np.zeros_like(weights["W_in"])}
     found = neurons.neuron_metrics(all_pairs.over_all_pairs(weights, 6).neurons)
     assert (found.varying, found.classes, found.one_power) == (0, None, None)

@@ -5,20 +5,11 @@ from math import gcd
 
 import numpy as np
 import pytest
+from small import weights_of
 
 from strata import monoid
 from strata.measure import activations, stability, variance
-from strata.run import Run, TrainParams
-from strata.train import network
-
-TRAIN = TrainParams(
-    d_model=12, n_heads=3, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
-    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
-)  # fmt: skip
-
-
-def born(n: int) -> dict[str, np.ndarray]:
-    return {name: x.numpy() for name, x in network.initial(Run(n, 1), TRAIN).items()}
+from strata.run import Run
 
 
 def planted(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -30,7 +21,7 @@ def planted(n: int, rng: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.parametrize("n", [2, 7, 12])
 def test_maps_are_the_forward_pass_pair_by_pair_in_algebraic_order(n):
-    weights, order = born(n), monoid.algebraic_order(n)
+    weights, order = weights_of(Run(n, 1)), monoid.algebraic_order(n)
     attention, neurons = stability.attention(weights, n), stability.neurons(weights, n)
     assert attention.shape == (3, n, n) and neurons.shape == (20, n, n)
     for i, a in enumerate(order):
@@ -41,7 +32,7 @@ def test_maps_are_the_forward_pass_pair_by_pair_in_algebraic_order(n):
 
 
 def test_a_head_that_asks_for_one_residue_alone_shows_its_row():
-    n, weights = 12, born(12)
+    n, weights = 12, weights_of(Run(12, 1))
     weights = {name: np.zeros_like(x) for name, x in weights.items()}
     weights["W_E"][5, 0], weights["W_E"][n, 1] = 1, 1
     weights["W_Q"][0, 1, 0], weights["W_K"][0, 0, 0] = 50, 1

@@ -97,26 +97,13 @@ def test_blocks_of_all_activations_are_what_the_whole_table_holds(forward, kinds
         assert np.array_equal(read, own.to_numpy())
 
 
-def test_activations_of_a_model_made_by_hand_are_written_as_they_are(tmp_path):
-    n = 3
-    weights = {
-        "W_E": np.ones((n, 2), np.float32), "W_in": np.ones((4, 2), np.float32),
-        "b_in": np.zeros(2, np.float32), "W_out": np.ones((2, 2), np.float32),
-        "b_out": np.zeros(2, np.float32), "W_U": np.ones((2, n), np.float32),
-        "b_U": np.arange(n, dtype=np.float32),
-    }  # fmt: skip
-    stored.write_forward(tmp_path / "x", weights, n)
-    (part,) = stored.read_forward(tmp_path / "x", n, ["neuron", "logit"])
-    assert (part["neuron"] == 4).all()
-    assert (part["logit"] == 16 + np.arange(n)).all()
-
-
 @pytest.mark.parametrize("run", RUNS, ids=str)
 def test_activations_have_a_column_with_unit_and_meaning_for_each_number(run, tmp_path):
     weights, (a, b) = weights_of(run), np.divmod(np.arange(run.n**2), run.n)
     stored.write_forward(tmp_path / "x", weights, run.n)
     frame, found = pd.read_parquet(tmp_path / "x"), activations.forward(weights, a, b)
     np.testing.assert_array_equal(frame["product"], a * b % run.n)
+    np.testing.assert_array_equal(frame["prediction"], activations.answers(found.logits))
     wide = (frame.filter(regex=f"^{x}_").to_numpy() for x in ("attention", "neuron", "logit"))
     for numbers, own in zip(wide, (found.attention, found.mlp, found.logits), strict=True):
         np.testing.assert_array_equal(numbers, own.reshape(len(a), -1))

@@ -6,15 +6,6 @@ import pytest
 from strata.measure.variance import block_eta_squared, eta_squared
 
 
-def test_a_matrix_of_blocks_scores_one_and_shuffled_labels_less():
-    rng, labels = np.random.default_rng(0), np.gcd(np.arange(30), 30)
-    blocks = rng.normal(size=(31, 31))[np.ix_(labels, labels)]
-    assert block_eta_squared(blocks, labels) == pytest.approx(1)
-    assert block_eta_squared(blocks, rng.permutation(labels)) < 0.6
-    assert block_eta_squared(np.full((30, 30), 0.1), labels) == 0
-    assert block_eta_squared(rng.normal(size=(30, 30)), labels) < 0.2
-
-
 @pytest.mark.parametrize("n", [2, 5, 12])
 def test_the_block_score_is_the_share_between_blocks_by_brute_force(n):
     rng, labels = np.random.default_rng(n), np.gcd(np.arange(n), n)
@@ -26,6 +17,7 @@ def test_the_block_score_is_the_share_between_blocks_by_brute_force(n):
             within += ((block - block.mean()) ** 2).sum()
     expected = 1 - within / ((x - x.mean()) ** 2).sum()
     assert block_eta_squared(x, labels) == pytest.approx(expected)
+    assert block_eta_squared(np.ones((n, n)), labels) == 0
 
 
 @pytest.mark.parametrize("n", [4, 8, 12, 49])
@@ -53,12 +45,6 @@ def test_points_at_the_means_of_their_labels_are_explained_whole_and_centred_one
         mixed[labels == d] -= mixed[labels == d].mean(axis=0)
     assert eta_squared(mixed, labels) == pytest.approx(0, abs=1e-12)
     assert eta_squared(np.ones((n, 3)), labels) == 0
-
-
-def test_of_random_points_labels_explain_what_the_docstring_says():
-    rng, labels = np.random.default_rng(0), np.gcd(np.arange(12), 12)
-    shares = [eta_squared(rng.normal(size=(12, 3)), labels) for _ in range(400)]
-    assert np.mean(shares) == pytest.approx(5 / 11, abs=0.02)
 
 
 @pytest.mark.parametrize("n", [6, 12])
