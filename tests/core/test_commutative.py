@@ -111,18 +111,6 @@ def test_classes_and_their_groups_are_those_of_the_definition(table):
             assert both == J.elements[index(J, J.coordinates[i] + J.coordinates[j])]
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_characters_turn_products_into_products(table):
-    """Where the class is a group, at its own elements."""
-    for J in (J for J in classes(table) if J.regular):
-        place = np.zeros(len(table), dtype=int)
-        place[J.elements] = np.arange(len(J))
-        x = place[table[np.ix_(J.elements, J.elements)]]
-        for k in J.coordinates:
-            values = chi(k, J.orders)
-            assert np.allclose(values[x], np.outer(values, values), atol=1e-12, rtol=0)
-
-
 def joined(table: Table, pairs: list[tuple[int, int]]) -> tuple[int, ...]:
     """The least congruence with these pairs, as the least element of each one's class."""
     least, todo = list(range(len(table))), list(pairs)

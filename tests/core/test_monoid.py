@@ -71,12 +71,6 @@ def test_a_class_is_regular_exactly_when_it_holds_an_idempotent_which_is_then_th
         assert J.regular == (gcd(J.d, J.m) == 1), J
 
 
-def test_every_modulus_without_a_square_has_only_regular_classes():
-    for n in MODULI:
-        square_free = all(n % i**2 for i in range(2, n))
-        assert square_free == all(J.regular for J in classes(n)), n
-
-
 def test_a_regular_class_is_a_group_with_identity_e_and_inverse_sharp():
     for J in REGULAR:
         products = table(J.elements, J.elements, J.n)
@@ -146,13 +140,6 @@ def test_characters_are_orthonormal_and_multiplicative_in_the_coordinates():
         assert np.allclose(X @ X.conj().T, len(t) * np.eye(len(t)), atol=1e-9), orders
         shifted = X[:, index(t + t[-1], orders)]
         assert np.allclose(shifted, X * X[:, -1:], atol=1e-9), orders
-
-
-def test_the_class_of_a_product_depends_on_the_two_classes_alone():
-    for n in MODULI:
-        a = np.arange(n)
-        d = np.gcd(a, n)
-        assert np.array_equal(np.gcd(table(a, a, n), n), np.gcd(np.multiply.outer(d, d), n)), n
 
 
 def test_the_quotient_is_a_difference_of_coordinates_in_every_class():

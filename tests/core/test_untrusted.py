@@ -10,13 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from safetensors.numpy import save
 from written import CONFIG, WEIGHTS, write_history, write_split, write_weights
 
 from strata import store
 from strata.inputs import InputError
 from strata.measure import stored
-from strata.run import Run
 
 SCRATCH = {"suppress_health_check": [HealthCheck.function_scoped_fixture], "database": None}
 READERS = {
@@ -152,21 +150,3 @@ def test_numbers_of_a_type_that_numpy_lacks_are_refused(tmp_path):
     entry = {"dtype": "F8_E4M3", "shape": [4], "data_offsets": [0, 4]}
     header = json.dumps({"W_E": entry, "__metadata__": {"strata": json.dumps(CONFIG)}}).encode()
     survives("weights", tmp_path / "x", struct.pack("<Q", len(header)) + header + bytes(4))
-
-
-@pytest.mark.parametrize("name", ["../n6-s1", "n6-s1\n", "n6-s1;id", "n06-s1"])
-def test_a_run_whose_name_leaves_the_project_is_no_run(name, tmp_path):
-    with pytest.raises(InputError) as fault:
-        Run.parse(name)
-    assert "\n" not in str(fault.value)
-    content = save(WEIGHTS, {"strata": json.dumps(CONFIG | {"run": name})})
-    (tmp_path / "x").write_bytes(content)
-    with pytest.raises(InputError, match="metadata is not valid"):
-        store.read_weights(tmp_path / "x")
-
-
-def test_numbers_that_are_not_finite_do_not_pass_for_weights_that_work(tmp_path):
-    """A run that exploded is a run: its NaNs are read, and nothing draws or measures them."""
-    weights = {name: np.full_like(x, np.nan) for name, x in WEIGHTS.items()}
-    found = store.read_weights(write_weights(tmp_path / "x", weights))
-    assert all(np.isnan(x).all() for x in found.values())
