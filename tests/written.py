@@ -1,8 +1,9 @@
 """Files of one small run, written for tests that read them back, whole or spoilt."""
 
 import numpy as np
+from small import split_of
 
-from strata import store, task
+from strata import store
 from strata.run import Run, TrainParams
 from strata.train import network
 
@@ -28,10 +29,8 @@ def write_weights(path, weights=None, config=None):
     return path
 
 
-def write_split(path, n=6):
-    split = task.split(n, 1, 0.3, 0.3)
-    columns = task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
-    store.write_table(path, columns, store.SPLIT)
+def write_split(path):
+    store.write_table(path, split_of(RUN.n), store.SPLIT)
     return path
 
 

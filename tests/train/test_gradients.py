@@ -4,19 +4,14 @@ import numpy as np
 import plain
 import pytest
 import torch
-from small import kind_of
+from small import TRAIN, kind_of
 
 from strata import task
 from strata.run import Run, TrainParams
 from strata.train import gradients, trainer
 
-PARAMS = TrainParams(
-    d_model=12, n_heads=3, d_mlp=20, epochs=3, lr=1e-3, weight_decay=1.0,
-    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
-)  # fmt: skip
 
-
-def trainer_of(run: Run, params: TrainParams = PARAMS) -> trainer.Trainer:
+def trainer_of(run: Run, params: TrainParams = TRAIN) -> trainer.Trainer:
     return trainer.Trainer(run, kind_of(run, params), task.split(run.n, run.seed, 0.3, 0.3))
 
 
@@ -58,13 +53,13 @@ def test_loss_and_gradients_are_those_of_autograd(monkeypatch, variant, n, rows)
     monkeypatch.setitem(gradients.ROWS, "cpu", rows)
     run = Run(n, 4, variant)
     trainer = trainer_of(run)
-    assert_gradients(trainer, plain.initial(run, kind_of(run, PARAMS)))
+    assert_gradients(trainer, plain.initial(run, kind_of(run, TRAIN)))
 
 
 @pytest.mark.usefixtures("double")
 @pytest.mark.parametrize("n_heads", [1, 4, 12])
 def test_gradients_hold_for_any_number_of_heads_and_away_from_the_initial_weights(n_heads):
-    params = PARAMS.model_copy(update={"n_heads": n_heads, "epochs": 40, "lr": 0.01})
+    params = TRAIN.model_copy(update={"n_heads": n_heads, "epochs": 40, "lr": 0.01})
     run = Run(11, 0)
     trainer = trainer_of(run, params)
     trainer.advance(40)
@@ -85,22 +80,3 @@ def test_sums_by_token_are_the_same_in_every_form():
     found = gradients.by_token(tokens, values.as_subclass(OnGPU), 12)
     assert torch.allclose(found.as_subclass(torch.Tensor), expected)
     assert (expected[9:] == 0).all()
-
-
-def test_the_weighted_loss_is_cross_entropy_over_the_repeated_rows():
-    rng = np.random.default_rng(1)
-    logits = torch.from_numpy(rng.normal(size=(40, 7))).requires_grad_()
-    c = torch.from_numpy(rng.integers(0, 7, (40, 1)))
-    times = torch.from_numpy(rng.integers(1, 3, 40))
-    repeated = logits.repeat_interleave(times, dim=0), c[:, 0].repeat_interleave(times)
-    expected = torch.nn.functional.cross_entropy(*repeated)
-    expected.backward()
-    weight = (times / times.sum()).double()[:, None]
-    with torch.no_grad():
-        rows = gradients.Batch(c[:, 0], c[:, 0], c, weight)
-        loss, d_logits, correct = gradients.loss_gradient(logits.detach().clone(), rows)
-    assert torch.allclose(loss, expected)
-    assert logits.grad is not None
-    assert torch.allclose(d_logits, logits.grad)
-    right = (repeated[0].argmax(dim=1) == repeated[1]).double().mean()
-    assert torch.allclose(correct, right)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nursery import LOOP, asked
+from small import split_of
 
-from strata import store, task
+from strata import store
 from strata.run import Run
 from strata.train import snapshots
 
@@ -50,6 +50,15 @@ def child(words):
     finally:
         sys.stdout.flush()
         os._exit(code)  # without the second that it takes to tear down all those modules
+for line in sys.stdin:
+    order, *words = line.split()
+    if order == "wait":
+        print(os.waitstatus_to_exitcode(os.waitpid(int(words[0]), 0)[1]), flush=True)
+    elif pid := os.fork():
+        print(pid, flush=True)
+    else:
+        os.dup2(2, 1)  # what a stage prints is no answer
+        child(words)
 """
 
 
@@ -61,7 +70,11 @@ class Nursery:
     folder: Path
 
     def asked(self, *words: object) -> int:
-        return asked(self.process, *words)
+        """The answer to `start …`, a process id, or to `wait PID`, an exit code."""
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
 
     def start(self, name: str = "n13-s1") -> int:
         """The process id of a stage just started. Its outputs are deleted first, as DVC does."""
@@ -112,9 +125,7 @@ def prepared(folder: Path, **changes: object) -> Path:
     settings = {"split": SPLIT, "train": TRAIN | changes}
     store.write_json(folder / "settings.json", settings)
     store.write_text(folder / snapshots.CODE, "as it is\n")
-    split = task.split(13, 1, 0.3, 0.3)
-    columns = {"split": split, "mirror_in_train": task.mirrored(split, 13)}
-    store.write_table(folder / "split.parquet", task.pair_table(13) | columns, store.SPLIT)
+    store.write_table(folder / "split.parquet", split_of(13), store.SPLIT)
     return folder
 
 
@@ -127,7 +138,7 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def process(environment) -> Iterator[subprocess.Popen]:
-    command = [sys.executable, "-c", NURSERY + LOOP]
+    command = [sys.executable, "-c", NURSERY]
     with subprocess.Popen(command, env=environment, stdin=-1, stdout=-1, text=True) as made:
         yield made
 
@@ -139,14 +150,8 @@ def nursery(tmp_path, process) -> Nursery:
 
 def undisturbed(folder: Path, environment: dict[str, str]) -> dict[str, bytes]:
     """The outputs of the stage's own script, started once."""
-    command = [
-        sys.executable,
-        STAGES / "train.py",
-        "n13-s1",
-        "settings.json",
-        "split.parquet",
-        "out",
-    ]
+    words = ("n13-s1", "settings.json", "split.parquet", "out")
+    command = [sys.executable, STAGES / "train.py", *words]
     subprocess.run(
         command, cwd=prepared(folder), env=environment, check=True, stdout=subprocess.DEVNULL
     )

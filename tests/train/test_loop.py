@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from small import TRAIN
 
 from strata import task
 from strata.run import Run, TrainParams
@@ -10,10 +11,7 @@ from strata.train.snapshots import Snapshot
 from strata.train.trainer import Trainer
 
 RUN = Run(6, 1)
-PARAMS = TrainParams(
-    d_model=8, n_heads=2, d_mlp=16, epochs=30, lr=0.01, weight_decay=1.0, beta1=0.9, beta2=0.98,
-    eps=1e-8, validate_every=10,
-)  # fmt: skip
+PARAMS = TRAIN.model_copy(update={"epochs": 30, "lr": 0.01, "validate_every": 10})
 
 
 class Watched(Trainer):

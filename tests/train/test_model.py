@@ -7,29 +7,26 @@ import numpy as np
 import plain
 import pytest
 import torch
+from small import TRAIN, kind_of
 
 from strata import store
 from strata.api.model import model_of
 from strata.architecture import architecture
-from strata.run import Run, SplitParams, TrainParams
+from strata.run import Run, SplitParams
 from strata.train import network
 
 STAGES = Path(__file__).parents[2] / "stages"
-WIDE = TrainParams(
-    d_model=128, n_heads=4, d_mlp=512, epochs=1, lr=1e-3, weight_decay=1.0,
-    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=100,
-)  # fmt: skip
-NARROW = WIDE.model_copy(update={"d_model": 12, "n_heads": 3, "d_mlp": 20})
-WIDE_MLP, NARROW_MLP = (x.model_copy(update={"architecture": "mlp"}) for x in (WIDE, NARROW))
-RUNS = [
+WIDE = TRAIN.model_copy(update={"d_model": 128, "n_heads": 4, "d_mlp": 512})
+WIDTHS = [
     (Run(165, 1), WIDE),
-    (Run(165, 1, "mlp"), WIDE_MLP),
-    (Run(12, 0), NARROW),
-    (Run(2, 5), NARROW),
-    (Run(9, 3, "mlp"), NARROW_MLP),
-    (Run(7, 2), NARROW.model_copy(update={"n_heads": 1})),
-    (Run(7, 2), NARROW.model_copy(update={"n_heads": 12})),
+    (Run(165, 1, "mlp"), WIDE),
+    (Run(12, 0), TRAIN),
+    (Run(2, 5), TRAIN),
+    (Run(9, 3, "mlp"), TRAIN),
+    (Run(7, 2), TRAIN.model_copy(update={"n_heads": 1})),
+    (Run(7, 2), TRAIN.model_copy(update={"n_heads": 12})),
 ]
+RUNS = [(run, kind_of(run, params)) for run, params in WIDTHS]
 NAMES = [f"{run}-{params.n_heads}" for run, params in RUNS]
 
 
@@ -55,7 +52,7 @@ def test_crossed_seeds_take_the_split_of_the_one_and_the_initial_weights_of_the_
         main(name, str(tmp_path / "config.json"), str(tmp_path / name))
     crossed, one, other = ((tmp_path / name).read_bytes() for name in names)
     assert crossed == one != other
-    crossed, one, other = (network.initial(Run.parse(name), NARROW)["W_E"] for name in names)
+    crossed, one, other = (network.initial(Run.parse(name), TRAIN)["W_E"] for name in names)
     assert torch.equal(crossed, other) and not torch.equal(crossed, one)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import plain
 import pytest
 import torch
-from small import kind_of
+from small import TRAIN, kind_of
 
 from strata import store, task
 from strata.inputs import InputError
@@ -12,10 +12,9 @@ from strata.run import Run, TrainParams
 from strata.train import environment, gradients, machine
 from strata.train.trainer import Trainer, batch
 
-PAPER = TrainParams(
-    d_model=128, n_heads=4, d_mlp=512, epochs=50, lr=1e-3, weight_decay=1.0,
-    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=100,
-)  # fmt: skip
+PAPER = TRAIN.model_copy(
+    update={"d_model": 128, "n_heads": 4, "d_mlp": 512, "epochs": 50, "validate_every": 100}
+)
 SMALL = PAPER.model_copy(
     update={"d_model": 16, "n_heads": 2, "d_mlp": 24, "validate_every": 7, "epochs": 40}
 )
