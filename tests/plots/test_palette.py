@@ -42,6 +42,15 @@ def test_verdicts_are_told_apart_whoever_looks(ground, seen):
         assert np.linalg.norm(lab(one, seen) - lab(other, seen)) >= 30, (one, other)
 
 
+@pytest.mark.parametrize("seen", ["usual", "protanopia", "deuteranopia"])
+def test_eight_classes_have_colours_that_differ_for_colour_blind_readers_too(seen):
+    apart = [
+        np.linalg.norm(lab(one, seen) - lab(other, seen))
+        for one, other in itertools.combinations(palette.CLASSES, 2)
+    ]
+    assert len(palette.CLASSES) == 8 and min(apart) > 15  # a difference of 2 is just seen
+
+
 @pytest.mark.parametrize("ground", [0, 1])
 def test_a_prime_can_be_written_in_its_colour(ground):
     paper = linear(GROUNDS[ground]) @ XYZ[1] + 0.05
