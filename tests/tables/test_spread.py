@@ -5,22 +5,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from over_seeds import GRID, PRINTED, planted, untrained
+from over_seeds import GRID, PRINTED, planted
 from scipy import stats
 
 from strata import params
 from strata.inputs import InputError
-from strata.measure.metrics import Metrics
 from strata.run import validated
 from strata.statistics import holm, t_interval, welch
 from strata.tables import spread
-from strata.tables.printed import PrintedSeeds
-
-
-@pytest.fixture(scope="module")
-def runs() -> list[Metrics]:
-    names = ("n15-s1", "n10-s1", "n15-s2", "n15-s3", "mlp-n15-s1", "mlp-n10-s2")
-    return [untrained(name) for name in names]
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12))
@@ -32,15 +24,6 @@ def test_statistics_are_those_of_the_values(values):
         assert found["std"] == pytest.approx(np.std(x, ddof=1), abs=1e-6)
         interval = (found["low"], found["high"])
         assert interval == t_interval(values, GRID.confidence)
-
-
-def test_the_interval_covers_a_planted_mean_as_often_as_it_says():
-    rng = np.random.default_rng(0)
-    hits = [
-        s["low"] <= 3 <= s["high"]
-        for s in (spread.spread(rng.normal(3, 1, size=30), GRID, "count") for _ in range(200))
-    ]
-    assert 0.88 <= np.mean(hits) <= 0.99
 
 
 @pytest.mark.parametrize("std", [0.0, 0.6])
@@ -70,21 +53,10 @@ def test_missing_values_do_not_count():
     assert (one["runs"], one["mean"], one["std"], one["low"]) == (1, 7.0, None, None)
 
 
-def test_components_stand_beside_the_paper_where_it_prints_them(runs):
-    theirs = {15: PrintedSeeds(mean=10.0, std=0.6, min=9, max=11, mean_fve_percent=96.0)}
-    paper = PRINTED.model_copy(update={"table_pca_across_10_seeds": theirs})
-    ten, fifteen = spread.pca(runs, paper, GRID).to_dict("records")
-    assert (ten["n"], fifteen["n"]) == (10, 15)
-    assert (fifteen["paper_mean"], fifteen["paper_max"]) == (10.0, 11)
-    assert pd.isna(ten["paper_mean"])
-    own = [r.pca for r in runs if r.n == 15]
-    assert fifteen["mean"] == np.mean([x.components for x in own])
-    assert fifteen["fve"] == pytest.approx(np.mean([x.fve for x in own]))
-
-
 def test_table_5_has_ten_seeds_of_four_moduli_beside_the_papers_numbers():
-    ten = [planted(n, seed) for n in (165, 143, 113, 154) for seed in range(1, 11)]
-    rows = spread.pca(ten, PRINTED, GRID).to_dict("records")
+    ten = [planted(n, seed) for n in (165, 143, 113, 154, 35) for seed in range(1, 11)]
+    other, *rows = spread.pca(ten, PRINTED, GRID).to_dict("records")
+    assert other["n"] == 35 and pd.isna(other["paper_mean"])
     assert [row["n"] for row in rows] == [113, 143, 154, 165]
     components = [10, 11, 9, 10, 11, 9, 10, 11, 9, 10]
     for row in rows:

@@ -5,7 +5,6 @@ import io
 import re
 import shutil
 import subprocess
-from math import gcd
 from pathlib import Path
 from typing import Any
 
@@ -18,29 +17,21 @@ from sympy.ntheory import factorint
 
 from strata import monoid, store
 from strata.measure.metrics import ClassMetrics, Metrics
-from strata.params import MetricsParams, Params, TablesParams
-from strata.run import SplitParams, TrainParams
+from strata.params import Params, TablesParams, load
 from strata.tables import format, headline
 from strata.tables.claims import of_text, square_free_density
 from strata.tables.printed import Printed
 from strata.tables.table import Column, Table
 
-PRINTED = store.read_model(Path(__file__).parents[2] / "paper" / "printed_values.json", Printed)
-METRICS_PARAMS = MetricsParams(
-    key_threshold=0.5, variance=0.95, random_subsets=10, top_directions=16, aligned_cosine=0.8,
-    top_singular=8, shuffles=10, accuracy=0.99, seed=0,
-)  # fmt: skip
+ROOT = Path(__file__).parents[2]
+PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
+ALL = load(ROOT / "params.yaml")
+ALL = ALL.model_copy(update={"tables": TablesParams(square_free_up_to=1000)})
 
 
 def run_params(metrics: Metrics, **thresholds: Any) -> Params:
-    return Params.model_construct(
-        n=metrics.n,
-        seed=metrics.seed,
-        split=SplitParams.model_construct(),
-        train=TrainParams.model_construct(),
-        metrics=METRICS_PARAMS.model_copy(update=thresholds),
-        tables=TablesParams(square_free_up_to=1000),
-    )
+    levels = ALL.metrics.model_copy(update=thresholds)
+    return ALL.model_copy(update={"n": metrics.n, "seed": metrics.seed, "metrics": levels})
 
 
 def all_tables(metrics: Metrics) -> dict[str, Table]:
@@ -129,17 +120,6 @@ def test_jclasses_of_165_are_the_paper_s():
         assert ours["group"] == (" x ".join(f"Z{q}" for q in row.group) or "trivial")
         assert ours["generators"] == ", ".join(map(str, row.generators))
     assert all(frame["regular"])
-
-
-@settings(deadline=None)
-@given(n=st.integers(2, 200))
-def test_jclasses_partition_the_residues_and_regular_ones_hold_an_idempotent(n: int):
-    frame = headline.jclasses(n)
-    assert sum(frame["size"]) == n
-    for row in frame.astype({"idempotent": object}).replace({pd.NA: None}).to_dict("records"):
-        idempotents = [e for e in range(n) if e * e % n == e and gcd(e, n) == row["d"]]
-        assert row["regular"] == bool(idempotents)
-        assert row["idempotent"] == (idempotents[0] if idempotents else None)
 
 
 def test_non_regular_classes_show_the_group_that_acts_on_them():
