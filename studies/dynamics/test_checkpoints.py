@@ -3,30 +3,22 @@
 import numpy as np
 import pandas as pd
 import pytest
+from small import HERE, TRAIN
 
 from strata import store, task
 from strata.inputs import InputError
-from strata.run import Run, Settings, SplitParams, TrainParams
+from strata.run import Run, Settings, SplitParams
 from strata.train import loop
-from strata.train.environment import Environment
 from strata.train.trainer import Trainer
 from studies.dynamics.code import checkpoints, receipts, schedule
 from studies.dynamics.code.checkpoints import Kept
 from studies.dynamics.code.schedule import clock
 
 RUN = Run(6, 1)
-PARAMS = TrainParams(
-    d_model=8, n_heads=2, d_mlp=16, epochs=30, lr=0.01, weight_decay=1.0, beta1=0.9, beta2=0.98,
-    eps=1e-8, validate_every=10,
-)  # fmt: skip
+PARAMS = TRAIN.model_copy(update={"epochs": 30, "lr": 0.01, "validate_every": 10})
 SPLIT = task.split(6, 1, 0.5, 0.3)
 SETTINGS = Settings(split=SplitParams(train_fraction=0.5, validation_fraction=0.3), train=PARAMS)
 EPOCHS = [0, 3, 4, 17, 30]
-HERE = Environment(
-    device="cpu", vendor="AMD", processor=None, instructions=None, capability="AVX2", cores=2,
-    threads=1, platform="Linux x86_64", libc=None, python="3.11.7", torch="2.13.0", mkl=None,
-    numpy=None, openblas=None,
-)  # fmt: skip
 
 
 def history(epochs: int, learns: int = 0, generalises: int = 0) -> pd.DataFrame:

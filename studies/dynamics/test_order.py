@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small import HERE
 from sympy.ntheory import factorint
 
 from strata.inputs import InputError
 from strata.monoid import JClass, axis_primes, classes
 from strata.run import Run
 from strata.tables import format
-from strata.train.environment import Environment
 from studies.dynamics.code import order
 from studies.dynamics.code import tables as dynamics
 from studies.dynamics.code.receipts import Receipt
@@ -23,11 +23,6 @@ PARAMS = load()
 GRID, THRESHOLDS = PARAMS.grid.model_copy(update={"resamples": 999}), PARAMS.dynamics
 EPOCHS = np.arange(0, 110, 10)
 LINE = {n: {} for n in (165, 154, 143, 113)}  # no class has a time on it
-HERE = Environment(
-    device="cpu", vendor="AMD", processor=None, instructions=None, capability="AVX2", cores=2,
-    threads=1, platform="Linux x86_64", libc=None, python="3.11.7", torch="2.13.0", mkl=None,
-    numpy=None, openblas=None,
-)  # fmt: skip
 
 
 def steps(n: int, at: dict[int, int], to: float = 1.0) -> pd.DataFrame:
@@ -124,15 +119,6 @@ def test_p_values_are_those_of_coins_and_of_all_orders():
     ]
     many = GRID.model_copy(update={"resamples": 99_999})
     assert order.shuffled(by_modulus, many) == pytest.approx(np.mean(reached), abs=0.002)
-
-
-@pytest.mark.parametrize("runs", [1, 4, 5])
-def test_the_sign_test_over_runs_cannot_pass_with_fewer_than_five(runs):
-    by_modulus = dict.fromkeys(range(runs), ASCENDING)
-    found = dynamics.of_runs([1] * len(by_modulus), 0.05)
-    assert found["p_runs"] == 0.5**runs
-    assert (found["p_runs"] < 0.05) == (runs == 5) == found["can_pass"]
-    assert dynamics.of_runs([-1] * runs, 0.05)["p_runs"] == 1
 
 
 def test_small_classes_seem_to_come_first_where_all_come_at_one_rate():

@@ -7,12 +7,11 @@ from drawing import ROOT, RUNS, check, untrained
 from hypothesis import given
 from hypothesis import strategies as st
 from planted import planted
-from small import split_of
+from small import split_of, weights_of
 
 from strata import store
 from strata.monoid import classes
-from strata.run import Run, TrainParams
-from strata.train import network
+from strata.run import Run
 from studies.dynamics.code import order, table, tables, trajectory
 from studies.params import DynamicsParams
 
@@ -126,11 +125,7 @@ def test_a_class_that_is_planted_at_a_checkpoint_is_found_there():
 
 def test_the_model_without_attention_has_no_measures_of_heads():
     run = Run(6, 1, "mlp")
-    train = TrainParams(
-        d_model=8, n_heads=2, d_mlp=16, epochs=1, lr=0.1, weight_decay=0.0, beta1=0.9, beta2=0.9,
-        eps=1e-8, validate_every=1, architecture="mlp",
-    )  # fmt: skip
-    weights = {name: x.numpy() for name, x in network.initial(run, train).items()}
+    weights = weights_of(run)
     final = trajectory.keys(weights, 6, PARAMS)
     rows = trajectory.observe(weights, split_of(6), 6, final, PARAMS)
     assert not {"ov_components", "block_score"} & {row.measure for row in rows}

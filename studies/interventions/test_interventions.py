@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 from planted import planted
-from small import kind_of
+from small import TRAIN, kind_of
 
 from strata import results, store
 from strata.api.circuits import subject
@@ -20,7 +20,7 @@ from strata.patch import ablations, hybrids, patching, projections, scores, spec
 from strata.patch.routing import mean_mix
 from strata.patch.scores import Measures, OperandScores, Range
 from strata.results import FAILS, HOLDS
-from strata.run import Run, TrainParams
+from strata.run import Run
 from strata.tables import format
 from strata.train import network
 from studies.interventions.code import criteria, evidence, routing, suite
@@ -29,15 +29,12 @@ from studies.params import InterventionsSettings, load
 
 LEVELS = load().interventions.levels
 PARAMS = InterventionsSettings(draws=2, swaps=1, seed=0, key_threshold=0.5)
-TRAIN = TrainParams(
-    d_model=48, n_heads=4, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
-    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
-)  # fmt: skip
+WIDE = TRAIN.model_copy(update={"d_model": 48, "n_heads": 4})
 N = 77  # classes of 60, 10 and 6 elements, the first of them on two axes
 
 
 def initial(run: Run) -> dict[str, np.ndarray]:
-    return {name: x.numpy() for name, x in network.initial(run, kind_of(run, TRAIN)).items()}
+    return {name: x.numpy() for name, x in network.initial(run, kind_of(run, WIDE)).items()}
 
 
 @pytest.fixture(scope="module")
