@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from plain import Net
 
 from strata import store
 from strata.api.foreign import from_weights, loaded
@@ -17,46 +17,24 @@ from strata.inputs import InputError
 from strata.measure.activations import forward
 from strata.params import load
 from strata.run import Settings
-from strata.tables.printed import Printed
 from studies.published.stages import convert
 
 ROOT = Path(__file__).parents[2]
-PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
 PARAMS = load(ROOT / "params.yaml")
 SIZES = [(2, 4, 1, 3), (6, 16, 4, 32), (12, 12, 3, 5), (15, 8, 8, 40)]  # P, widths, heads
 
 
-class Model(nn.Module):
-    """The paper's transformer from torch's own modules, under the names of its published files."""
-
-    causal_mask: Tensor
-
-    def __init__(self, n: int, d_model: int, n_heads: int, d_mlp: int):
-        super().__init__()
-        self.n = n
-        self.embed = nn.Embedding(n + 1, d_model)
-        self.attn = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
-        self.mlp = nn.Sequential(nn.Linear(d_model, d_mlp), nn.ReLU(), nn.Linear(d_mlp, d_model))
-        self.unembed = nn.Linear(d_model, n)
-        self.register_buffer("causal_mask", torch.ones(3, 3, dtype=torch.bool).triu(1))
-
-    def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        x = self.embed(torch.stack([a, b, torch.full_like(a, self.n)], dim=1))
-        x = x + self.attn(x, x, x, attn_mask=self.causal_mask, need_weights=False)[0]
-        return self.unembed(x + self.mlp(x))[:, -1]
-
-
-def checkpoint(size: tuple[int, int, int, int], seed: int = 1) -> tuple[Model, dict]:
+def checkpoint(size: tuple[int, int, int, int], seed: int = 1) -> tuple[Net, dict]:
     """A model with random weights and biases, and the dict that would be published of it."""
     n, d_model, n_heads, d_mlp = size
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)
-        model = Model(*size)
+        model = Net(*size, bias=True)
         for parameter in model.parameters():
             parameter.normal_(std=0.3)
         losses = torch.rand(7).tolist()
     return model, {
-        "model_state_dict": model.state_dict(),
+        "model_state_dict": model.state_dict() | {"causal_mask": Net.mask},
         "config": {"P": n, "embed_dim": d_model, "num_heads": n_heads, "mlp_dim": d_mlp},
         "seed": seed,
         "losses": losses,
@@ -94,16 +72,6 @@ def test_export_undoes_convert(size, tmp_path):
     assert state.keys() == dictionary["model_state_dict"].keys()
     for name, tensor in dictionary["model_state_dict"].items():
         assert state[name].dtype == tensor.dtype and torch.equal(state[name], tensor)
-
-
-def test_our_parameters_say_how_the_paper_trained_its_models():
-    printed, train = PRINTED.training, PARAMS.train
-    assert PARAMS.split.model_dump() == {
-        name: getattr(printed, name) for name in ("train_fraction", "validation_fraction")
-    }
-    assert (train.lr, train.weight_decay) == (printed.learning_rate, printed.weight_decay)
-    assert (train.beta1, train.beta2) == printed.betas
-    assert (train.epochs, train.validate_every) == (printed.epochs, printed.validate_every)
 
 
 class Code:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from plain import Net
 from safetensors.torch import save_file
 from small import exact_transformer, weights_of
 from torch import Tensor, nn
@@ -24,23 +25,6 @@ from strata.run import Run
 
 RUN = Run(12, 1)
 State = dict[str, Tensor]
-
-
-class Net(nn.Module):
-    """The network in torch's own layers, which is the oracle of what its weights compute."""
-
-    def __init__(self, n: int, d: int, heads: int, d_mlp: int, bias: bool):
-        super().__init__()
-        self.n = n
-        self.embed = nn.Embedding(n + 1, d)
-        self.attn = nn.MultiheadAttention(d, heads, bias=bias, batch_first=True)
-        self.mlp = nn.Sequential(nn.Linear(d, d_mlp, bias), nn.ReLU(), nn.Linear(d_mlp, d, bias))
-        self.unembed = nn.Linear(d, n, bias)
-
-    def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        x = self.embed(torch.stack([a, b, torch.full_like(a, self.n)], dim=1))
-        x = x + self.attn(x, x, x, need_weights=False)[0]
-        return self.unembed(x + self.mlp(x))[:, -1]
 
 
 class SideBySide(nn.Module):
@@ -277,64 +261,49 @@ def nested(*parts: Tensor) -> Tensor:
 FOUR_BITS = torch.zeros(12, 12, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
 W_U = PATHS["W_U"]
 SIZE = r"unembed.weight is \(12, 8\), must be \(11, 8\)"
+# What a state is changed to: that of torch's own layers, and that of TransformerLens.
+PLAIN = {
+    r"missing: mlp\.0\.weight, unembed\.weight; docs/models\.md": lambda x: [
+        x.pop("mlp.0.weight"), x.pop("unembed.weight")],
+    r"blocks\.1\.mlp\.0\.weight: a second layer": lambda x: x.update(
+        {"blocks.1.mlp.0.weight": x["mlp.0.weight"]}),
+    r"ln1\.weight: LayerNorm": lambda x: x.update({"ln1.weight": torch.ones(8)}),
+    r"not finite: mlp\.0\.bias": lambda x: x.update({"mlp.0.bias": torch.full((6,), math.nan)}),
+    r"g\?\[2Jate\?: not a weight of this network": lambda x: x.update(
+        {"g\x1b[2Jate\n": torch.ones(8)}),
+    "gate: not a weight of this network": lambda x: x.update({"gate": torch.ones(8)}),
+}  # fmt: skip
+LENSED = {
+    r"missing: embed\.W_E, blocks\.0\.attn\.W_O; docs": lambda x: [
+        x.pop("embed.W_E"), x.pop("blocks.0.attn.W_O")],
+    r"blocks\.1\.mlp\.b_in: a second layer": lambda x: x.update(
+        {"blocks.1.mlp.b_in": torch.ones(20)}),
+    "as TransformerLens folds LayerNorm in": centred,
+    "positions of a and b differ": lambda x: x.update(
+        {"pos_embed.W_pos": 1e-4 * torch.eye(3, 12)}),
+    r"W_U is torch\.float32, torch\.strided: must be of floating point, and dense": lambda x: (
+        x.update({W_U: x[W_U].to("meta")})),
+    r"W_U is torch\.float4_e2m1fn_x2: cannot be read as float32": lambda x: x.update(
+        {W_U: FOUR_BITS}),
+    r"W_U is torch\.float32, torch\.(strided|jagged): must be": lambda x: x.update(
+        {W_U: nested(torch.ones(2), torch.ones(3))}),
+}  # fmt: skip
 BAD = {
     "n = 5000: Input should be less than or equal to 4096": lambda: strata.from_weights(
-        Net(5000, 1, 1, 1, False), n_heads=1
-    ),
+        Net(5000, 1, 1, 1, False), n_heads=1),
     "give n_heads": lambda: strata.from_weights(plain()),
     "rename: mine: no such tensor; there are embed": lambda: strata.from_weights(
-        plain(), rename={"mine": "W_E"}
-    ),
+        plain(), rename={"mine": "W_E"}),
     "rename: embed.weight = 'E': must be one of W_E": lambda: strata.from_weights(
-        plain(), rename={"embed.weight": "E"}
-    ),
+        plain(), rename={"embed.weight": "E"}),
     SIZE: lambda: strata.from_weights(plain(), 11, n_heads=2),
     "d_model = 8: must be divisible by n_heads = 3": lambda: strata.from_weights(
-        plain(), n_heads=3
-    ),
-    r"missing: mlp\.0\.weight, unembed\.weight; docs/models\.md": lambda: strata.from_weights(
-        plain(lambda x: [x.pop("mlp.0.weight"), x.pop("unembed.weight")]), n_heads=2
-    ),
-    r"missing: embed\.W_E, blocks\.0\.attn\.W_O; docs": lambda: strata.from_weights(
-        lensed(lambda x: [x.pop("embed.W_E"), x.pop("blocks.0.attn.W_O")])
-    ),
-    r"blocks\.1\.mlp\.0\.weight: a second layer": lambda: strata.from_weights(
-        plain(lambda x: x.update({"blocks.1.mlp.0.weight": x["mlp.0.weight"]})), n_heads=2
-    ),
-    r"blocks\.1\.mlp\.b_in: a second layer": lambda: strata.from_weights(
-        lensed(lambda x: x.update({"blocks.1.mlp.b_in": torch.ones(20)}))
-    ),
-    r"ln1\.weight: LayerNorm": lambda: strata.from_weights(
-        plain(lambda x: x.update({"ln1.weight": torch.ones(8)})), n_heads=2
-    ),
-    "as TransformerLens folds LayerNorm in": lambda: strata.from_weights(lensed(centred)),
+        plain(), n_heads=3),
     "cfg has n_layers = 2, must be 1": lambda: strata.from_weights(
-        {"state_dict": plain(), "cfg": {"n_layers": 2}}
-    ),
-    r"not finite: mlp\.0\.bias": lambda: strata.from_weights(
-        plain(lambda x: x.update({"mlp.0.bias": torch.full((6,), math.nan)})), n_heads=2
-    ),
-    "positions of a and b differ": lambda: strata.from_weights(
-        lensed(lambda x: x.update({"pos_embed.W_pos": 1e-4 * torch.eye(3, 12)}))
-    ),
-    r"W_U is torch\.float32, torch\.strided: must be of floating point, and dense": lambda: (
-        strata.from_weights(
-            lensed(lambda x: x.update({"unembed.W_U": x["unembed.W_U"].to("meta")}))
-        )
-    ),
-    r"W_U is torch\.float4_e2m1fn_x2: cannot be read as float32": lambda: strata.from_weights(
-        lensed(lambda x: x.update({W_U: FOUR_BITS}))
-    ),
-    r"W_U is torch\.float32, torch\.(strided|jagged): must be": lambda: strata.from_weights(
-        lensed(lambda x: x.update({W_U: nested(torch.ones(2), torch.ones(3))}))
-    ),
-    r"g\?\[2Jate\?: not a weight of this network": lambda: strata.from_weights(
-        plain(lambda x: x.update({"g\x1b[2Jate\n": torch.ones(8)})), n_heads=2
-    ),
-    "gate: not a weight of this network": lambda: strata.from_weights(
-        plain(lambda x: x.update({"gate": torch.ones(8)})), n_heads=2
-    ),
-}
+        {"state_dict": plain(), "cfg": {"n_layers": 2}}),
+}  # fmt: skip
+BAD |= {k: lambda x=x: strata.from_weights(plain(x), n_heads=2) for k, x in PLAIN.items()}
+BAD |= {k: lambda x=x: strata.from_weights(lensed(x)) for k, x in LENSED.items()}
 
 
 @pytest.mark.parametrize("line", BAD)
