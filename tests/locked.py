@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import tiny
 from ruamel.yaml import YAML
 
 from ops import copied, files, shipped
@@ -95,23 +96,8 @@ PAGE, PICTURE, FIGURE = "docs/page.md", "docs/figure.png", "studies/figures/figu
 COPIED = ("src", "ops", "stages", "paper", "requirements.lock", "requirements-cpu.lock")
 
 
-class Project:
+class Project(tiny.Project):
     """A repository of three tiny runs."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self.environment = os.environ | {
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder}",
-            "DVC_SITE_CACHE_DIR": str(folder.parent / "site"),
-            "STRATA_THREADS": "1", "OMP_NUM_THREADS": "1",
-        }  # fmt: skip
-
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            words, cwd=self.folder, env=self.environment, text=True, check=False,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
 
     def begin(self) -> None:
         """Copy what it is made of, and run every stage."""

@@ -12,7 +12,6 @@ from ops import deposit
 from strata.run import read_yaml
 
 CFF = read_yaml(ROOT / "CITATION.cff")
-GIT = ("git", "-c", "user.name=tester", "-c", "user.email=tester@example.org")
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +31,8 @@ def honest(tmp_path_factory) -> Project:
 
 
 def commit(project: Project) -> None:
-    project.run("git", "add", "--all")
-    assert project.run(*GIT, "commit", "--quiet", "--message", "made").returncode == 0
+    project.do("git", "add", "--all")
+    project.do("git", "commit", "--quiet", "--message", "made")
 
 
 def deposited(project: Project) -> str:
