@@ -21,6 +21,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from html import unescape
 from html.parser import HTMLParser
 from os.path import normpath, relpath
 from pathlib import Path
@@ -187,9 +188,9 @@ def typed(text: str, named: bool = False) -> list[str]:
     for pattern in (BLOCK, CELL, COMMENT):
         text = pattern.sub("", text)
     text = CODE.sub(lambda x: x[0] if DRAWN.match(x[0]) else "", text)
-    text = NAMES.sub(lambda x: re.sub(r"\d", "_", x[0]), LINK.sub("]", text))
+    text = NAMES.sub(lambda x: re.sub(r"\d", "_", x[0]), unescape(LINK.sub("]", text)))
     text = re.sub(rf"\b(?:{'|'.join(moduli())})\b", "_", text)
-    bare = re.finditer(r"\d[\d.,]*", text)
+    bare = re.finditer(r"[\d¼-¾⅐-ↈ][\d.,]*", text)
     return found + [" ".join(text[max(0, x.start() - 30) : x.end() + 12].split()) for x in bare]
 
 

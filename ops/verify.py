@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ops import compare, files, forks, packages, packs, readme, recover, shipped, trainings
+from ops import compare, files, forks, packages, packs, readme, recover, shipped, syntax, trainings
 from ops.copied import Copy, Stage
 from ops.git import git, listed
 from ops.shipped import Out
@@ -80,7 +80,9 @@ SCRATCH = "strata-verify-"
 OWN = {"strata", "ops", "studies", "report", "tests", "benchmarks"}  # what the project imports
 STARTS, COMPILED = {"sitecustomize", "usercustomize"}, {".pyc", ".so", ".pyd", ".pth"}
 # Where stages put what they make, and git tracks nothing but what says so.
-FILLED = re.compile(r"((studies|report)/(\w+/)?)?(data|figures|tables|html)/(?!README\.md$)")
+FILLED = re.compile(
+    r"((studies|report)/(\w+/)?)?(data|figures|tables|html)/(?!README\.md$)", re.IGNORECASE
+)
 # How stages call Python (stages/exact.yaml): with these variables, and with no word of a shell.
 COMMAND = re.compile(
     r"(?:env ((?:\w+=(?:[\w.:]*|'[\w ]+') )+))?python [\w/]+\.py(?: [^;&|<>$`()\n]+)?"
@@ -110,8 +112,8 @@ def tried(copy: Copy, name: str, exact: bool, chosen: bool, before: str) -> Outc
     """A stage's outcome. ``chosen``: it is drawn from what is sampled; ``before``: where it was
     already drawn, when, and on what."""
     fault, stage = copy.fault(name), copy.stages.get(name)
-    if strange := unusual(stage) if stage else "":
-        return Outcome(FAILED, name, fault or strange)
+    if strange := unusual(stage, copy.top) if stage else "":
+        return Outcome(FAILED, name, strange)
     if fault:
         if fault == copy.lost.get(name) and base(name) not in {*TRAINED, *UNCHECKED}:
             ran(copy, name)  # so that what reads its outputs can be tried
@@ -212,7 +214,7 @@ def outside(copy: Copy) -> Iterator[Outcome]:
 
 
 def shown(copy: Copy, tracked: Mapping[str, str]) -> Iterator[Outcome]:
-    """Pages, with the tables, numbers and pictures that they show."""
+    """Pages, with the tables, numbers and pictures that they show, and notebooks, with none."""
     if others := [x for x in tracked if x.endswith(".md") and not readme.PAGES.fullmatch(x)]:
         yield Outcome(UNSEEN, "other pages", f"no file fills {few(others)}")
     for name, remote in zip(shipped.REMOTES, copy.remotes, strict=True):
@@ -223,6 +225,9 @@ def shown(copy: Copy, tracked: Mapping[str, str]) -> Iterator[Outcome]:
             kind = FAILED if fault else UNSEEN if unknown else MADE
             said = f"no stage here wrote {few(unknown)}" if unknown else ""
             yield Outcome(kind, str(path), fault or said or "what it shows is that of its files")
+    for path in (x for x in tracked if x.endswith(".ipynb")):
+        if any(cell.get("outputs") for cell in syntax.cells((copy.top / path).read_text("utf-8"))):
+            yield Outcome(FAILED, path, "it shows what no stage drew: make lint")
 
 
 def misplaced(tracked: Mapping[str, str], known: Collection[str]) -> Iterator[Outcome]:
@@ -251,15 +256,21 @@ def misplaced(tracked: Mapping[str, str], known: Collection[str]) -> Iterator[Ou
             yield Outcome(FAILED, path, "git tracks it in a folder that stages fill")
 
 
-def unusual(stage: Stage) -> str:
-    """The command of a stage where it is not scripts called with Python at the top, with what
-    pipeline files set for it; empty where it is."""
+def unusual(stage: Stage, top: Path) -> str:
+    """What is wrong with the command of a stage where it is not scripts called with Python at the
+    top, with what pipeline files set for it and what they say that it reads; empty where it is."""
     first, *more = stage.cmd.split(" && ")
+    named = {*stage.deps, *stage.outs, *stage.params}
     cd = first.removeprefix("cd ") if re.fullmatch(r"cd [./]+", first) else ""
     for call in more if cd else (first, *more):
         found = COMMAND.fullmatch(call)
         if not found or not {*shlex.split(found[1] or "")} <= VARIABLES:
             return f"its command is unusual: {call[:60]}"
+        words = shlex.split(call)
+        for path in (Path(x.rpartition("=")[2]) for x in words[words.index("python") + 2 :]):
+            about = any(path.is_relative_to(x) or Path(x).is_relative_to(path) for x in named)
+            if not about and path.name not in {"notebooks", "runs"} and (top / path).exists():
+                return f"its command reads {path}, which is none of its inputs"
     return "" if normpath(f"{stage.at}/{cd}") == "." else f"its command is run elsewhere: {cd}"
 
 

@@ -77,6 +77,12 @@ studies/interventions/dvc.yaml:
           data/train/${item}/weights.safetensors
         deps: ["../../data/train/${item}/weights.safetensors"]
         outs: ["${item}.json"]
+report/dvc.yaml:
+  stages:
+    runs:
+      cmd: cd .. && python sum.py report/runs.json data/collected.json
+      deps: [../data/collected.json]
+      outs: [runs.json]
 studies/dynamics/dvc.yaml:
   stages:
     dynamics:
@@ -122,7 +128,7 @@ class Project(tiny.Project):
         for file, content in YAML(typ="safe").load(PIPELINES).items():
             (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
             YAML().dump(content, self.folder / file)
-        for name in ("", "studies"):
+        for name in ("", *files.PROJECTS):
             (self.folder / name / ".dvc").mkdir()
             (self.folder / name / ".dvc" / "config").write_text("[core]\n    analytics = false\n")
         self.run("git", "init", "--quiet")
@@ -140,7 +146,7 @@ class Project(tiny.Project):
         self.run("git", "add", "--all")
 
     def stages(self) -> dict[str, copied.Stage]:
-        return copied.resolved(self.folder, ("", "studies"))
+        return copied.resolved(self.folder, ("", *files.PROJECTS))
 
     def lock(self) -> None:
         """Locks and a remote that fit what lies here; all of it known to git."""

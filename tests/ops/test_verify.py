@@ -68,16 +68,16 @@ def test_what_was_made_passes_and_each_outcome_is_counted(project):
     before = contents()
     code, lines = verified(project, 60)
     assert code == 0, lines
-    # 3 splits, 3 metrics, collected, table, figure, 2 interventions, two pages, a picture; 3
-    # trainings; an intervention that is not drawn, dynamics, two middles, two sources outside.
-    assert lines[-1] == "verify: 14 made again, 3 tried in part, 6 not checked, none failed"
+    # 3 splits, 3 metrics, collected, table, figure, 2 interventions, the report's, two pages, a
+    # picture; 3 trainings; an intervention not drawn, dynamics, two middles, two sources outside.
+    assert lines[-1] == "verify: 15 made again, 3 tried in part, 6 not checked, none failed"
     assert sum(f"first {EPOCHS_AGAIN} epochs the same bytes" in line for line in lines) == 2
     assert any(line.startswith("not checked") and "dynamics@n6-s1" in line for line in lines)
     after = contents()
     assert after == before
     assert "on-controls: 2 of 3 today, 2 in all: a forged one is found with 67%" in said(lines)
     lines = verified(project, 1)[1]  # further calls add up
-    assert lines[-1].startswith("verify: 15 made again")
+    assert lines[-1].startswith("verify: 16 made again")
     assert "on-controls: 1 of 3 today, 3 in all: a forged one is found with 100%" in said(lines)
 
 
@@ -101,6 +101,7 @@ POSING += ("src/ops/verify.py", "any.dist-info/entry_points.txt", "ops/grid.py",
 PAGES = {
     ".github/README.md": "What a host shows.\n",
     "docs/typed.md": "it is 7.\n",
+    "docs/parts.md": "it is &frac12;\n",
     "docs/coded.md": "it is `7 %`\n",
     "docs/chart.md": "```mermaid\npie 8\n```\n",
     "docs/comment.md": "it is<!--> 9\n",
@@ -117,7 +118,7 @@ def test_each_forgery_is_named_though_every_md5_fits(project, tmp_path):
     """And so is what git, locks or remote have that no stage accounts for."""
     folder = project.folder
     for path in ("data/metrics/n6-s1.json", "data/collected.json", "tables/sums.md",
-                 FIGURE, "studies/interventions/n6-s3.json",
+                 FIGURE, "studies/interventions/n6-s3.json", "report/runs.json", "studies/odd.json",
                  "data/split/n6-s3.parquet"):  # fmt: skip
         (folder / path).write_text("forged\n")
     record = store.read_json(folder / TRAINED / "environment.json")
@@ -134,6 +135,18 @@ def test_each_forgery_is_named_though_every_md5_fits(project, tmp_path):
     for path, text in PAGES.items():
         store.write_text(folder / path, text)
     store.write_text(folder / ".gitattributes", "docs/typed.md export-ignore\n")
+    notebook = {"cells": [{"cell_type": "code", "source": [], "outputs": [{"text": "forged"}]}]}
+    store.write_json(folder / "docs/shown.ipynb", notebook)
+    store.write_text(folder / "studies/Data/sums.csv", "")
+    studies = folder / "studies/dvc.yaml"
+    more = YAML(typ="safe").load(studies)
+    call = "cd .. && python sum.py"
+    hidden = f"{call} studies/hidden.json docs/typed.md"
+    odd = f"{call} studies/odd.json; touch {tmp_path}/ran"
+    more["stages"]["hidden"] = {"cmd": hidden, "outs": ["hidden.json"]}
+    more["stages"]["odd"] = {"cmd": odd, "outs": ["odd.json"]}
+    YAML().dump(more, studies)
+    project.run("sh", "-c", f"cd studies && {hidden}")
     dynamics = folder / "studies/dynamics/dvc.yaml"
     dynamics.write_text(dynamics.read_text().replace("&& python", "&& env PYTHONPATH=. python"))
     project.lock()
@@ -146,11 +159,12 @@ def test_each_forgery_is_named_though_every_md5_fits(project, tmp_path):
     gone["stages"]["old"] = {"cmd": "true", "outs": []}
     gone["stages"]["metrics@n6-s2"]["params"] = {"params.yaml": {"n": 7}}
     YAML().dump(gone, lock)
-    damaged = shipped.at(
-        hashlib.md5((folder / "data/metrics/n6-s3.json").read_bytes()).hexdigest(),
-        folder / "remote",
-    )
-    damaged.write_text("damaged")
+    for path, remote in (
+        ("data/metrics/n6-s3.json", "remote"),
+        ("studies/odd.json", "studies/remote"),
+    ):
+        md5 = hashlib.md5((folder / path).read_bytes()).hexdigest()
+        shipped.at(md5, folder / remote).write_text("damaged")
     project.run("git", "add", "--all")
     store.write_text(folder / "sum.py", "# not staged\n")
     store.write_json(folder / ".git/verified.json", {"by": "another", "of": {"collect": ["", ""]}})
@@ -160,7 +174,7 @@ def test_each_forgery_is_named_though_every_md5_fits(project, tmp_path):
     code, lines = verified(project, 100)
     failed = lines[lines.index("") :]
     assert code == 1
-    assert not killed.exists()
+    assert not killed.exists() and not (tmp_path / "ran").exists()
     assert "Not staged, so not what is compared: sum.py." in lines
     assert "earlier, by this folder's record" in said(lines)
     for page in ("docs/gone.md", "docs/hand.md"):
@@ -188,6 +202,12 @@ def test_each_forgery_is_named_though_every_md5_fits(project, tmp_path):
         ("data/collected.csv", "in a folder that stages fill"),
         ("studies/dynamics/dvc.yaml:dynamics@n6-s1", "is unusual: env PYTHONPATH=."),
         ("docs/typed.md", "is not known: it is 7."),
+        ("docs/parts.md", "is not known: it is ½"),
+        ("report/dvc.yaml:runs", "other bytes: report/runs.json"),
+        ("studies/dvc.yaml:hidden", "reads docs/typed.md, which is none of its inputs"),
+        ("studies/dvc.yaml:odd", "is unusual: python sum.py"),
+        ("docs/shown.ipynb", "what no stage drew"),
+        ("studies/Data/sums.csv", "in a folder that stages fill"),
         ("docs/coded.md", "is not known: it is `7"),
         ("docs/chart.md", "is not known: "),
         ("docs/comment.md", "is not known: it is<!--> 9"),
