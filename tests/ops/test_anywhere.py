@@ -7,6 +7,7 @@ import re
 import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import anywhere
 import pytest
@@ -80,10 +81,33 @@ def test_where_git_is_of_no_use_one_line_says_so_before_anything_is_installed(
     assert advice in said.splitlines()[0] and len(said.splitlines()) == 2  # make’s own last
 
 
+def here(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([ROOT / "ops/scripts/here"], cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("has", "mends"),
+    [
+        ("git init -q --object-format=sha256", "mv .git other && git init --object-format=sha1"),
+        ("git init -q && git update-index --split-index", "git update-index --no-split-index"),
+        ("git init -q && git sparse-checkout set x", "git sparse-checkout disable"),
+    ],
+)
+def test_a_repository_that_dvc_cannot_read_is_refused_and_mended_as_it_is_said(
+    has, mends, tmp_path
+):
+    subprocess.run(has, cwd=tmp_path, shell=True, check=True)
+    refused = here(tmp_path)
+    assert refused.returncode == 1 and mends in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    subprocess.run(mends, cwd=tmp_path, shell=True, check=True)
+    assert here(tmp_path).returncode == 0
+
+
 def test_a_path_that_no_program_can_be_looked_for_in_is_refused(tmp_path):
     folder = tmp_path / "a:b"
     folder.mkdir()
-    done = subprocess.run([ROOT / "ops/scripts/here"], cwd=folder, capture_output=True, text=True)
+    done = here(folder)
     assert done.returncode == 1 and "with a colon" in done.stderr
 
 
