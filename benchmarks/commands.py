@@ -1,15 +1,15 @@
-"""What common commands take, in clones of two commits, one right after the other: writes
-benchmarks/commands.md.
+"""What commands take, one after the other, in a fresh clone of the last commit with an empty home
+folder: writes benchmarks/commands.md.
 
-    python benchmarks/commands.py OLD [NEW [COMMAND …]]
+    PYTHONPATH=.:src python benchmarks/commands.py [COMMAND …]
 
-Each command runs in a clone with everything restored, under the environment of this Python. CPU
-seconds are those of all processes that it starts, the forked ones among them.
+CPU seconds are those of all processes that a command starts, the forked ones among them; what is
+received counts for the whole machine, with what pip finds in PIP_FIND_LINKS. Where some are named,
+the rows of the others stay as they are.
 """
 
 import ctypes
 import os
-import re
 import resource
 import subprocess
 import time
@@ -18,30 +18,33 @@ from tempfile import TemporaryDirectory
 
 from tabulate import tabulate
 
+from ops.readme import rows
 from strata.inputs import InputError
 from strata.run import command
 
 SUBREAPER = 36  # of prctl: orphans below this process are waited for by it
-STAR = re.compile(r"(?m)^    star: .*")
+CLONE, FIRST = "git clone --depth 1", "make paper"
 COMMANDS = {
-    "status": "dvc status --quiet",
-    "nothing": "dvc repro --quiet",
-    "figure": "dvc repro --quiet",  # after a changed figure parameter
-    "modulus": "dvc exp run --set-param n=154",
-    "quick": "dvc exp run --set-param n=35 --set-param variant=quick-",
-    "plan": "SET='n=154' python -m ops.plan",
-    "help": "strata --help",
-    "load": "python -c 'import strata; print(strata.load(\"n165-s1\")(3, 5))'",
+    CLONE: "all files and trained models",
+    FIRST: "the environment; Tables 1 to 5, Figures 1 to 19, beside the paper's numbers",
+    "make studies": "what was tested beyond the paper",
+    "make report OPEN=": "pages: for each table and figure the command that made it",
+    "dvc status": "nothing is stale: results are those of this code and these parameters",
+    "dvc exp run -S n=154": "the paper's tables and figures for another modulus",
+    "make back": "the published state again",
+    "strata export n154-s3 --to published && strata analyse n154-s3.pt": "what it computes",
+    "make test": "laws of the code, by brute force, planted signals and tiny pipelines",
+    "make verify": "what the locks name, made again and compared to the byte",
 }
+HEADINGS = ["command", "what it shows", "CPU s", "s", "MB written", "MB received"]
 
 
-def taken(words: str, folder: Path) -> tuple[float, float]:
+def taken(words: str, folder: Path, home: Path) -> tuple[float, float]:
     """CPU seconds and seconds of a command. Raises InputError where it fails."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    own = os.environ | {
-        "PYTHONPATH": f"{folder}:{folder}/src",
-        "DVC_SITE_CACHE_DIR": f"{folder}.site",
-    }
+    own = {k: x for k, x in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    own |= {"HOME": str(home), "PATH": f"{folder}/.venv/bin:{os.environ['PATH']}"}
+    own["DVC_SITE_CACHE_DIR"] = f"{home}/site"
     done = subprocess.run(words, shell=True, cwd=folder, env=own, capture_output=True, text=True)
     took = time.monotonic() - began
     try:
@@ -55,35 +58,42 @@ def taken(words: str, folder: Path) -> tuple[float, float]:
     return used, took
 
 
-def prepared(commit: str, folder: Path) -> None:
-    """A clone at that commit with the outputs of its top project."""
-    taken(f"git clone --quiet --no-checkout . '{folder}'", Path.cwd())
-    taken(f"git checkout --quiet {commit}", folder)
-    taken("dvc pull --quiet; dvc repro --quiet", folder)
+def written(folder: Path) -> float:
+    """MB in a folder, what has several names once."""
+    return int(subprocess.check_output(["du", "-sk", folder]).split()[0]) / 1000
 
 
-def main(old: str, new: str = "HEAD", *names: str) -> None:
+def received() -> float:
+    """MB that came over the network since this machine was started."""
+    lines = Path("/proc/net/dev").read_text().splitlines()[2:]
+    return sum(int(x.split()[1]) for x in lines if not x.lstrip().startswith("lo:")) / 1e6
+
+
+def main(*names: str) -> None:
     ctypes.CDLL(None).prctl(SUBREAPER, 1)
-    asked = {name: COMMANDS[name] for name in names or COMMANDS}
-    rev = ["git", "rev-parse", "--short=8", new]
-    now = subprocess.run(rev, check=True, capture_output=True, text=True).stdout.strip()
-    columns, rows = ["command", f"{old}: CPU s", "s", f"{now}: CPU s", "s"], []
+    file = Path("benchmarks/commands.md")
+    lines = {row[0]: row for row in rows(file.read_text("utf-8"))[1:] if names}
+    wheels = Path(os.environ.get("PIP_FIND_LINKS", "none")).glob("*.whl")
+    here = sum(x.stat().st_size for x in wheels) / 1e6
     with TemporaryDirectory() as scratch:
-        clones = [Path(scratch, name) for name in ("old", "new")]
-        for commit, folder in zip((old, new), clones, strict=True):
-            prepared(commit, folder)
-        for name, words in asked.items():
-            row = [f"`{words}`" + (", a figure's parameter changed" if name == "figure" else "")]
-            for folder in clones:
-                params = folder / "params.yaml"
-                if name == "figure":
-                    params.write_text(STAR.sub("    star: 0.4", params.read_text(), count=1))
-                row += [f"{x:.0f}" if x >= 10 else f"{x:.1f}" for x in taken(words, folder)]
-                taken("git checkout --quiet . && dvc checkout --quiet --force", folder)
-            rows.append(row)
-            print(*row, flush=True)
-    text = tabulate(rows, columns, tablefmt="github", disable_numparse=True)
-    Path("benchmarks/commands.md").write_text(f"{text}\n", encoding="utf-8")
+        home, clone = Path(scratch, "home"), Path(scratch, "strata")
+        home.mkdir()
+        for words, shows in COMMANDS.items():
+            if names and words not in (CLONE, FIRST, *names):
+                continue
+            disk, network = written(home.parent), received()
+            if words == CLONE:
+                times = taken(f"{CLONE} --quiet 'file://{Path.cwd()}' '{clone}'", home, home)
+                network -= written(clone / ".git")
+            else:
+                times = taken(words, clone, home)
+                network -= here * (words == FIRST)
+            sizes = written(home.parent) - disk, received() - network
+            cells = [f"{x:.0f}" if x >= 10 else f"{x:.1f}" for x in (*times, *sizes)]
+            lines[f"`{words}`"] = [f"`{words}`", shows, *cells]
+            print(*lines[f"`{words}`"], flush=True)
+    text = tabulate(lines.values(), HEADINGS, tablefmt="github", disable_numparse=True)
+    file.write_text(f"{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -53,10 +53,9 @@ def inputs(args: argparse.Namespace) -> dict[str, str]:
     return {name: path for name, _, path in (pair.partition("=") for pair in args.input)}
 
 
-def work(args: argparse.Namespace) -> dict[str, tuple[Path, dict[str, Any]]]:
+def work(args: argparse.Namespace, params: Params) -> dict[str, tuple[Path, dict[str, Any]]]:
     """The notebook and the parameters of each label. Raises InputError where an input is unused."""
-    params, found = load("params.yaml"), {}
-    of = args.run or params.headline()
+    found, of = {}, args.run or params.headline()
     if params.variants.get(of.variant, {}).get("task", MULTIPLICATION) != MULTIPLICATION:
         raise InputError(
             f"{of}: the figures are of multiplication modulo n; it learns another task"
@@ -74,14 +73,13 @@ def work(args: argparse.Namespace) -> dict[str, tuple[Path, dict[str, Any]]]:
 
 
 def main() -> None:
-    args = options()
-    figures, out = work(args), Path(args.out)
-    inches = load("params.yaml").inches
+    args, params = options(), load("params.yaml")
+    figures, out = work(args, params), Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out, prefix=".figures-") as folder:
         made = notebook.pages(
             [(x, given | {"stem": f"{folder}/{label}"}) for label, (x, given) in figures.items()],
-            (inches.column, inches.page),
+            (params.inches.column, params.inches.page),
         )
         for label, html in zip(figures, made, strict=True):
             beside = re.sub(r'src="data:image/png;base64,[^"]+"', f'src="{label}.png"', html)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -236,21 +237,18 @@ def test_a_file_without_metadata_and_one_of_export_are_read(tmp_path, kept):
     assert strata.from_weights(tmp_path / "lens.safetensors").n == 12
 
 
-def plain(change: Callable[[State], object] = lambda state: None) -> State:
-    state = Net(12, 8, 2, 6, True).state_dict()
-    change(state)
-    return state
+def plain() -> State:
+    return Net(12, 8, 2, 6, True).state_dict()
 
 
-def lensed(change: Callable[[State], object]) -> State:
-    state = dict(model_of(RUN, weights_of(RUN)).state_dict())
-    change(state)
-    return state
+def lensed() -> State:
+    return dict(model_of(RUN, weights_of(RUN)).state_dict())
 
 
-def centred(state: State) -> None:
-    for name in ("W_Q", "W_K", "W_V", "W_in"):
-        state[PATHS[name]] = state[PATHS[name]] - state[PATHS[name]].mean(dim=-2, keepdim=True)
+def centred() -> State:
+    """With LayerNorm folded in."""
+    state, read = lensed(), (PATHS[x] for x in ("W_Q", "W_K", "W_V", "W_in"))
+    return state | {x: state[x] - state[x].mean(dim=-2, keepdim=True) for x in read}
 
 
 def nested(*parts: Tensor) -> Tensor:
@@ -259,57 +257,46 @@ def nested(*parts: Tensor) -> Tensor:
 
 
 FOUR_BITS = torch.zeros(12, 12, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
-W_U = PATHS["W_U"]
-SIZE = r"unembed.weight is \(12, 8\), must be \(11, 8\)"
-# What a state is changed to: that of torch's own layers, and that of TransformerLens.
-PLAIN = {
-    r"missing: mlp\.0\.weight, unembed\.weight; docs/models\.md": lambda x: [
-        x.pop("mlp.0.weight"), x.pop("unembed.weight")],
-    r"blocks\.1\.mlp\.0\.weight: a second layer": lambda x: x.update(
-        {"blocks.1.mlp.0.weight": x["mlp.0.weight"]}),
-    r"ln1\.weight: LayerNorm": lambda x: x.update({"ln1.weight": torch.ones(8)}),
-    r"not finite: mlp\.0\.bias": lambda x: x.update({"mlp.0.bias": torch.full((6,), math.nan)}),
-    r"g\?\[2Jate\?: not a weight of this network": lambda x: x.update(
-        {"g\x1b[2Jate\n": torch.ones(8)}),
-    "gate: not a weight of this network": lambda x: x.update({"gate": torch.ones(8)}),
+LATER, GATE, W_U = "blocks.1.mlp.0.weight", "g\x1b[2Jate\n", PATHS["W_U"]
+TWO, NAN = {"n_heads": 2}, torch.full((6,), math.nan)
+# A state, tensors in the place of its own or beside them (None: without), options.
+BAD: dict[str, tuple[Callable[[], Any], dict[str, Tensor | None], dict[str, Any]]] = {
+    "n = 5000: Input should be less than or equal to 4096": (
+        lambda: Net(5000, 1, 1, 1, False).state_dict(), {}, {"n_heads": 1}),
+    "give n_heads": (plain, {}, {}),
+    "rename: mine: no such tensor; there are embed": (plain, {}, {"rename": {"mine": "W_E"}}),
+    "rename: embed.weight = 'E': must be one of W_E": (
+        plain, {}, {"rename": {"embed.weight": "E"}}),
+    r"unembed.weight is \(12, 8\), must be \(11, 8\)": (plain, {}, TWO | {"n": 11}),
+    "d_model = 8: must be divisible by n_heads = 3": (plain, {}, {"n_heads": 3}),
+    r"missing: mlp\.0\.weight, unembed\.weight; docs/models\.md": (
+        plain, {"mlp.0.weight": None, "unembed.weight": None}, TWO),
+    r"missing: embed\.W_E, blocks\.0\.attn\.W_O; docs": (
+        lensed, {"embed.W_E": None, "blocks.0.attn.W_O": None}, {}),
+    rf"{LATER}: a second layer": (plain, {LATER: torch.ones(6, 8)}, TWO),
+    r"blocks\.1\.mlp\.b_in: a second layer": (lensed, {"blocks.1.mlp.b_in": torch.ones(20)}, {}),
+    r"ln1\.weight: LayerNorm": (plain, {"ln1.weight": torch.ones(8)}, TWO),
+    "as TransformerLens folds LayerNorm in": (centred, {}, {}),
+    "cfg has n_layers = 2, must be 1": (
+        lambda: {"state_dict": plain(), "cfg": {"n_layers": 2}}, {}, {}),
+    r"not finite: mlp\.0\.bias": (plain, {"mlp.0.bias": NAN}, TWO),
+    "positions of a and b differ": (lensed, {"pos_embed.W_pos": 1e-4 * torch.eye(3, 12)}, {}),
+    r"W_U is torch\.float32, torch\.strided: must be of floating point, and dense": (
+        lensed, {W_U: torch.ones(12, 12, device="meta")}, {}),
+    r"W_U is torch\.float4_e2m1fn_x2: cannot be read as float32": (lensed, {W_U: FOUR_BITS}, {}),
+    r"W_U is torch\.float32, torch\.(strided|jagged): must be": (
+        lensed, {W_U: nested(torch.ones(2), torch.ones(3))}, {}),
+    r"g\?\[2Jate\?: not a weight of this network": (plain, {GATE: torch.ones(8)}, TWO),
+    "gate: not a weight of this network": (plain, {"gate": torch.ones(8)}, TWO),
 }  # fmt: skip
-LENSED = {
-    r"missing: embed\.W_E, blocks\.0\.attn\.W_O; docs": lambda x: [
-        x.pop("embed.W_E"), x.pop("blocks.0.attn.W_O")],
-    r"blocks\.1\.mlp\.b_in: a second layer": lambda x: x.update(
-        {"blocks.1.mlp.b_in": torch.ones(20)}),
-    "as TransformerLens folds LayerNorm in": centred,
-    "positions of a and b differ": lambda x: x.update(
-        {"pos_embed.W_pos": 1e-4 * torch.eye(3, 12)}),
-    r"W_U is torch\.float32, torch\.strided: must be of floating point, and dense": lambda x: (
-        x.update({W_U: x[W_U].to("meta")})),
-    r"W_U is torch\.float4_e2m1fn_x2: cannot be read as float32": lambda x: x.update(
-        {W_U: FOUR_BITS}),
-    r"W_U is torch\.float32, torch\.(strided|jagged): must be": lambda x: x.update(
-        {W_U: nested(torch.ones(2), torch.ones(3))}),
-}  # fmt: skip
-BAD = {
-    "n = 5000: Input should be less than or equal to 4096": lambda: strata.from_weights(
-        Net(5000, 1, 1, 1, False), n_heads=1),
-    "give n_heads": lambda: strata.from_weights(plain()),
-    "rename: mine: no such tensor; there are embed": lambda: strata.from_weights(
-        plain(), rename={"mine": "W_E"}),
-    "rename: embed.weight = 'E': must be one of W_E": lambda: strata.from_weights(
-        plain(), rename={"embed.weight": "E"}),
-    SIZE: lambda: strata.from_weights(plain(), 11, n_heads=2),
-    "d_model = 8: must be divisible by n_heads = 3": lambda: strata.from_weights(
-        plain(), n_heads=3),
-    "cfg has n_layers = 2, must be 1": lambda: strata.from_weights(
-        {"state_dict": plain(), "cfg": {"n_layers": 2}}),
-}  # fmt: skip
-BAD |= {k: lambda x=x: strata.from_weights(plain(x), n_heads=2) for k, x in PLAIN.items()}
-BAD |= {k: lambda x=x: strata.from_weights(lensed(x)) for k, x in LENSED.items()}
 
 
 @pytest.mark.parametrize("line", BAD)
 def test_what_is_no_such_network_is_refused_in_one_line(line):
+    state, changes, options = BAD[line]
+    changed = {k: x for k, x in (state() | changes).items() if x is not None}
     with pytest.raises(InputError, match=line) as refused:
-        BAD[line]()
+        strata.from_weights(changed, **options)
     assert "\n" not in str(refused.value)
 
 
