@@ -57,9 +57,8 @@ def planted(n: int, shared: bool = True, frequency: int = 1) -> dict[str, np.nda
                       for d in np.gcd(np.arange(n), n)])  # fmt: skip
     count = homes.max() + 1
     read = P + 4 * P * count  # flags, then the phases of each home
-    width = 4 * (
-        read + 8 * P
-    )  # what heads write takes 5 P, what the MLP writes 3 P; the rest is room
+    # What heads write takes 5 P, what the MLP writes 3 P; the rest is room.
+    width = 4 * (read + 8 * P)
     W_E = np.zeros((n + 1, width))
     W_E[:n, :P] = flags
     for a in range(n):

@@ -87,19 +87,18 @@ def test_any_header_of_tensors_is_read_or_refused(header, size, rest, tmp_path):
     survives("weights", tmp_path / "x", length + text + rest)
 
 
-def value(draw_of: int = 3) -> st.SearchStrategy:
+def value() -> st.SearchStrategy:
     leaf = st.one_of(st.none(), st.booleans(), NUMBER)
     return st.recursive(leaf, lambda x: st.lists(x, max_size=2) | st.dictionaries(
         st.sampled_from(["run", "train", "split", "n_heads", "d_model"]), x, max_size=3),
-        max_leaves=draw_of)  # fmt: skip
+        max_leaves=3)  # fmt: skip
 
 
 @settings(max_examples=500, **SCRATCH)
 @given(config=value(), train=st.dictionaries(st.sampled_from(list(CONFIG["train"])), NUMBER))
 def test_any_configuration_in_the_metadata_is_read_or_refused(config, train, tmp_path):
-    assume(
-        not isinstance(config, list)
-    )  # of pairs: a dict whose keys the tests' type check refuses
+    # A list may be of pairs: a dict whose keys the tests' type check refuses.
+    assume(not isinstance(config, list))
     for metadata in (config, CONFIG | {"train": CONFIG["train"] | train}):
         survives("weights", tmp_path / "x", store.tensors_bytes(WEIGHTS, metadata))
 

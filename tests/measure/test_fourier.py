@@ -91,9 +91,7 @@ def test_the_strongest_dimension_is_where_the_largest_coefficient_was_planted(n)
     J = [J for J in classes(n) if len(J.orders) == 2][-1]
     W_E[J.elements, 7] += 50 * np.real(chi((1, 1), J.orders))
     W_E[J.elements, 3] += 1000  # a constant is no frequency
-    for K in (
-        K for K in classes(n) if len(K.orders) == 2
-    ):  # less in each class, though more in all
+    for K in (K for K in classes(n) if len(K.orders) == 2):  # less in each, though more in all
         W_E[K.elements, 5] += 40 * len(J) / len(K) * np.real(chi((1, 1), K.orders))
     assert fourier.strongest_dimension(W_E, n) == 7
 
