@@ -4,17 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import anywhere
 import pytest
 from tiny import MORE, PACKS, RUN, Project, copied
 
 from ops import files
-from ops.shipped import at
 
 DVC = (sys.executable, "-m", "dvc")
-WEIGHTS = f"data/train/{RUN}/weights.safetensors"
 TRAIN = f"{files.RUNS}:train@{RUN}"
 
 
@@ -28,12 +25,6 @@ def objects(project: Project) -> dict[str, bytes]:
     """Those of all remotes, by their paths."""
     found = project.folder.glob("**/remote/files/md5/*/*")
     return {str(x.relative_to(project.folder)): x.read_bytes() for x in found}
-
-
-def of(project: Project, path: str, store: str = "remote") -> Path:
-    """The object of an output in a remote or cache."""
-    outs = (out for x in files.locked(project.folder).values() for out in x.get("outs", ()))
-    return at(next(x["md5"] for x in outs if x["path"] == path), project.folder / store)
 
 
 def test_what_is_packed_is_unpacked_and_packed_again_with_the_same_bytes(both, clone):
@@ -62,7 +53,7 @@ def test_an_unpacking_that_was_killed_or_is_done_twice_at_once_is_whole_in_the_e
     assert not [*clone.folder.glob("**/remote/.*.part")]
 
 
-def test_a_damaged_pack_is_refused_by_name_and_a_damaged_object_is_brought_again(both, clone):
+def test_a_damaged_pack_is_refused_by_name(clone):
     pack = clone.folder / f"runs/artifacts/{RUN}.tar.xz"
     content = bytearray(pack.read_bytes())
     content[len(content) // 2] ^= 1
@@ -71,12 +62,6 @@ def test_a_damaged_pack_is_refused_by_name_and_a_damaged_object_is_brought_again
     named = f"packs: runs/artifacts/{RUN}.tar.xz: is damaged ("
     assert done.returncode == 1 and len(done.stdout.splitlines()) == 1
     assert done.stdout.startswith(named) and "git checkout runs/artifacts" in done.stdout
-    clone.do("git", "checkout", "--quiet", "runs")
-    clone.do(*PACKS)
-    broken = of(clone, WEIGHTS)
-    broken.write_bytes(broken.read_bytes()[:-1])
-    clone.do(sys.executable, "-m", "ops.paper")
-    assert objects(clone) == objects(both)
 
 
 def test_a_model_that_is_kept_is_trained_again_only_where_that_is_asked_for(clone):

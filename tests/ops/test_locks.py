@@ -84,30 +84,30 @@ def wheel(folder: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("installer", ["uv", "pip"])
-def test_a_file_whose_hash_is_not_in_the_lock_is_refused(tmp_path, installer):
-    """Where pip is set to look, no index and one folder, uv looks too."""
-    if installer == "uv" and not Path(sys.executable).with_name("uv").exists():
+@pytest.fixture(params=["uv", "pip"])
+def install(request, tmp_path) -> list:
+    """The command that installs what a lock there names, with uv or without it."""
+    if request.param == "uv" and not Path(sys.executable).with_name("uv").exists():
         pytest.skip("uv is not in this environment")
+    start = [INSTALL] if request.param == "uv" else ["-c", WITHOUT_UV]
+    words = ["--target", tmp_path / "target", "--requirement", tmp_path / "lock"]
+    return [sys.executable, *start, "--no-deps", "--require-hashes", *words]
+
+
+def test_a_file_whose_hash_is_not_in_the_lock_is_refused(tmp_path, install):
+    """Where pip is set to look, no index and one folder, uv looks too."""
     digest, lock, target = wheel(tmp_path), tmp_path / "lock", tmp_path / "target"
-    start = [INSTALL] if installer == "uv" else ["-c", WITHOUT_UV]
-    command = [sys.executable, *start, "--no-deps", "--require-hashes", "--target", target]
     environment = os.environ | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)}
     environment |= {"UV_CACHE_DIR": str(tmp_path / "cache")}
     for given, code in (("0" * 64, 1), (digest, 0)):
         lock.write_text(f"tiny-strata==1.0 --hash=sha256:{given}\n")
-        done = subprocess.run(
-            [*command, "--requirement", lock], env=environment, capture_output=True, text=True
-        )
+        done = subprocess.run(install, env=environment, capture_output=True, text=True)
         assert done.returncode == code, done.stderr
         assert (target / "tiny_strata.py").exists() == (code == 0)
         assert ("0" * 64 in done.stderr and digest in done.stderr) == (code == 1)
 
 
-@pytest.mark.parametrize("installer", ["uv", "pip"])
-def test_nothing_but_where_to_look_is_taken_from_what_the_user_has_set(tmp_path, installer):
-    if installer == "uv" and not Path(sys.executable).with_name("uv").exists():
-        pytest.skip("uv is not in this environment")
+def test_nothing_but_where_to_look_is_taken_from_what_the_user_has_set(tmp_path, install):
     lock, other, target = tmp_path / "lock", tmp_path / "constraints", tmp_path / "target"
     lock.write_text(f"tiny-strata==1.0 --hash=sha256:{wheel(tmp_path)}\n")
     other.write_text("tiny-strata==2.0\n")
@@ -121,11 +121,7 @@ def test_nothing_but_where_to_look_is_taken_from_what_the_user_has_set(tmp_path,
     environment |= {"XDG_CONFIG_HOME": str(tmp_path), "PIP_DRY_RUN": "1"}
     environment |= {"PIP_CONSTRAINT": str(other), "UV_CONSTRAINT": str(other)}
     environment |= {"UV_OVERRIDE": str(other), "UV_CACHE_DIR": str(tmp_path / "cache")}
-    start = [INSTALL] if installer == "uv" else ["-c", WITHOUT_UV]
-    words = ["--no-deps", "--require-hashes", "--target", target, "--requirement", lock]
-    done = subprocess.run(
-        [sys.executable, *start, *words], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run(install, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (target / "tiny_strata.py").exists()
 

@@ -46,15 +46,12 @@ def listed(pid: int) -> str:
     return json.dumps({"write": {"/data": one}, "read": {"/src": [one]}})
 
 
-def test_dvc_is_at_work_where_it_has_its_lock_or_a_living_process_of_it_is_here(here, process):
+def test_dvc_is_at_work_where_a_living_process_of_it_is_here(here, process):
     """Whatever its list says: another program may have the number of one that has ended."""
     works, pid = process
     path = here / ".dvc" / "tmp" / "rwlock"
     path.write_text(listed(pid))
     assert bool(recover.busy()) == path.exists() == works
-    lock = recover.taken(here / ".dvc" / "tmp" / "lock")
-    assert lock and recover.busy()
-    lock.close()
 
 
 def test_what_only_reads_and_what_has_called_us_is_not_at_work(here, tmp_path_factory):
@@ -71,7 +68,7 @@ def test_what_only_reads_and_what_has_called_us_is_not_at_work(here, tmp_path_fa
 
 
 @pytest.mark.parametrize("text", ["", listed(2**22 + 1)[:20], '{"pid": ' + "9" * 99, "[" * 10**5])
-def test_the_list_of_a_killed_dvc_is_deleted_while_none_is_at_work(here, text):
+def test_the_list_of_a_killed_dvc_is_deleted_while_none_has_its_lock(here, text):
     path = here / ".dvc" / "tmp" / "rwlock"
     path.write_text(text)
     lock = recover.taken(here / ".dvc" / "tmp" / "lock")
