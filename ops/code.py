@@ -35,7 +35,7 @@ class Code:
 
     def __init__(self) -> None:
         self.modules: dict[str, Module] = {}
-        self.known: dict[Definition, tuple[set[Definition], str]] = {}
+        self.memo: dict[Definition, tuple[set[Definition], str]] = {}
 
     def lines(self, *paths: Path) -> list[str]:
         """A line for each definition that the files reach: its md5, and its name.
@@ -60,9 +60,9 @@ class Code:
 
     def _used(self, one: Definition) -> tuple[set[Definition], str]:
         """What a definition reaches by itself, and its md5; none where nothing is there."""
-        if one not in self.known:
-            self.known[one] = self._whole(one) if one.name == WHOLE else self._looked_up(one)
-        return self.known[one]
+        if one not in self.memo:
+            self.memo[one] = self._whole(one) if one.name == WHOLE else self._looked_up(one)
+        return self.memo[one]
 
     def _whole(self, one: Definition) -> tuple[set[Definition], str]:
         module = self._read(one.module)

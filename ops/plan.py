@@ -51,7 +51,7 @@ class Ahead:
         self.every: list[str] = []  # all stages that were looked at
         self.written: set[str] = set()  # the outputs of stages that run
         self.holding: set[str] = set()  # the folders that these lie in
-        self.known: dict[str, str] = {}  # the md5 of other outputs
+        self.md5s: dict[str, str] = {}  # of other outputs
         self.restored: list[str] = []  # those of them that are not there, and that a cache keeps
 
     def stages(self, project: str = "") -> list[str]:
@@ -72,7 +72,7 @@ class Ahead:
                 self._made(stage)
             return False
         if as_is or (not other and self._taken(stage)):
-            self.known |= {x.fs_path: str(x.hash_info.value) for x in stage.outs if x.hash_info}
+            self.md5s |= {x.fs_path: str(x.hash_info.value) for x in stage.outs if x.hash_info}
             at = {Path(self.top, os.path.relpath(x.fs_path, self.here)): x for x in stage.outs}
             away = [out for path, out in at.items() if not path.exists()]
             self.restored += [out.fs_path for out in away if out.use_cache]
@@ -86,7 +86,7 @@ class Ahead:
         path, md5 = dep.fs_path, dep.hash_info.value if dep.hash_info else None
         inside = {path, *map(str, Path(path).parents)} & self.written
         away = not self.pulled and not Path(path).exists()
-        return bool(inside or path in self.holding or (away and self.known.get(path, md5) != md5))
+        return bool(inside or path in self.holding or (away and self.md5s.get(path, md5) != md5))
 
     def _taken(self, stage: Stage) -> bool:
         """Take a stage from the run cache, as `dvc repro` does; whether it was there."""

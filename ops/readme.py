@@ -206,15 +206,15 @@ class Shown(HTMLParser):
 
     def __init__(self, text: str):
         super().__init__()
-        self.found: list[str] = []
+        self.addresses: list[str] = []
         self.feed(str(mistune.create_markdown(escape=False)(text)))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         own = dict(attrs)
         if tag == "img" and {*own} <= {"src", "alt", "title"}:
-            self.found.append(own.get("src") or "")
+            self.addresses.append(own.get("src") or "")
         elif tag in OTHER:
-            self.found.append(f"<{tag}>")
+            self.addresses.append(f"<{tag}>")
 
 
 OTHER = {"img", "picture", "source", "svg", "video", "iframe", "object", "embed", "style", "link"}
@@ -224,7 +224,7 @@ def pictures(page: Path) -> Iterator[tuple[Path, str]]:
     """Each picture that a page shows, and the md5 of the figure that it must be: that of its name
     among the paper's and those of the study of the page, or where the page is of none, of the
     picture; empty where there is none."""
-    for address in Shown(page.read_text(encoding="utf-8")).found:
+    for address in Shown(page.read_text(encoding="utf-8")).addresses:
         path = Path(normpath(page.parent / address))
         study = next((x.parent for x in (page, path) if x.parts[0] == "studies"), Path())
         own = (study.as_posix(), "figures")

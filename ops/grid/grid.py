@@ -97,7 +97,7 @@ def revision() -> tuple[str, list[str]]:
     return made, names
 
 
-def threads(asked: Asked, missing: Todo, known: int) -> int:
+def threads(asked: Asked, missing: Todo, last: int) -> int:
     """The threads of each worker: those of the last time where a training was interrupted, as it
     would start over with others; else as many as the cores here have for each."""
     given = os.environ.get("STRATA_THREADS", "")
@@ -106,16 +106,16 @@ def threads(asked: Asked, missing: Todo, known: int) -> int:
     if given.isdecimal():
         return int(given)
     begun = any(Path(".snapshots", f"{run}.safetensors").exists() for run in missing)
-    return known if known and begun else max(1, cores() // len(missing))
+    return last if last and begun else max(1, cores() // len(missing))
 
 
 def start(asked: Asked, missing: Todo, count: int, logs: Logs) -> pool.Job:
     """Say what will be done, and give it to workers with so many threads each."""
     times, local = Times(load("params.yaml"), count), asked.on == "here"
     at_once = max(1, cores() // count)
-    found = dealt(missing, at_once if local else -(-len(missing) // BATCH))
-    at_once = min(len(found), at_once) if local else len(found)
-    took = [times.all(x for run in task for x in missing[run]) for task in found]
+    tasks = dealt(missing, at_once if local else -(-len(missing) // BATCH))
+    at_once = min(len(tasks), at_once) if local else len(tasks)
+    took = [times.all(x for run in task for x in missing[run]) for task in tasks]
     trained = sum(map(trains, missing.values()))
     stages = sum(map(len, missing.values())) - trained
     parts = [f"train {counted(trained, 'model')}"] * bool(trained)
@@ -138,9 +138,9 @@ def start(asked: Asked, missing: Todo, count: int, logs: Logs) -> pool.Job:
         logs.say(run, "pending")
     given = [str(Path(sys.executable).parent), str(Path.cwd()), commit]
     if local:
-        return pool.Local(given, found, at_once, count)
+        return pool.Local(given, tasks, at_once, count)
     name, where = f"strata-{secrets.token_hex(4)}", pool.cluster(asked.args)
-    return pool.Array(name, found, where, time.time(), given, asked.args)
+    return pool.Array(name, tasks, where, time.time(), given, asked.args)
 
 
 def remember(logs: Logs, jobs: Sequence[pool.Job], count: int) -> None:
@@ -167,7 +167,7 @@ def at_work(jobs: Sequence[pool.Array]) -> list[pool.Array]:
 
 def make(asked: Asked, logs: Logs) -> None:
     """Find what is missing, have it made, bring it in."""
-    before, known = remembered(logs)
+    before, count = remembered(logs)
     jobs: list[pool.Job] = [*at_work(before)]
     busy = watch.runs(jobs)
     every, listed = gathered()
@@ -178,13 +178,13 @@ def make(asked: Asked, logs: Logs) -> None:
         return
     began = time.monotonic()
     if missing:
-        known = threads(asked, missing, known)
-        jobs.append(start(asked, missing, known, logs))
-    remember(logs, jobs, known)  # before sbatch is called, which may be interrupted
+        count = threads(asked, missing, count)
+        jobs.append(start(asked, missing, count, logs))
+    remember(logs, jobs, count)  # before sbatch is called, which may be interrupted
     try:
         ended = watched(jobs, logs)
     finally:
-        remember(logs, jobs, known)
+        remember(logs, jobs, count)
     left = [run for run in gathered()[0] if run in ended]
     print(f"made: {counted(len(ended) - len(left), 'run')} in {words(time.monotonic() - began)}")
     if memorised := [run for run in ended if generalised(run) is False]:

@@ -44,17 +44,17 @@ def settings(listed: str) -> dict[str, str]:
     return found
 
 
-def for_pip(found: dict[str, str]) -> dict[str, str]:
+def for_pip(given: dict[str, str]) -> dict[str, str]:
     """pip's variables for these settings, and none of its files."""
-    own = {f"PIP_{name.upper().replace('-', '_')}": text for name, text in found.items()}
+    own = {f"PIP_{name.upper().replace('-', '_')}": text for name, text in given.items()}
     return own | {"PIP_CONFIG_FILE": os.devnull}
 
 
-def for_uv(found: dict[str, str]) -> dict[str, str]:
+def for_uv(given: dict[str, str]) -> dict[str, str]:
     """uv's variables for these settings."""
-    own = {SETTINGS[name]: text for name, text in found.items() if name in SETTINGS}
-    if "find-links" in found:
-        own["UV_FIND_LINKS"] = found["find-links"].replace(" ", ",")
+    own = {SETTINGS[name]: text for name, text in given.items() if name in SETTINGS}
+    if "find-links" in given:
+        own["UV_FIND_LINKS"] = given["find-links"].replace(" ", ",")
     return own
 
 
@@ -64,7 +64,7 @@ def main() -> None:
     )
     if listed.returncode:
         sys.exit(listed.returncode)  # pip has said what is wrong with its files
-    found = settings(listed.stdout)
+    given = settings(listed.stdout)
     kept = {
         name: text
         for name, text in os.environ.items()
@@ -72,7 +72,7 @@ def main() -> None:
     }
     if not UV.exists():
         words = [*PIP, "-qq", "install", *sys.argv[1:]]
-        os.execve(sys.executable, words, kept | for_pip(found))
+        os.execve(sys.executable, words, kept | for_pip(given))
     ours = {
         "UV_NO_CONFIG": "1",
         # As pip does: the best version wherever it is. Hashes say that it is the right file.
@@ -82,9 +82,9 @@ def main() -> None:
         "UV_REQUIRE_BUILD_HASHES": "1",
     }
     words = ["pip", "install", "--quiet", "--python", sys.executable]
-    if found.get("no-index", "").lower() in {"1", "true", "yes", "on"}:  # uv has no variable for it
+    if given.get("no-index", "").lower() in {"1", "true", "yes", "on"}:  # uv has no variable for it
         words.append("--no-index")
-    os.execve(UV, [str(UV), *words, *sys.argv[1:]], for_uv(found) | kept | ours)
+    os.execve(UV, [str(UV), *words, *sys.argv[1:]], for_uv(given) | kept | ours)
 
 
 if __name__ == "__main__":
