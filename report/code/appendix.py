@@ -25,20 +25,20 @@ class Page(NamedTuple):
     sections: Sequence[Section]
 
 
-def pages(found: Mapping[str, Sequence[Section]], target: Target) -> list[Page]:
+def pages(by_folder: Mapping[str, Sequence[Section]], target: Target) -> list[Page]:
     """The pages of these sections, by the folder of their pipeline; a study's begins with its
     README."""
     made = []
-    for folder, own in found.items():
+    for folder, sections in by_folder.items():
         if folder == ".":
             for kind, name in (("figures", "Figures"), ("tables", "Tables")):
-                shown = [x for x in own if bool(x.notebook) == (kind == "figures")]
+                shown = [x for x in sections if bool(x.notebook) == (kind == "figures")]
                 made.append(Page(f"{kind}.html", f"{name} of the paper", Markup(), shown))
         else:
             name, readme = Path(folder).name, Path(folder, "README.md")
             known = readme.is_file()
             text = page(readme, target) if known else Text(name.capitalize(), Markup())
-            made.append(Page(f"{name}.html", *text, own))
+            made.append(Page(f"{name}.html", *text, sections))
     return made
 
 
@@ -54,24 +54,24 @@ def index(made: Sequence[Page], others: Others, run: Run, names: Sequence[str]) 
     """What the search looks through: place, heading and text of each section, each part of a
     study's README, each term of the glossary, each run of these names and each class of the
     headline; of the other pages title and words."""
-    found = [[s.place, f"{s.label} {s.title}".strip(), said(s)] for p in made for s in p.sections]
+    entries = [[s.place, f"{s.label} {s.title}".strip(), said(s)] for p in made for s in p.sections]
     for own in made:
         # Before the first heading of second order; then by threes: place, heading, words.
         first, *parts = re.split(r'<h2 id="([^"]+)">(.*?)</h2>', own.text)
         said_of = [("top", own.title, first), *zip(*[iter(parts)] * 3, strict=True)]
-        found += [
+        entries += [
             [f"appendix/{own.file}#{place}", f"{own.title}: {plain(title)}", plain(text)]
             for place, title, text in said_of if text
         ]  # fmt: skip
     terms = vars(TEMPLATES.get_template("terms.html").module)["GLOSSARY"]
-    found += [[f"glossary.html#{x.replace(' ', '-')}", x, text] for x, text in terms.items()]
+    entries += [[f"glossary.html#{x.replace(' ', '-')}", x, text] for x, text in terms.items()]
     for folder, pages in others.items():
-        found += [[f"{folder}/{name}.html", x.title, plain(x.html)] for name, x in pages.items()]
-    found += [[f"cards/{x}.html", x, f"Run of modulus {Run.parse(x).n}: its card"] for x in names]
+        entries += [[f"{folder}/{name}.html", x.title, plain(x.html)] for name, x in pages.items()]
+    entries += [[f"cards/{x}.html", x, f"Run of modulus {Run.parse(x).n}: its card"] for x in names]
     for J in classes(run.n):
         text = f"Residues that share {J.d} with {run.n}: {', '.join(map(str, sorted(J.elements)))}"
-        found += [[f"appendix/figures.html#top?a={J.elements[0]}", f"Class J{J.d}", text]]
-    return script("words", found)
+        entries += [[f"appendix/figures.html#top?a={J.elements[0]}", f"Class J{J.d}", text]]
+    return script("words", entries)
 
 
 def said(s: Section) -> str:

@@ -44,18 +44,18 @@ def page(
 def cuts(hero: Json) -> list[Json]:
     """The cuts of a prime's directions: how many these are, what goes wrong and where, and what
     guessing would do."""
-    found = []
-    for x in hero["changes"]:
-        if x["kind"] == "axis":
-            q = next(q for q in hero["chance"] if int(q) % x["prime"] == 0)
-            own, chance = x["wrong"]["modulo"][q], hero["chance"][q]
-            others = {k: v for k, v in x["wrong"]["modulo"].items() if k != q}
-            found.append({
-                "q": q, "directions": x["directions"], "own": own, "chance": chance,
+    made = []
+    for cut in hero["changes"]:
+        if cut["kind"] == "axis":
+            q = next(q for q in hero["chance"] if int(q) % cut["prime"] == 0)
+            own, chance = cut["wrong"]["modulo"][q], hero["chance"][q]
+            others = {k: v for k, v in cut["wrong"]["modulo"].items() if k != q}
+            made.append({
+                "q": q, "directions": cut["directions"], "own": own, "chance": chance,
                 "others": [*others], "most": max(others.values(), default=0.0),
                 "guesses": abs(own - chance) < CLEAN * chance,
             })  # fmt: skip
-    return found
+    return made
 
 
 def by_primes(broken: Sequence[Json], runs: Json | None) -> bool:

@@ -174,19 +174,19 @@ class Seen(HTMLParser):
 def sections(md5s: Mapping[str, str]) -> dict[str, list[Section]]:
     """Those of each folder that has a pipeline, from the top, in the paper's order or that of the
     pipeline; ``md5s`` is what the locks say of each path."""
-    found: dict[str, list[Section]] = {}
+    by_folder: dict[str, list[Section]] = {}
     for address, stage in files.stages().items():
         file = address.rpartition(":")[0] or "dvc.yaml"
         # Stages over all runs, by a matrix or a list of another file, make no table and no figure.
         items = stage.get("foreach", {"": ""})
         if files.project(file) != "report" and "matrix" not in stage and isinstance(items, Mapping):
-            own = found.setdefault(Path(file).parent.as_posix(), [])
+            own = by_folder.setdefault(Path(file).parent.as_posix(), [])
             for key, item in items.items():
                 own += of_stage(address, file, stage, {"key": key, "item": item}, md5s)
-    return {folder: ordered(own, words(Path(folder))) for folder, own in found.items() if own}
+    return {folder: ordered(own, words(Path(folder))) for folder, own in by_folder.items() if own}
 
 
-def ordered(found: Sequence[Section], said: Mapping[str, Any]) -> list[Section]:
+def ordered(shown: Sequence[Section], said: Mapping[str, Any]) -> list[Section]:
     """Figures first; the paper's by number, tables as tables.yaml has them. A table that has the
     name of a figure has a place of its own."""
     places = {name: place for place, name in enumerate(said)}
@@ -195,11 +195,11 @@ def ordered(found: Sequence[Section], said: Mapping[str, Any]) -> list[Section]:
         number = int(s.label.split()[1]) if s.label else len(places)
         return not s.notebook, number, places.get(s.name, len(places))
 
-    figures = {x.name for x in found if x.notebook}
-    twins = [not x.notebook and x.name in figures for x in found]
+    figures = {x.name for x in shown if x.notebook}
+    twins = [not x.notebook and x.name in figures for x in shown]
     own = (
         replace(x, id=f"{x.name}-table" if twin else x.name)
-        for x, twin in zip(found, twins, strict=True)
+        for x, twin in zip(shown, twins, strict=True)
     )
     return sorted(own, key=order)
 

@@ -43,19 +43,19 @@ def measures(run: str, frame: pd.DataFrame) -> Json:
     return {"run": run, "epochs": epochs(frame), "measures": shown}
 
 
-def embedding(run: str, found: pd.DataFrame, measured: pd.DataFrame) -> Json:
+def embedding(run: str, frame: pd.DataFrame, measured: pd.DataFrame) -> Json:
     """Amplitudes of each class and residues on three principal components (columns epoch, of,
     place, value), 8 bits a number, and how many mirror-free pairs were right then."""
-    of = found["of"].astype(str)
+    of = frame["of"].astype(str)
     rows = {
-        kind: found.loc[of == kind].pivot(index="epoch", columns="place", values="value").to_numpy()
+        kind: frame.loc[of == kind].pivot(index="epoch", columns="place", values="value").to_numpy()
         for kind in of.unique()
     }
     whole = measured.loc[(measured["measure"] == "mirror_free_accuracy") & (measured["of"] == "")]
     return {
         "run": run,
-        "epochs": epochs(found),
-        "right": digits(whole.set_index("epoch")["value"].reindex(epochs(found))),
+        "epochs": epochs(frame),
+        "right": digits(whole.set_index("epoch")["value"].reindex(epochs(frame))),
         "classes": {kind[1:]: pack(rows[kind]) for kind in rows if kind.startswith("J")},
         "points": [pack(rows[kind]) for kind in rows if kind.startswith("PC")],
         "share": [digits(row) for row in rows["share"]],

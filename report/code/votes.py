@@ -11,7 +11,7 @@ from strata.monoid import prime_powers
 Json = dict[str, Any]
 
 
-def network(found: Json) -> Json:
+def network(net: Json) -> Json:
     """One network of studies/mechanism/data/picture.json, with the circle of each of its primes."""
 
     def rows(x: list[Any]) -> Json:
@@ -19,8 +19,8 @@ def network(found: Json) -> Json:
 
     fits = {
         d: {"bias": rows(x["bias"]), "votes": [rows(g) for g in x["votes"]]}
-        for d, x in found["fits"].items()
+        for d, x in net["fits"].items()
     }
-    classes = {d: {k: rows(v) for k, v in x.items()} for d, x in found["classes"].items()}
-    powers = [circle(q) for q in prime_powers(found["n"])]
-    return found | {"fits": fits, "classes": classes, "powers": powers}
+    classes = {d: {k: rows(v) for k, v in x.items()} for d, x in net["classes"].items()}
+    powers = [circle(q) for q in prime_powers(net["n"])]
+    return net | {"fits": fits, "classes": classes, "powers": powers}

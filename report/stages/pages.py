@@ -87,17 +87,17 @@ def trainings(run: str, out: Path) -> list[int]:
 
 def main(inputs: str, hero: str, curves: str, folder: str) -> None:
     out, run, md5s = Path(folder), load("params.yaml").headline(), store.read_json(inputs)
-    found = sections(md5s)
-    shown = [s for own in found.values() for s in own]
+    by_folder = sections(md5s)
+    shown = [s for own in by_folder.values() for s in own]
     copied(shown, out)
 
-    known = [
+    trained = [
         x | {"checkpoints": trainings(x["run"], out / "site")} for x in store.read_json(curves)
     ]
-    store.write_text(out / "site/runs.js", script("list", known))
+    store.write_text(out / "site/runs.js", script("list", trained))
     told = store.read_json(hero)
     if told:
-        own = next((x for x in known if x["run"] == str(run)), {})
+        own = next((x for x in trained if x["run"] == str(run)), {})
         told |= {"epochs": own.get("checkpoints", []), "first": own.get("first_099")}
         nets = [votes.network(x) for x in store.read_json(PICTURE)] if PICTURE.is_file() else []
         told |= {"picture": [{name: x[name] for name in ("run", "n", "powers")} for x in nets]}
@@ -106,7 +106,7 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
 
     files = {path: f"files/{path}" for s in shown for path, _ in s.files}
     files |= {s.file(".png").as_posix(): s.shown for s in shown if s.notebook}
-    pages = appendix.pages(found, target("../", files))
+    pages = appendix.pages(by_folder, target("../", files))
     docs = {x.stem: words.page(x, target("../", files)) for x in sorted(DOCS.glob("*.md"))}
     others = {"tutorials": tutorials(), "docs": docs}
     metrics = [store.read_json(x) for x in md5s if x.startswith("data/metrics/")]
@@ -120,7 +120,7 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
     store.write_text(out / "index.html", html)
     store.write_text(out / "glossary.html", rendered("glossary.html", ""))
     store.write_text(
-        out / "site/words.js", appendix.index(pages, others, run, [x["run"] for x in known])
+        out / "site/words.js", appendix.index(pages, others, run, [x["run"] for x in trained])
     )
     for path, html in appendix.written(pages, run, others):
         store.write_text(out / path, html)
