@@ -3,10 +3,9 @@
 Every function of this wing draws on the Axes it is given; nothing else knows matplotlib.
 
 Widths are those of a two-column page; type is that of a paper set in Times, at least 8 points.
-Class colours are Okabe and Ito's (Color Universal Design, 2008) with a brown in place of their
-yellow, which is too light for white paper: eight that differ for colour-blind readers too. Markers
-and line styles differ as well, so no figure needs colour to be read. Maps are perceptually uniform,
-or diverging where the sign matters.
+Class colours are eight that differ for colour-blind readers too. Markers and line styles differ as
+well, so no figure needs colour to be read. Maps are perceptually uniform, or diverging where the
+sign matters.
 """
 
 from collections.abc import Sequence
