@@ -5,7 +5,6 @@ import io
 import re
 import shutil
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,25 +12,23 @@ import pytest
 from handmade import changed, run_metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from over_seeds import ALL, PRINTED
 from sympy.ntheory import factorint
 
-from strata import monoid, store
+from strata import monoid
 from strata.measure.metrics import ClassMetrics, Metrics
-from strata.params import Params, TablesParams, load
+from strata.params import Params, TablesParams
 from strata.tables import format, headline
 from strata.tables.claims import of_text, square_free_density
-from strata.tables.printed import Printed
 from strata.tables.table import Column, Table
 
-ROOT = Path(__file__).parents[2]
-PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
-ALL = load(ROOT / "params.yaml")
-ALL = ALL.model_copy(update={"tables": TablesParams(square_free_up_to=1000)})
+TABLES = TablesParams(square_free_up_to=1000)
 
 
 def run_params(metrics: Metrics, **thresholds: Any) -> Params:
     levels = ALL.metrics.model_copy(update=thresholds)
-    return ALL.model_copy(update={"n": metrics.n, "seed": metrics.seed, "metrics": levels})
+    own = {"n": metrics.n, "seed": metrics.seed, "metrics": levels, "tables": TABLES}
+    return ALL.model_copy(update=own)
 
 
 def all_tables(metrics: Metrics) -> dict[str, Table]:
