@@ -106,10 +106,6 @@ def test_a_part_imports_the_library_and_no_part_above_it(part):
     assert imports(part) <= ABOVE[part]
 
 
-def test_no_study_imports_another():
-    assert not any(x.startswith("studies/") for of in STUDIES for x in imports(f"studies/{of}"))
-
-
 def test_modules_are_imported_by_their_whole_names():
     for path in MODULES.values():
         nodes = [n for n in ast.walk(tree(path)) if isinstance(n, ast.ImportFrom)]
