@@ -115,15 +115,13 @@ def _page(
 @contextmanager
 def environment(values: Mapping[str, str]) -> Iterator[None]:
     """Variables for this process and the kernels that it starts; as they were afterwards."""
-    before = {name: os.environ.get(name) for name in values}
+    before = dict(os.environ)
     os.environ.update(values)
     try:
         yield
     finally:
-        for name, value in before.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _with_parent() -> None:

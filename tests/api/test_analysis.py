@@ -3,6 +3,7 @@
 import sys
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -151,21 +152,6 @@ def test_where_every_character_is_key_the_rows_say_so():
     assert "" not in {*found.spectra["note"], *found.character_fit["note"]}
 
 
-BEYOND = {
-    "give a model, or both embedding and logits": {"embedding": np.eye(3)},
-    r"logits: \(8, 3\), 3 columns: must have 4 rows": {"logits": np.ones((8, 3))},
-    r"embedding is \(3, 3\): must be \(4 or more": {"logits": np.ones((16, 4))},
-    "embedding: a str, must be an array of numbers": {"embedding": "x", "logits": np.ones((9, 3))},
-    r"logits\(a, b\) is \(2, 3\): must be \(1, n\)": {"logits": lambda a, b: np.ones((2, 3))},
-}
-
-
-@pytest.mark.parametrize("line", BEYOND)
-def test_arrays_that_do_not_fit_are_refused_in_one_line(line):
-    with pytest.raises(InputError, match=line):
-        strata.analyse(**{"embedding": np.eye(3), "repository": ROOT} | BEYOND[line])
-
-
 FILES = {
     "split.csv": lambda path, frame: frame.to_csv(path, index=False),
     "split.parquet": lambda path, frame: frame.to_parquet(path),
@@ -190,7 +176,7 @@ def test_a_split_is_the_same_in_every_form(name, tmp_path):
     assert found[0].metrics.pairs.train == N * N / 2
 
 
-BAD = {
+SPLITS: dict[str, dict[str, object]] = {
     r"train: \(0, 0\) is there more than once": {"train": [[0, 0], [1, 1], [0, 0]]},
     r"\(1, 2\) is in train and in validation": {"train": [[1, 2]], "test": [[1, 2]]},
     r"train: \(0, 6\): must be from 0 to 5": {"train": [[0, 6]]},
@@ -198,12 +184,22 @@ BAD = {
     r"val: must be integers of shape": {"val": [1, 2]},
     "must have the pairs of train, of validation": {"other": [[0, 0]]},
 }
+ARRAYS: dict[str, dict[str, object]] = {
+    "give a model, or both embedding and logits": {},
+    r"logits: \(8, 3\), 3 columns: must have 4 rows": {"logits": np.ones((8, 3))},
+    r"embedding is \(3, 3\): must be \(4 or more": {"logits": np.ones((16, 4))},
+    "embedding: a str, must be an array of numbers": {"embedding": "x", "logits": np.ones((9, 3))},
+    r"logits\(a, b\) is \(2, 3\): must be \(1, n\)": {"logits": lambda a, b: np.ones((2, 3))},
+}
 
 
-@pytest.mark.parametrize("line", BAD)
-def test_a_split_that_cannot_be_is_refused_in_one_line(line):
+@pytest.mark.parametrize("line", [*SPLITS, *ARRAYS])
+def test_splits_and_arrays_that_cannot_be_are_refused_in_one_line(line):
+    given: dict[str, Any] = {"embedding": np.eye(3)} | ARRAYS.get(line, {})
+    if line in SPLITS:
+        given = {"model": exact(), "split": SPLITS[line]}
     with pytest.raises(InputError, match=line):
-        strata.analyse(exact(), BAD[line], repository=ROOT)
+        strata.analyse(**given, repository=ROOT)
 
 
 WIDE = np.zeros((10**6, 2), np.int64)

@@ -227,14 +227,17 @@ def test_weights_that_transformerlens_processed_answer_the_same(kept):
     torch.testing.assert_close(logits, before, atol=1e-5, rtol=0)
 
 
-def test_a_file_without_metadata_and_one_of_export_are_read(tmp_path, kept):
-    own = strata.from_weights(kept)
-    save_file(dict(own.state_dict()), tmp_path / "plain.safetensors")
-    assert strata.from_weights(tmp_path / "plain.safetensors", 12).n == 12
+def test_a_file_without_metadata_one_of_others_and_one_of_export_are_read(tmp_path, kept):
+    own, path = strata.from_weights(kept), tmp_path / "y.safetensors"
+    for metadata in (None, {"format": "pt"}):
+        save_file(dict(own.state_dict()), path, metadata)
+        assert strata.from_weights(path).n == 12
     named = {"run": "n12-s1", "cfg": lens.config(own)}
-    tensors = {k: x.numpy() for k, x in own.state_dict().items()}
-    store.write_bytes(tmp_path / "lens.safetensors", store.tensors_bytes(tensors, named))
-    assert strata.from_weights(tmp_path / "lens.safetensors").n == 12
+    store.write_bytes(path, store.tensors_bytes(lens.tensors(own), named))
+    assert strata.from_weights(path).n == 12
+    save_file(dict(own.state_dict()), path, {"strata": json.dumps([1])})
+    with pytest.raises(InputError, match="not a whole file of safetensors"):
+        strata.from_weights(path)
 
 
 def plain() -> State:
@@ -308,12 +311,3 @@ def test_a_damaged_file_is_refused_by_its_name(content, tmp_path):
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"w\.pt: "):
         strata.from_weights(path)
-
-
-def test_metadata_of_others_is_no_obstacle(tmp_path, kept):
-    tensors = dict(strata.from_weights(kept).state_dict())
-    save_file(tensors, tmp_path / "y.safetensors", {"strata": json.dumps([1])})
-    with pytest.raises(InputError, match="not a whole file of safetensors"):
-        strata.from_weights(tmp_path / "y.safetensors")
-    save_file(tensors, tmp_path / "z.safetensors", {"format": "pt"})
-    assert strata.from_weights(tmp_path / "z.safetensors").n == 12

@@ -53,6 +53,11 @@ def over_seeds(n: int, folder: Path, seeds: Sequence[int] = (2, 3, 10)) -> dict[
     return {"moduli": [n], "models": str(folder)}
 
 
+def inches(pdf: bytes) -> float:
+    """How wide the page of a PDF is."""
+    return float(re.findall(rb"/MediaBox \[ 0 0 ([\d.]+) ", pdf)[0]) / 72
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
 
@@ -64,11 +69,11 @@ def run(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def workplace(tmp_path_factory):
-    """A folder to run the stage in, with inputs of the headline n and no outputs yet."""
+    """A folder to run the stage in, with inputs of the headline n, widths and no outputs yet."""
     folder = tmp_path_factory.mktemp("work")
-    (folder / "params.yaml").write_text(
-        re.sub(r"(?m)^n: .*", "n: 12", (ROOT / "params.yaml").read_text())
-    )
+    text = re.sub(r"(?m)^n: .*", "n: 12", (ROOT / "params.yaml").read_text())
+    text = re.sub(r"(?m)^inches:\n.*\n.*\n", "inches: {column: 4, page: 7.5}\n", text)
+    (folder / "params.yaml").write_text(text)
     (folder / "notebooks").symlink_to(ROOT / "notebooks")
     (folder / "data").mkdir()
     untrained(Run(12, PARAMS.seed), folder / "data")
@@ -142,31 +147,18 @@ def test_runs_that_all_diverged_still_make_a_figure_that_says_so(name, tmp_path,
 
 
 def test_the_same_inputs_give_the_same_bytes_and_a_page_that_needs_no_network(stage, workplace):
-    arguments = ["fig01-hierarchy", "--input", "weights=data/weights"]
+    arguments = ["fig02-pca-dim", "--input", "metrics=data/metrics"]
     stage(*arguments)
     once = contents(workplace / "figures")
     command = [sys.executable, str(ROOT / "stages" / "figure.py"), *arguments]
     again = subprocess.run(command, cwd=workplace, capture_output=True, text=True, check=False)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
     assert contents(workplace / "figures") == once
-    assert list(once) == [f"fig01-hierarchy.{x}" for x in ("html", "pdf", "png", "svg")]
-    html = once["fig01-hierarchy.html"].decode()
-    assert "figures/fig01-hierarchy" in html and 'src="fig01-hierarchy.png"' in html
-    assert not re.search(r"<script|<link|@import|(src|href)=.(?!fig01|data:|#)|url\(", html)
-
-
-def test_figures_are_as_wide_as_params_yaml_says(stage, workplace, tmp_path, monkeypatch):
-    text = (workplace / "params.yaml").read_text()
-    text = text.replace("column: 3.25", "column: 4").replace("page: 6.75", "page: 7.5")
-    (tmp_path / "params.yaml").write_text(text)
-    (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
-    monkeypatch.chdir(tmp_path)
-    given = [f"--input={x}={workplace}/data/{x}" for x in ("metrics", "weights")]
-    stage("fig02-pca-dim", "fig10-embed-pca", *given)
-    for name, inches in (("fig02-pca-dim", 4), ("fig10-embed-pca", 7.5)):
-        pdf = (tmp_path / "figures" / f"{name}.pdf").read_bytes()
-        found = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ", pdf)
-        assert found and float(found[1]) == 72 * inches
+    assert list(once) == [f"fig02-pca-dim.{x}" for x in ("html", "pdf", "png", "svg")]
+    assert inches(once["fig02-pca-dim.pdf"]) == 4
+    html = once["fig02-pca-dim.html"].decode()
+    assert "figures/fig02-pca-dim" in html and 'src="fig02-pca-dim.png"' in html
+    assert not re.search(r"<script|<link|@import|(src|href)=.(?!fig02|data:|#)|url\(", html)
 
 
 def test_a_notebook_that_fails_gives_one_line_and_leaves_no_file(stage, workplace):
@@ -208,9 +200,9 @@ def test_a_figure_of_a_family_compares_its_moduli_in_order_of_seeds_under_its_ow
     stage("fig17-attn-seeds", *words, "--moduli", "12")
     html = (workplace / "out" / "fig17-attn-seeds.html").read_text("utf-8")
     assert re.findall(r"seed (\d+): block score of head 0", html) == ["2", "10"]
-    assert sorted(contents(workplace / "out")) == [
-        f"fig17-attn-seeds.{x}" for x in ("html", "pdf", "png", "svg")
-    ]
+    made = contents(workplace / "out")
+    assert list(made) == [f"fig17-attn-seeds.{x}" for x in ("html", "pdf", "png", "svg")]
+    assert inches(made["fig17-attn-seeds.pdf"]) == 7.5
 
 
 def written(folder: Path, *cells: str) -> Path:
