@@ -72,8 +72,3 @@ def test_where_all_residues_lie_in_what_a_head_reads_every_set_does():
     for h in range(3):
         found = heads.alignment(h, weights, 15, random, strict)
         assert [found[J.d].read_random for J in classes(15)] == [3, 3, 1, 0]
-
-
-def test_the_mlp_only_model_has_no_head():
-    none = np.zeros((15 * 15, 0, 3), np.float32)
-    assert heads.head_metrics(weights_of(Run(15, 1, "mlp")), none, 15, PARAMS) == ()
