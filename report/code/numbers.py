@@ -132,11 +132,12 @@ def accounts(r: Results) -> Json:
 
 def statements(r: Results) -> list[Json]:
     """Each statement on the mechanism, as the fresh runs decide it, or earlier ones illustrate it
-    while there are none: its sentence and verdict, for how many it holds, and the interval of that
-    share."""
-    of_kind = (r.rows("mechanism-statements", kind=kind) for kind in ("fresh", "earlier"))
-    every = ([x for x in rows if x["generalising"]] for rows in of_kind)
-    return next((rows for rows in every if rows), [])
+    while there are none, and that on networks written by hand: its sentence and verdict, for how
+    many it holds, and the interval of that share."""
+    kinds = ("fresh", "earlier", "written by hand")
+    of_kind = (r.rows("mechanism-statements", kind=kind) for kind in kinds)
+    fresh, earlier, written = ([x for x in rows if x["generalising"]] for rows in of_kind)
+    return [*(fresh or earlier), *written]
 
 
 def zeros(r: Results) -> Json:

@@ -28,7 +28,7 @@ SPEAKS = {
     "share-all-heads-classes | mean": "by classes brings back",
     "shuffled-all-heads-classes | mean": "shuffled ones",
     "all fresh runs | runs": "so far",
-    "all earlier runs | votes": "all but few:",
+    "all earlier runs | votes": "votes hold in",
     "apart | what is said": "keep primes apart:",
     "r2_S | mean": "class, explains",
     "r2_C | mean": "as simple for primes",

@@ -104,8 +104,9 @@ def test_a_statement_is_shown_as_the_fresh_runs_that_generalise_decide_it():
     row = {"id": "votes", "sentence": "Primes vote.", "holds": 8, "verdict": "confirmed"}
     fresh = row | {"kind": "fresh", "generalising": 10, "low": 0.6, "high": 0.9}
     none, earlier = fresh | {"generalising": 0}, row | {"kind": "earlier", "generalising": 9}
-    assert numbers.statements(results([], mechanism_statements=[fresh, earlier])) == [fresh]
-    assert numbers.statements(results([], mechanism_statements=[none, earlier])) == [earlier]
+    hand = fresh | {"kind": "written by hand"}
+    for rows, shown in (([fresh, earlier, hand], [fresh, hand]), ([none, earlier], [earlier])):
+        assert numbers.statements(results([], mechanism_statements=rows)) == shown
 
 
 def test_zeros_are_shown_once_there_is_a_verdict():
