@@ -17,6 +17,11 @@ strata.draw = (() => {
   // A picture of that size, in pixels of the page; its label is what a screen reader says.
   const picture = (width, height, label, ...children) => svg("svg",
     { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, ...children);
+  // What marks mean: a name for each look, a path and its colour.
+  const legend = (title, names, look) => html("ul", { class: "legend" }, html("li", {}, title), names.map((name, i) => {
+    const [d, fill] = look(i);
+    return html("li", {}, svg("svg", { viewBox: "-1.5 -1.5 3 3", width: 13, height: 13, "aria-hidden": true, "aria-label": name }, svg("path", { d, fill })), name);
+  }));
   const say = (box, text) => { box.querySelector(".readout").textContent = text; };
   // A drawing takes the place of the one before; what has the focus keeps it.
   function put(box, image, place = ".drawing") {
@@ -41,5 +46,5 @@ strata.draw = (() => {
     return `M${text(at(middle, inner, t0))}L${text(at(middle, outer, t0))}A${outer} ${outer} 0 ${big} 1 ${text(at(middle, outer, t1))}`
       + `L${text(at(middle, inner, t1))}A${inner} ${inner} 0 ${big} 0 ${text(at(middle, inner, t0))}Z`;
   }
-  return { svg, html, percent, many, own, picture, say, put, at, arc, petal };
+  return { svg, html, percent, many, own, picture, legend, say, put, at, arc, petal };
 })();

@@ -3,7 +3,7 @@
 addEventListener("DOMContentLoaded", () => {
   if (!strata.front) return;
   const { hero, classOf } = strata.front, { n, classes, powers } = hero;
-  const { svg, html, many, say, put } = strata.draw, { J, shape, color } = strata.theme, largest = powers.at(-1).q;
+  const { svg, html, many, say, put, legend } = strata.draw, { J, shape, color } = strata.theme, largest = powers.at(-1).q;
 
   const last = (hero.epochs ?? []).length - 1;
   let maps = null, pointed = null;
@@ -56,9 +56,7 @@ addEventListener("DOMContentLoaded", () => {
     const when = then.when ? `${then.when}. ` : "";
     say(box, when + (pointed === null ? "Point at a mark: it is ringed on both maps." : about(pointed)));
   }, box => {
-    box.querySelector(".maps").after(html("ul", { class: "legend" }, "class", classes.map(({ d }, i) => html("li", {},
-      svg("svg", { viewBox: "-6 -6 12 12", width: 12, "aria-hidden": true, "aria-label": J(d) },
-        svg("path", { d: shape(i), fill: color(i), class: "point" })), J(d)))));
+    box.querySelector(".maps").after(legend("class", classes.map(({ d }) => J(d)), i => [shape(i), color(i)]));
     if (last < 1) return;
     const slider = html("input", { type: "range", min: 0, max: last, value: last, "aria-label": "epoch of the training" });
     slider.oninput = () => strata.set({ checkpoint: +slider.value === last ? null : slider.value }, true);

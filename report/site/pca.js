@@ -2,7 +2,7 @@
 // The residues on the first principal components: two of them, or three, turned as the reader likes.
 {
   const { J, color, shape, css, share, ramp } = strata.theme, { open, scattered } = strata.chart, model = strata.model;
-  const { svg: node, html } = strata.draw;
+  const { svg: node } = strata.draw;
 
   // By class, or by residue modulo a prime: what each residue is painted as, and the names of the paints.
   function painter(run, by) {
@@ -13,10 +13,6 @@
     const p = +by, colour = ramp("viridis");
     return { of: a => a % p, names: Array.from({ length: p }, (_, i) => String(i)),
       look: i => i ? [shape(0), `rgb(${colour((i - 1) / Math.max(p - 2, 1))})`] : [shape(1), color(1)] };
-  }
-  function legend(plot, { names, look }, title) {
-    const mark = ([d, fill]) => node("svg", { viewBox: "-1.5 -1.5 3 3", width: 13, height: 13, "aria-hidden": "true" }, node("path", { d, fill }));
-    plot.append(html("ul", { class: "legend" }, title, names.map((name, i) => html("li", {}, mark(look(i)), name))));
   }
   const primes = n => Array.from({ length: n - 1 }, (_, i) => i + 2)
     .filter(p => n % p === 0 && !Array.from({ length: p }, (_, i) => i).some(q => q > 1 && p % q === 0));
@@ -91,7 +87,7 @@
     if (axes.length > 2) turning(slot, turn);
     else slot.plot.onpointermove = null;
     scattered(chart, things);
-    legend(slot.plot, paint, by === "class" ? "class" : `residue mod ${by}`);
+    slot.plot.append(strata.draw.legend(by === "class" ? "class" : `residue mod ${by}`, paint.names, paint.look));
     slot.say((run.when ? `${run.when}, on the components of the end. ` : "") + "Share of the variance: " + axes.map(j => `PC ${j + 1} ${share(held[j] ?? 0)}`).join(", ")
       + ". A point is a residue: the first that is chosen is a, the next b.");
   };
