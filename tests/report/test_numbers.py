@@ -105,7 +105,10 @@ def test_a_statement_is_shown_as_the_fresh_runs_that_generalise_decide_it():
     fresh = row | {"kind": "fresh", "generalising": 10, "low": 0.6, "high": 0.9}
     none, earlier = fresh | {"generalising": 0}, row | {"kind": "earlier", "generalising": 9}
     hand = fresh | {"kind": "written by hand"}
-    for rows, shown in (([fresh, earlier, hand], [fresh, hand]), ([none, earlier], [earlier])):
+    for rows, shown in (
+        ([fresh, earlier, hand], [fresh, hand]),
+        ([none, earlier, hand], [earlier, hand]),
+    ):
         assert numbers.statements(results([], mechanism_statements=rows)) == shown
 
 
