@@ -1,7 +1,5 @@
 """A copy of what git has, with the outputs that its locks name, in which stages can be run."""
 
-import hashlib
-import json
 import os
 from collections.abc import Iterable, Mapping
 from os.path import relpath
@@ -119,10 +117,6 @@ class Copy:
         read = self.outs.makers(self.locked.get(name, {})) - {name}
         last = files.project(name) == "report"
         return read | {x for x in self.names if last and files.project(x) != "report"}
-
-    def key(self, name: str) -> str:
-        """A hash of all that a lock says of a stage."""
-        return hashlib.md5(json.dumps(self.locked[name], sort_keys=True).encode()).hexdigest()
 
     def fault(self, name: str) -> str:
         """What is wrong with a stage before anything is made again; empty where nothing is."""

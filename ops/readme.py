@@ -1,5 +1,5 @@
 """Fill the pages of the repository with the tables and numbers that they show, each from the file
-that its marker names, from the top; and count their words.
+that its marker names, from the top.
 
 A table begins with ``<!-- tables/axes.md -->``, or with ``<!-- tables/axes.md: class | axis -->``
 for some of its columns and a link to its CSV. A number in a sentence begins with
@@ -10,8 +10,7 @@ number can be put in its place: ``<!-- tables/axes.md[J₁ | no axis]: of the un
 one that a stage of a lock wrote, of parameters, or a table of benchmarks.
 
 With --check nothing is written: exit code 1 where a page differs from its files, has a numeral that
-no file fills, or shows a picture that no stage of its study drew. With --words each page is printed
-with its words, outside of tables, code and markers.
+no file fills, or shows a picture that no stage of its study drew.
 
 Pages are CONTRIBUTING, docs/ and every README.md. No page are criteria, which stay as they were
 written on their day, CHANGELOG, which has its numbers from then, and what benchmarks/ writes.
@@ -259,10 +258,6 @@ def words(text: str) -> int:
 
 
 def main() -> None:
-    if "--words" in sys.argv:
-        for page in pages():
-            print(f"{words(page.read_text(encoding='utf-8')):6,}  {page}")
-        return
     if "--check" in sys.argv:
         for path, fault, _ in faults():
             if fault:

@@ -12,19 +12,16 @@ import fcntl
 import hashlib
 import json
 import os
-import platform
 import random
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-import uuid
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import chdir, contextmanager
-from datetime import date
 from functools import partial
 from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
@@ -41,7 +38,6 @@ from ops import compare, files, forks, packages, packs, readme, recover, shipped
 from ops.copied import Copy, Stage
 from ops.git import git, listed
 from ops.shipped import Out
-from strata import store
 from strata.inputs import InputError, few, printable
 from strata.run import Run, command
 from strata.train import machine
@@ -61,7 +57,7 @@ SAMPLED = (
 SAMPLE = 10  # per cent of each of these sets, and of trainings: as many as take ten minutes in all
 # What every run has, and takes less time than to import these modules: by forks of one that has.
 FORKED = {
-    "split": "torch pandas",
+    "split": "torch pandas strata.store strata.params",
     "activations": "strata.measure.all_pairs pandas",
     "metrics": "strata.measure.metrics pandas",
 }
@@ -108,9 +104,8 @@ def base(name: str) -> str:
     return name.partition("@")[0]
 
 
-def tried(copy: Copy, name: str, exact: bool, chosen: bool, before: str) -> Outcome:
-    """A stage's outcome. ``chosen``: it is drawn from what is sampled; ``before``: where it was
-    already drawn, when, and on what."""
+def tried(copy: Copy, name: str, exact: bool, chosen: bool) -> Outcome:
+    """A stage's outcome. ``chosen``: it is drawn from what is sampled."""
     fault, stage = copy.fault(name), copy.stages.get(name)
     if strange := unusual(stage, copy.top) if stage else "":
         return Outcome(FAILED, name, strange)
@@ -121,14 +116,13 @@ def tried(copy: Copy, name: str, exact: bool, chosen: bool, before: str) -> Outc
     if base(name) in UNCHECKED:
         return Outcome(UNSEEN, name, UNCHECKED[base(name)])
     if base(name) in TRAINED:
-        return train(copy, name, chosen, before)
+        return train(copy, name, chosen)
     if any(base(name) in kinds for kinds in SAMPLED) and not chosen:
-        drawn = f"the same bytes on {before}"
-        return Outcome(MADE, name, drawn) if before else Outcome(UNSEEN, name, "it was not drawn")
+        return Outcome(UNSEEN, name, "it was not drawn")
     return made(copy, name, exact)
 
 
-def train(copy: Copy, name: str, chosen: bool, before: str) -> Outcome:
+def train(copy: Copy, name: str, chosen: bool) -> Outcome:
     """A run's training: its split, weights and history, and its first epochs."""
     run, stage = Run.parse(name.partition("@")[2]), copy.stages[name]
     table = copy.top / next(x for x in stage.deps if x.endswith(".parquet"))
@@ -139,11 +133,10 @@ def train(copy: Copy, name: str, chosen: bool, before: str) -> Outcome:
         fault, near = trainings.begun(weights.parent, run, copy.top, epochs)
     if fault:
         return Outcome(FAILED, name, fault.removeprefix(f"{copy.top}/"))
-    known = f", {trainings.EPOCHS} on {before}" if before else ""
     end, shown = trainings.divergence(weights.parent, run)
     said = f"it says that it diverged at epoch {end}"
     said = said if end else "its weights are those of its history's end"
-    return Outcome(PART if shown else UNSEEN, name, f"{said}; {near}{known}")
+    return Outcome(PART if shown else UNSEEN, name, f"{said}; {near}")
 
 
 def middles(copy: Copy) -> Iterator[Outcome]:
@@ -267,23 +260,19 @@ def unusual(stage: Stage, top: Path) -> str:
         if not found or not {*shlex.split(found[1] or "")} <= VARIABLES:
             return f"its command is unusual: {call[:60]}"
         words = shlex.split(call)
-        for path in (Path(x.rpartition("=")[2]) for x in words[words.index("python") + 2 :]):
+        given = (normpath(x.rpartition("=")[2]) for x in words[words.index("python") + 2 :])
+        for path in map(Path, given):
             about = any(path.is_relative_to(x) or Path(x).is_relative_to(path) for x in named)
             if not about and path.name not in {"notebooks", "runs"} and (top / path).exists():
                 return f"its command reads {path}, which is none of its inputs"
     return "" if normpath(f"{stage.at}/{cd}") == "." else f"its command is run elsewhere: {cd}"
 
 
-def drawn(names: Iterable[str], share: int, before: Collection[str]) -> set[str]:
-    """The stages that are drawn today: so many per cent, or more, of trainings and of each kind
-    that is sampled, first those that were not drawn before."""
-    chosen, known = set[str](), sorted(names)
-    for kinds in (TRAINED, *SAMPLED):
-        pool = [x for x in known if base(x) in kinds]
-        random.shuffle(pool)
-        count = ceil(len(pool) * share / 100)
-        chosen |= {*sorted(pool, key=lambda x: x in before)[:count]}
-    return chosen
+def drawn(names: Collection[str], share: int) -> set[str]:
+    """The stages that are drawn: so many per cent, or more, of trainings and of each kind that is
+    sampled."""
+    pools = ([x for x in names if base(x) in kinds] for kinds in (TRAINED, *SAMPLED))
+    return {x for pool in pools for x in random.sample(pool, ceil(len(pool) * share / 100))}
 
 
 def done(tasks: Mapping[str, Any], before: Mapping[str, set[str]], jobs: int) -> Iterator[Outcome]:
@@ -303,51 +292,23 @@ def done(tasks: Mapping[str, Any], before: Mapping[str, set[str]], jobs: int) ->
                 yield future.result()
 
 
-class Sample:
-    """What is drawn of what is sampled, today and in earlier calls on this machine in this folder,
-    which add up. What was recorded elsewhere is said, and proves nothing."""
-
-    def __init__(self, copy: Copy, share: int):
-        # Beside git's own files, which no clone brings along.
-        self.path, self.copy = Path(git("rev-parse", "--git-path", "verified.json")).resolve(), copy
-        found = store.read_json(self.path) if self.path.is_file() else {}
-        here = self.path.parent.stat()
-        self.mark = f"{platform.node()} {uuid.getnode()} {self.path} {here.st_dev} {here.st_ino}"
-        self.kept = found.get("of", {}) if found.get("by") == self.mark else {}
-        if found and not self.kept:
-            said = "earlier, by this folder's record, stages were made again elsewhere"
-            print(f"{self.path}: {said}: none counts here")
-        keys = {x: copy.key(x) for x in copy.locked}
-        self.before = {x: said for x, (key, said) in self.kept.items() if keys.get(x) == key}
-        self.chosen = drawn(copy.names, share, self.before)
-        self.today = f"{date.today()}, {machine.describe(torch.device('cpu')).processor}"
-
-    def add(self, found: Outcome) -> None:
-        if found.what in self.chosen and found.kind in {MADE, PART}:
-            self.kept[found.what] = [self.copy.key(found.what), self.today]
-            store.write_json(self.path, {"by": self.mark, "of": self.kept})
-
-    def odds(self) -> Iterator[str]:
-        """For each kind that is sampled, how probably a forged one was found."""
-        for kinds in (TRAINED, *SAMPLED):
-            pool = {x for x in self.copy.names if base(x) in kinds}
-            known = len(pool & (self.chosen | self.before.keys()))
-            names = ", ".join(sorted({*map(files.kind, kinds)}))
-            epochs = f"epochs {trainings.FIRST + 1} to {trainings.EPOCHS} of " * (kinds == TRAINED)
-            if pool:
-                share = f"{len(pool & self.chosen)} of {len(pool)} today, {known} in all"
-                found = f"a forged one is found with {known / len(pool):.0%}"
-                yield f"drawn: {epochs}{names}: {share}: {found}"
+def odds(names: Collection[str], chosen: Collection[str]) -> Iterator[str]:
+    """For each kind that is sampled, how probably a forged one was found."""
+    for kinds in (TRAINED, *SAMPLED):
+        pool = {x for x in names if base(x) in kinds}
+        known = ", ".join(sorted({*map(files.kind, kinds)}))
+        epochs = f"epochs {trainings.FIRST + 1} to {trainings.EPOCHS} of " * (kinds == TRAINED)
+        if pool:
+            count = len(pool.intersection(chosen))
+            found = f"a forged one is found with {count / len(pool):.0%}"
+            yield f"drawn: {epochs}{known}: {count} of {len(pool)}: {found}"
 
 
-def verified(copy: Copy, sample: Sample, exact: bool) -> Iterator[Outcome]:
+def verified(copy: Copy, chosen: Collection[str], exact: bool) -> Iterator[Outcome]:
     """An outcome for each stage, as they end, and for what no stage makes."""
-    chosen, before = sample.chosen, sample.before
-    tasks = {x: partial(tried, copy, x, exact, x in chosen, before.get(x, "")) for x in copy.names}
+    tasks = {x: partial(tried, copy, x, exact, x in chosen) for x in copy.names}
     jobs = min(threads(), MOST)
-    for found in done(tasks, {x: copy.before(x) for x in copy.names}, jobs):
-        sample.add(found)
-        yield found
+    yield from done(tasks, {x: copy.before(x) for x in copy.names}, jobs)
     yield from middles(copy)
     yield from outside(copy)
     tracked = {path: mode for path, (mode, _) in listed(copy.tree).items()}
@@ -384,12 +345,12 @@ def main() -> None:
         print(f"Not staged, so not what is compared: {few(other)}.", flush=True)
     with scratch() as folder:
         copy = Copy(folder / "copy")
-        sample = Sample(copy, int(share))
-        for found in verified(copy, sample, exact=not reasons):
+        chosen = drawn(copy.names, int(share))
+        for found in verified(copy, chosen, exact=not reasons):
             report.append(found)
             print(found, flush=True)
     counts = Counter(x.kind for x in report)
-    print("", *sample.odds(), *(x for x in report if x.kind == FAILED), sep="\n")
+    print("", *odds(copy.names, chosen), *(x for x in report if x.kind == FAILED), sep="\n")
     said = f"{counts[FAILED]} failed" if counts[FAILED] else "none failed"
     words = ", ".join(f"{counts[kind]} {kind}" for kind in (MADE, PART, UNSEEN))
     print(f"verify: {words}, {said}", flush=True)
