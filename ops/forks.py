@@ -50,7 +50,7 @@ def main(*modules: str) -> None:
                 os.dup2(errors.fileno(), 2)
                 sys.argv = json.loads(line)
                 runpy.run_path(sys.argv[0], run_name="__main__")
-                sys.exit()
+                os._exit(0)  # to take down what was imported lasts as long as many a script
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             errors.seek(0)
             print(json.dumps([code, errors.read().decode(errors="replace")]), flush=True)

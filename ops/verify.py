@@ -57,7 +57,7 @@ SAMPLED = (
 SAMPLE = 10  # per cent of each of these sets, and of trainings: as many as take ten minutes in all
 # What every run has, and takes less time than to import these modules: by forks of one that has.
 FORKED = {
-    "split": "torch pandas strata.store strata.params",
+    "split": "torch pandas sympy.ntheory strata.params",
     "activations": "strata.measure.all_pairs pandas",
     "metrics": "strata.measure.metrics pandas",
 }
