@@ -24,8 +24,8 @@ RUNS = ("n113-s1", "n143-s1", "n165-s1", "n195-s1", "n231-s1", "mlp-n165-s1")
 
 def weights_of(name: str) -> Path:
     """Of a run of the paper, or of the studies."""
-    [path] = HERE.glob(f"**/data/train/{name}/weights.safetensors")
-    return path
+    paths = (HERE / x / f"data/train/{name}/weights.safetensors" for x in ("", "studies"))
+    return next(path for path in paths if path.is_file())
 
 
 def least_loss(name: str) -> float:

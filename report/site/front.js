@@ -6,7 +6,7 @@ addEventListener("DOMContentLoaded", () => {
   if (!told) return;
   const hero = JSON.parse(told.textContent), { html, percent, many } = strata.draw, { n } = hero, $ = id => document.getElementById(id);
   const made = new Map(), screens = [];
-  let run = null, asked = 0, smooth = false, resized = false, seenLast = null;
+  let run = null, asked = 0, smooth = false, resized = false, shared = null;
 
   // ---- what is chosen: the address has it ------------------------------------------------------
   const pair = () => ["a", "b"].map((key, i) => strata.whole(strata.get(key), n, hero.pair[i]));
@@ -76,19 +76,24 @@ addEventListener("DOMContentLoaded", () => {
   }
 
   // ---- drawing: once a frame, only what is in view, and of a slider its screen alone -------------
-  const SLID = /\b(checkpoint|phases|double|gate|waves)=[^&]*/g;
+  // What the address says that more than one screen may show.
+  function common() {
+    const query = new URLSearchParams(strata.address().split("?")[1]);
+    screens.forEach(screen => screen.keys.forEach(key => query.delete(key)));
+    return query.toString();
+  }
   function draw() {
     asked = 0;
     const now = state(), { drawn } = document.documentElement.dataset;
     const name = `${now.a} ${now.b} ${now.change.name}${run ? "" : " first"}`, all = name !== drawn || resized;
-    const others = strata.address().replace(SLID, ""), fresh = all || others !== seenLast;
-    seenLast = others;
+    const before = shared;
+    shared = common();
     if (all) {
       verdict(now);
       dials.show(now, smooth);
     }
     for (const screen of screens) {
-      screen.stale ||= fresh || ["embedding-picture", "hand-picture"].includes(screen.box.id);
+      screen.stale ||= all || shared !== before || screen.keys.length > 0;
       if (screen.near && screen.stale) redraw(screen, now);
     }
     smooth = resized = false;
@@ -108,11 +113,12 @@ addEventListener("DOMContentLoaded", () => {
   }), { rootMargin: "200px" });
   const gcd = (x, y) => y ? gcd(y, x % y) : x, classOf = c => hero.classes.findIndex(x => x.d === gcd(c, n));
   strata.front = { hero, cut, later, classOf, turner };
-  strata.screen = (name, draw, setup = () => {}) => {
+  // keys: of the address, what this screen alone shows.
+  strata.screen = (name, draw, setup = () => {}, keys = []) => {
     const box = $(`${name}-picture`);
     if (!box) return;
     setup(box);
-    const screen = { box, draw, near: false, stale: true };
+    const screen = { box, draw, keys, near: false, stale: true };
     screens.push(screen);
     seen.observe(box);
   };

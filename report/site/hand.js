@@ -69,6 +69,6 @@ addEventListener("DOMContentLoaded", () => {
       input.onchange = strata.settle;
       box.querySelector(".controls").append(html("label", { class: "field" }, `${label} `, input, html("output")));
     }
-  });
+  }, SLIDERS.map(([key]) => key));
   strata.front.later();
 });

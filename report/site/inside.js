@@ -69,6 +69,6 @@ addEventListener("DOMContentLoaded", () => {
         late ? `${said} ▲` : `▲ ${said}`));
     }
     box.querySelector(".controls").append(field, html("output"));
-  });
+  }, ["checkpoint"]);
   strata.front.later();
 });
