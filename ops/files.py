@@ -8,6 +8,7 @@ runs/dvc.yaml:train@n165-s1, studies/interventions/dvc.yaml:tables. Paths are fr
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from os.path import normpath
 from pathlib import Path
@@ -188,10 +189,11 @@ def before_training() -> None:
     """Raises InputError where the training that DVC begins would make again what is there. Each
     training calls this module to ask."""
     refuse_cut_off()
-    if (run := run_of(os.environ.get("DVC_STAGE", ""))) and not os.environ.get("GO"):
-        from ops import packs  # which imports DVC, for seconds
-
-        packs.refuse_kept(run)
+    if not (run := run_of(os.environ.get("DVC_STAGE", ""))) or os.environ.get("GO"):
+        return
+    # In a process of its own, so that what packs reach is in the key of no project beside.
+    if subprocess.run([sys.executable, "-m", "ops.packs", str(run)], check=False).returncode:
+        sys.exit(1)
 
 
 if __name__ == "__main__":

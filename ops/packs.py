@@ -7,7 +7,7 @@ A pack is a tar of these files by their paths from the top, compressed by xz, wi
 a folder as FOLDER.dir; what two packs would have is in the first of them.
 
 ``python -m ops.packs`` unpacks them to the remotes, which git ignores; ``make pack`` writes those
-packs anew whose content is another.
+packs anew whose content is another; ``python -m ops.packs RUN`` refuses a run that is trained.
 """
 
 import fcntl
@@ -229,7 +229,7 @@ def refuse_kept(run: Run) -> None:
 def main(what: str = "") -> None:
     files.at_top()
     if what not in {"", "write"}:
-        raise InputError(f"{what}: must be nothing, or write")
+        return refuse_kept(Run.parse(what))
     for project in files.projects():
         unpack(project)
         if what:

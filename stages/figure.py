@@ -16,7 +16,6 @@ from strata import notebook, store
 from strata.inputs import InputError
 from strata.params import Params, load
 from strata.run import Run, command
-from strata.task import MULTIPLICATION
 
 
 def options() -> argparse.Namespace:
@@ -55,11 +54,7 @@ def inputs(args: argparse.Namespace) -> dict[str, str]:
 
 def work(args: argparse.Namespace, params: Params) -> dict[str, tuple[Path, dict[str, Any]]]:
     """The notebook and the parameters of each label. Raises InputError where an input is unused."""
-    found, of = {}, args.run or params.headline()
-    if params.variants.get(of.variant, {}).get("task", MULTIPLICATION) != MULTIPLICATION:
-        raise InputError(
-            f"{of}: the figures are of multiplication modulo n; it learns another task"
-        )
+    found = {}
     for label in args.labels:
         template = Path(args.notebooks, f"{args.template or label}.ipynb")
         if not template.is_file():

@@ -18,11 +18,14 @@ from strata.measure import all_pairs, metrics, stored
 from strata.measure.metrics import Metrics
 from strata.plots import base
 from strata.run import Run, Settings
+from strata.task import Task
 
 ROOT = Path(__file__).parents[1]
 PARAMS = params.load(ROOT / "params.yaml")
 TRAIN = PARAMS.train.model_copy(update={"d_model": 12, "n_heads": 3, "d_mlp": 5, "epochs": 1})
+TASKS = {"units": "units", "one": {"zeros": ["p1"]}, "pieces": "Z3 x C5 x chain2"}
 RUNS = [Run(2, 1), Run(12, 1), Run(12, 1, "mlp")]
+OF_TASKS = [Run(15, 1, "units"), Run(30, 1, "one"), Run(30, 1, "pieces")]
 
 
 def code(template: Path) -> list[nbformat.NotebookNode]:
@@ -46,20 +49,23 @@ def paths(template: Path) -> set[str]:
 def born(run: Run, path: Path) -> dict[str, np.ndarray]:
     """Random weights for the run, which are written there."""
     rng = np.random.default_rng([run.n, run.seed])
+    own = {"task": TASKS[run.variant]} if run.variant in TASKS else {}
+    settings = Settings(split=PARAMS.split, train=TRAIN).varied(run.variant, own)
     weights = {
         name: rng.normal(size=shape).astype(np.float32)
-        for name, shape in architecture(TRAIN).shapes(run.n, TRAIN).items()
+        for name, shape in architecture(TRAIN).shapes(settings.task(run).order, TRAIN).items()
     }
-    config = Settings(split=PARAMS.split, train=TRAIN).record(run)
-    store.write_bytes(path, store.tensors_bytes(weights, config))
+    store.write_bytes(path, store.tensors_bytes(weights, settings.record(run)))
     return weights
 
 
-def measured(run: Run, weights: dict[str, np.ndarray], history: pd.DataFrame) -> Metrics:
+def measured(
+    run: Run, weights: dict[str, np.ndarray], history: pd.DataFrame, task: Task
+) -> Metrics:
     """The metrics of the run."""
     small = PARAMS.metrics.model_copy(update={"random_subsets": 5, "shuffles": 2})
-    forward = all_pairs.over_all_pairs(weights, run.n)
-    return metrics.run_metrics(run, weights, split_of(run.n), history, forward, small)
+    forward = all_pairs.over_all_pairs(weights, task)
+    return metrics.run_metrics(run, weights, split_of(task), history, forward, small, task)
 
 
 def untrained(run: Run, folder: Path) -> dict[str, Path]:
@@ -70,9 +76,10 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     history = {name: np.array([0.5]) for name in store.HISTORY.names}
     history |= {"epoch": np.array([1], np.int32), "loss": np.array([5.0], np.float32)}
     store.write_history(made["history"], history)
-    numbers = measured(run, weights, store.read_history(made["history"]))
+    task = store.read_task(made["weights"], run)
+    numbers = measured(run, weights, store.read_history(made["history"]), task)
     store.write_json(made["metrics"], numbers)
-    stored.write_forward(made["activations"], weights, run.n)
+    stored.write_forward(made["activations"], weights, task)
     return made
 
 

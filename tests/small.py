@@ -33,9 +33,10 @@ def kind_of(run: Run, params: TrainParams) -> TrainParams:
     return params.model_copy(update={"architecture": run.variant or "transformer"})
 
 
-def split_of(n: int, seed: int = 1) -> dict[str, np.ndarray]:
-    split = task.split(n, seed, 0.3, 0.3)
-    return task.pair_table(n) | {"split": split, "mirror_in_train": task.mirrored(split, n)}
+def split_of(of: task.Task | int, seed: int = 1) -> dict[str, np.ndarray]:
+    order = task.task_of(of).order
+    split = task.split(order, seed, 0.3, 0.3)
+    return task.pair_table(of) | {"split": split, "mirror_in_train": task.mirrored(split, order)}
 
 
 def history_of(validation: list[float], loss: float = 0.5) -> pd.DataFrame:

@@ -93,11 +93,11 @@ def test_the_strongest_dimension_is_where_the_largest_coefficient_was_planted(n)
     W_E[J.elements, 3] += 1000  # a constant is no frequency
     for K in (K for K in classes(n) if len(K.orders) == 2):  # less in each, though more in all
         W_E[K.elements, 5] += 40 * len(J) / len(K) * np.real(chi((1, 1), K.orders))
-    assert fourier.strongest_dimension(W_E, n) == 7
+    assert fourier.strongest_dimension(W_E, classes(n)) == 7
 
 
 def test_classes_with_another_number_of_axes_do_not_choose_the_strongest_dimension():
     W_E = 1e-3 * np.random.default_rng(0).normal(size=(165, 4))
     for d, k, column in [(1, (1, 1, 1), 0), (15, (1,), 1), (5, (1, 1), 2)]:
         W_E[jclass(d, 165).elements, column] += (200 / d) * np.real(chi(k, jclass(d, 165).orders))
-    assert fourier.strongest_dimension(W_E, 165) == 2
+    assert fourier.strongest_dimension(W_E, classes(165)) == 2

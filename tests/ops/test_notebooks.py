@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawing import (
+    OF_TASKS,
     PARAMS,
     ROOT,
     RUNS,
@@ -34,6 +35,7 @@ from strata import notebook, store
 from strata.inputs import InputError
 from strata.plots import base
 from strata.run import Run
+from strata.task import task_of
 
 PAPER = sorted(ROOT.glob("notebooks/*.ipynb"))
 TEMPLATES = PAPER + sorted(ROOT.glob("studies/*/notebooks/*.ipynb"))
@@ -49,7 +51,9 @@ def over_seeds(n: int, folder: Path, seeds: Sequence[int] = (2, 3, 10)) -> dict[
     for run in (Run(n, seed) for seed in seeds):
         weights = born(run, folder / f"{run}.safetensors")
         broken = {"loss": [np.nan if run.seed == 3 else 0.5]}
-        store.write_json(folder / f"{run}.json", measured(run, weights, history.assign(**broken)))
+        store.write_json(
+            folder / f"{run}.json", measured(run, weights, history.assign(**broken), task_of(n))
+        )
     return {"moduli": [n], "models": str(folder)}
 
 
@@ -133,6 +137,14 @@ def test_every_figure_is_drawn_for_any_run_even_untrained(template, run, tmp_pat
     if template.stem in OVER_SEEDS:
         given |= over_seeds(of.n, tmp_path / "models")
     check(template, given, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("of", OF_TASKS, ids=str)
+def test_every_figure_of_a_run_is_drawn_of_other_tasks_too(of, tmp_path, monkeypatch):
+    inputs = untrained(of, tmp_path)
+    for template in (x for x in PAPER if x.stem not in OVER_SEEDS):
+        given = {name: str(inputs[name]) for name in paths(template)} | {"run": str(of)}
+        check(template, given, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("name", OVER_SEEDS)

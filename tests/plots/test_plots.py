@@ -12,6 +12,7 @@ from matplotlib.text import Text
 
 from strata import monoid
 from strata.plots import base, borders, diagram, dynamics, embedding, spectra
+from strata.task import task_of
 
 
 @pytest.fixture
@@ -223,7 +224,7 @@ def test_the_density_is_relative_to_its_largest_and_keeps_every_filled_bin(ax):
 
 def test_the_schematic_names_the_sizes_of_the_run():
     fig, (ax,) = base.figure(size=(base.PAGE, 2.1))
-    diagram.draw(ax, n=12, d_model=16, n_heads=2, d_head=8, d_mlp=24)
+    diagram.draw(ax, task_of(12), d_model=16, n_heads=2, d_head=8, d_mlp=24)
     text = " ".join(t.get_text() for t in ax.texts)
     for size in ("13 × 16", "16 × 8", "8 × 16", "16 × 24", "24 × 16", "16 × 12", "2 attention"):
         assert size in text
@@ -232,12 +233,12 @@ def test_the_schematic_names_the_sizes_of_the_run():
 
 @pytest.mark.parametrize(("n", "shown"), [(165, "c^\\sharp"), (12, "u(c)^{-1}")])
 def test_the_schematic_has_no_local_inverse_where_some_class_has_none(ax, n, shown):
-    diagram.draw(ax, n, 16, 2, 8, 24)
+    diagram.draw(ax, task_of(n), 16, 2, 8, 24)
     assert shown in " ".join(text.get_text() for text in ax.texts)
 
 
 def test_no_text_is_below_seven_points(ax):
-    diagram.draw(ax, 12, 16, 2, 8, 24)
+    diagram.draw(ax, task_of(12), 16, 2, 8, 24)
     fig, (other,) = base.figure()
     drawn = base.heat(other, np.eye(3), (0, 1))
     base.bar(drawn, [other], "weight")

@@ -17,7 +17,6 @@ from strata.measure import stored
 from strata.tables import format
 from strata.tables.headline import FVE
 from strata.tables.table import CLASS, HEAD, Column, Table
-from strata.task import task_of
 
 DRAW = "stages/figure.py"
 FIGURES = {
@@ -164,9 +163,12 @@ def write(found: Analysis, folder: Path) -> None:
 
 def figures(found: Analysis, out: Path) -> list[str]:
     """Draw the paper's figures by the notebooks of the clone; which. None where it has none, of a
-    model that diverged, of another task, and of embedding and logits."""
-    whole = isinstance(found.model, Model) and found.task is task_of(found.n)
-    if not whole or not found.metrics.finite or not (found.top / DRAW).is_file():
+    model that diverged, and of embedding and logits."""
+    if (
+        not isinstance(found.model, Model)
+        or not found.metrics.finite
+        or not (found.top / DRAW).is_file()
+    ):
         return []
     names = ("weights.safetensors", "metrics.json", "activations", "history.parquet")
     inputs = {name.partition(".")[0]: out / name for name in names}

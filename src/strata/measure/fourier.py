@@ -6,10 +6,13 @@ frequencies(orders)[i], entry 0 is the constant. Terras, Fourier Analysis on Fin
 Applications, 1999, ch. 10.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 from jaxtyping import Bool, Complex, Float, Int
 
-from strata.monoid import classes, frequencies
+from strata.monoid import frequencies
+from strata.task import AnyClass
 
 THRESHOLD = 0.5  # key: at least this times the uniform share
 
@@ -79,13 +82,13 @@ def fve(share: Float[np.ndarray, " size"], mask: Bool[np.ndarray, " size"]) -> f
     return float(share[mask].sum())
 
 
-def strongest_dimension(W_E: Float[np.ndarray, "rows d_model"], n: int) -> int:
+def strongest_dimension(W_E: Float[np.ndarray, "rows d_model"], classes: Iterable[AnyClass]) -> int:
     """The column of W_E with the largest non-constant |x_hat| over all classes with two axes.
 
-    Row a of W_E embeds the residue a. Raises ValueError where no class of Z_n has exactly two axes.
+    Row a of W_E embeds the element a. Raises ValueError where no class has exactly two axes.
     """
-    two = [J for J in classes(n) if len(J.orders) == 2]
+    two = [J for J in classes if len(J.orders) == 2]
     if not two:
-        raise ValueError(f"no class of Z_{n} has exactly two axes")
+        raise ValueError("no class has exactly two axes")
     peaks = [np.abs(spectrum(W_E[J.elements], J.orders)[1:]).max(axis=0) for J in two]
     return int(np.max(peaks, axis=0).argmax())

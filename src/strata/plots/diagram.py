@@ -4,19 +4,19 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.patches import FancyBboxPatch
 
-from strata.monoid import classes
 from strata.plots.base import FAINT, GREY, Axes, Number
+from strata.task import Task
 
 TOKENS = (6.6, 4.6, 2.3)  # height of a, b and `=`
 
 
-def draw(ax: Axes, n: int, d_model: int, n_heads: int, d_head: int, d_mlp: int) -> None:
+def draw(ax: Axes, task: Task, d_model: int, n_heads: int, d_head: int, d_mlp: int) -> None:
     """The transformer of a run, left to right, and the role the paper proposes for each part."""
-    _start(ax, n, ("$a$", "$b$", "="), f"{n + 1} × {d_model}")
+    _start(ax, ("$a$", "$b$", "="), f"{task.order + 1} × {d_model}")
     heads = f"{n_heads} attention heads\n\n$W_Q$, $W_K$, $W_V$:  {d_model} × {d_head}"
     box(ax, (7.4, 4.4, 6, 4), f"{heads}\n$W_O$:  {d_head} × {d_model}", "#FBE3B5")
     _mlp(ax, 16, f"{d_model} × {d_mlp}", f"{d_mlp} × {d_model}")
-    _end(ax, n, d_model)
+    _end(ax, task, d_model)
     for y in (7.3, 5.3):
         arrow(ax, (5.6, y), (7.4, y))
     for x in (8.4, 16.9):
@@ -28,7 +28,7 @@ def draw(ax: Axes, n: int, d_model: int, n_heads: int, d_head: int, d_mlp: int) 
         ax.text(start + 0.15, 3.2, f"$x^{stream}$", fontsize=8)
     arrow(ax, (25.7, 3), (26.7, 3))
     moves = "moves the operands into\nthe subspace of a class"
-    _roles(ax, n, {4: "sorts residues\nby class", 10.4: moves, 18.3: "composes the product"})
+    _roles(ax, task, {4: "sorts residues\nby class", 10.4: moves, 18.3: "composes the product"})
 
 
 def _added(ax: Axes, start: Number, corner: Number) -> None:
@@ -39,20 +39,20 @@ def _added(ax: Axes, start: Number, corner: Number) -> None:
     ax.plot(corner, 3, "o", color="none", markeredgecolor="black", markersize=9)
 
 
-def draw_mlp(ax: Axes, n: int, d_model: int, d_mlp: int) -> None:
+def draw_mlp(ax: Axes, task: Task, d_model: int, d_mlp: int) -> None:
     """The MLP-only model of a run, which reads the embeddings of a and b side by side."""
-    _start(ax, n, ("$a$", "$b$"), f"{n} × {d_model}")
+    _start(ax, ("$a$", "$b$"), f"{task.order} × {d_model}")
     _mlp(ax, 12, f"{2 * d_model} × {d_mlp}", f"{d_mlp} × {d_model}")
-    _end(ax, n, d_model)
+    _end(ax, task, d_model)
     for y in (7.3, 5.3):
         arrow(ax, (5.6, y), (12, y))
     ax.plot([16.6, 19.7, 19.7], [6.4, 6.4, 3], color="black", linewidth=0.8)
     for start, end in ((19.7, 22.8), (25.7, 26.7)):
         arrow(ax, (start, 3), (end, 3))
-    _roles(ax, n, {4: "sorts residues\nby class", 14.3: "composes the product"})
+    _roles(ax, task, {4: "sorts residues\nby class", 14.3: "composes the product"})
 
 
-def _start(ax: Axes, n: int, tokens: Sequence[str], shape: str) -> None:
+def _start(ax: Axes, tokens: Sequence[str], shape: str) -> None:
     ax.set(xlim=(-0.2, 29.8), ylim=(-0.7, 8.6), aspect="equal")
     ax.set_axis_off()
     for y, token in zip(TOKENS, tokens, strict=False):
@@ -67,13 +67,14 @@ def _mlp(ax: Axes, x: Number, W_in: str, W_out: str) -> None:
     box(ax, (x, 4.4, 4.6, 4), mlp, "#C9EBDD")
 
 
-def _end(ax: Axes, n: int, d_model: int) -> None:
+def _end(ax: Axes, task: Task, d_model: int) -> None:
+    n, answer = task.order, f"$ab$ mod {task.modulus}" if task.modulus else "$ab$"
     box(ax, (22.8, 1.7, 2.9, 2.6), f"unembed\n$W_U$\n{d_model} × {n}", "#F3D9E8")
-    box(ax, (26.7, 1.7, 2.9, 2.6), f"{n} logits,\nlargest at\n$ab$ mod {n}", FAINT)
+    box(ax, (26.7, 1.7, 2.9, 2.6), f"{n} logits,\nlargest at\n{answer}", FAINT)
 
 
-def _roles(ax: Axes, n: int, roles: Mapping[Number, str]) -> None:
-    regular = all(J.regular for J in classes(n))  # else c♯ is not there for every c
+def _roles(ax: Axes, task: Task, roles: Mapping[Number, str]) -> None:
+    regular = all(J.regular for J in task.classes)  # else c♯ is not there for every c
     argument = "ab\\,c^\\sharp" if regular else "u(ab)\\,u(c)^{-1}"
     scores = {25.8: f"scores c by $\\chi({argument})$"}
     for x, role in {**roles, **scores}.items():

@@ -1,4 +1,4 @@
-"""Classes in the embedding: its dimensions, angles to a head, clouds of residues."""
+"""Classes in the embedding: its dimensions, angles to a head, clouds of elements."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ def components(
     """Components that each class needs, solid, and random sets of its size, dashed, mean ± std."""
     x, (mean, std) = np.arange(len(names)), np.array(random).T
     look = {"color": GREY, "linestyle": "--", "marker": "s", "capsize": 2}
-    ax.errorbar(x, mean, std, label="as many random residues, ± std", **look)
+    ax.errorbar(x, mean, std, label="as many random elements, ± std", **look)
     ax.plot(x, counts, color=COLORS[0], marker="o", label="the class", zorder=3)
     ax.set_xticks(x, names)
     ax.set_ylim(bottom=0)
