@@ -77,18 +77,20 @@ def angles(W_OV: np.ndarray, x: np.ndarray, side: str, k: int = 16) -> np.ndarra
     )
 
 
-def exact_transformer(n: int) -> dict[str, np.ndarray]:
-    """A transformer that is right on every pair: a neuron for each unordered one.
+def exact_transformer(of: task.Task | int) -> dict[str, np.ndarray]:
+    """A transformer that is right on every pair of a task: a neuron for each unordered one.
 
     Uniform attention of one head copies (e_a + e_b + e_=)/3; neuron {a, b} fires where both are
     there. Where a = b the neurons {a, x} fire as well, so {a, a} is louder than them all.
     """
+    own = task.task_of(of)
+    n = own.order
     d_model = 2 * n + 1  # a coordinate a token, then one an answer
     pairs = [(a, b) for a in range(n) for b in range(a, n)]
     W_in, W_out = np.zeros((d_model, len(pairs))), np.zeros((len(pairs), d_model))
     for neuron, (a, b) in enumerate(pairs):
         W_in[[a, b], neuron] = 3
-        W_out[neuron, n + 1 + a * b % n] = 1 if a != b else 2 * n
+        W_out[neuron, n + 1 + own.product(a, b)] = 1 if a != b else 2 * n
     eye, zero = np.eye(d_model), np.zeros((d_model, d_model))
     answers = eye[:, n + 1 :]
     weights = {

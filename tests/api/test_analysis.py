@@ -76,20 +76,28 @@ def test_a_model_that_is_right_is_right_everywhere_until_it_is_changed(made):
 
 
 def test_what_the_network_computes_is_said_and_measured_as_that():
-    weights, pairs = exact_transformer(N), [(a, b) for a in range(N) for b in range(a, N)]
-    weights["W_out"][:, N + 1 :] = [
-        (1 if a != b else 2 * N) * np.eye(N)[(a + b) % N] for a, b in pairs
-    ]
+    weights = exact_transformer(task.named(f"C{N}", N))
     state = {name: torch.from_numpy(x) for name, x in weights.items()}
     found = strata.analyse(strata.from_weights(state), repository=ROOT)
     said = page.text(found)
     assert "answers are a + b mod 6 in 100.0 %, ab mod 6 in" in said.splitlines()[0]
     assert "--task C6" in said and "J₁" not in said
     right = strata.analyse(strata.from_weights(state, task="C6"), repository=ROOT)
-    assert not right.elsewhere and right.metrics.accuracy.all == 1 and "J₁" in page.text(right)
+    said = page.text(right)
+    assert said.startswith("# dict: answers are a + b mod 6 in 100.0 %") and "prime" not in said
+    assert not right.elsewhere and "factor 2" in said and "gcd" not in said and "J₁" in said
+
+
+def test_what_the_page_says_of_a_part_of_the_residues_can_be_done():
+    units = task.named("units", 18)
+    state = {name: torch.from_numpy(x) for name, x in exact_transformer(units).items()}
+    assert "units --n 18" in [x.task for x in operations.known_tasks(units.table)]
+    found = strata.analyse(strata.from_weights(state, 18, task="units"), repository=ROOT)
+    assert found.metrics.accuracy.all == 1 and found.run.n == 18 and found.task.order == N
 
 
 EVERY = np.arange(N)
+SWAPPED = np.array([0, 2, 1, 3, 4, 5])
 ANSWERS = {
     "b − a mod 6": (EVERY - EVERY[:, None]) % N,
     "max(a, b)": np.maximum.outer(EVERY, EVERY),
@@ -97,6 +105,10 @@ ANSWERS = {
     "ab mod 6, where a token t stands for t + 2": (np.outer(EVERY + 2, EVERY + 2) - 2) % N,
     "ab in (Z_7, ·) without zeros": (np.outer(EVERY + 1, EVERY + 1) % 7 - 1),
     "ab in C2 x chain3": commutative.named("C2 x chain3"),
+    "ab in Z2 x C2 x sums3": commutative.named("Z2 x C2 x sums3"),
+    "ab in U15^0": commutative.named("U15^0"),
+    "the task with tokens 1 and 2 exchanged": SWAPPED[np.outer(SWAPPED, SWAPPED) % N],
+    "the task with operands 1 and 2 exchanged": np.outer(SWAPPED, SWAPPED) % N,
     "the task with its answers exchanged (0 for 1, 1 for 0 …)": np.array([1, 0, 2, 3, 4, 5])[
         np.outer(EVERY, EVERY) % N
     ],
@@ -105,7 +117,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_operations_are_told_by_their_answers(name):
-    found = operations.compared(ANSWERS[name], task.task_of(N), 0.99)
+    found = operations.compared(ANSWERS[name], task.task_of(len(ANSWERS[name])), 0.99)
     best = operations.known(found)
     assert best and best.answers == name and best.right == 1
 
@@ -185,7 +197,8 @@ SPLITS: dict[str, dict[str, object]] = {
     "must have the pairs of train, of validation": {"other": [[0, 0]]},
 }
 ARRAYS: dict[str, dict[str, object]] = {
-    "give a model, or both embedding and logits": {},
+    "analyse: give a model, as from_weights makes one of a file": {},
+    "of a file, or both embedding and logits": {"model": exact()},
     r"logits: \(8, 3\), 3 columns: must have 4 rows": {"logits": np.ones((8, 3))},
     r"embedding is \(3, 3\): must be \(4 or more": {"logits": np.ones((16, 4))},
     "embedding: a str, must be an array of numbers": {"embedding": "x", "logits": np.ones((9, 3))},

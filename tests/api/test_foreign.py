@@ -149,9 +149,6 @@ def test_names_of_ones_own_are_taken_by_rename():
     names = {"embed.weight": "mine", "mlp.0.bias": "yours"}
     state = {names.get(k, k): x for k, x in plain().items()}
     renamed = strata.from_weights(state, n_heads=2, rename={"mine": "W_E", "yours": "b_in"})
-    own = strata.from_weights(plain(), n_heads=2)
-    for name, x in own.weights().items():
-        assert renamed.weights()[name].shape == x.shape
     np.testing.assert_array_equal(renamed.weights()["W_E"], state["mine"])
 
 

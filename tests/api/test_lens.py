@@ -22,9 +22,9 @@ SCRIPT = Path(__file__).parents[1] / "hooked.py"
 FOUND = os.pathsep.join(str(SCRIPT.parents[1] / x) for x in ("", "tests", "src"))
 
 
-def checked(python: str, *options: str) -> subprocess.CompletedProcess[str]:
+def checked(python: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [python, str(SCRIPT), *options], env=os.environ | {"PYTHONPATH": FOUND}, text=True,
+        [python, str(SCRIPT)], env=os.environ | {"PYTHONPATH": FOUND}, text=True,
         check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
 

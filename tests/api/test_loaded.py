@@ -182,6 +182,7 @@ BAD = {
     "without: give one of prime and head": lambda m: m.without(),
     "prime = 3: J_1 has no such axis; must be one of 5, 7": lambda m: m.without(prime=3),
     "head = 2: must be from 0 to 1": lambda m: m.without(head=2),
+    "answer = 35: must be from 0 to 34": lambda m: m.attribution(2, 5, 35),
     "prime = 7: J_7 has no such axis": lambda m: m.swapped(7, 14, 7),
 }
 

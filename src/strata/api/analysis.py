@@ -55,6 +55,10 @@ def analyse(
     place of a model, as ``outside.Outside`` takes them. repository: a clone, as ``load`` takes it.
     Raises InputError for a split that cannot be that of the model.
     """
+    whole, rest = isinstance(model, Model), [x is not None for x in (embedding, logits)]
+    if (model is None) == whole or rest != [not whole] * 2:
+        how = "give a model, as from_weights makes one of a file, or both embedding and logits"
+        raise InputError(f"analyse: {how}")
     return Analysis(model or Outside(embedding, logits, n, task), split, repository)
 
 
@@ -211,7 +215,8 @@ class Analysis:
         """Neurons by the prime power that explains most of each, and what it explains of all."""
         found = self.metrics.neurons
         rows = [(q, found.neurons[q], found.modulo[q]) for q in found.modulo] if found else []
-        return pd.DataFrame(rows, columns=["prime_power", "neurons", "explained"])
+        own = "prime_power" if self.task.modulus else "factor"
+        return pd.DataFrame(rows, columns=[own, "neurons", "explained"])
 
     @cached_property
     def changes(self) -> pd.DataFrame:
@@ -284,7 +289,8 @@ class Analysis:
     def training(self) -> pd.DataFrame:
         """What is known of the model and its training; what no file states is said to be so."""
         W, stated = self.weights, self.recorded.get("train") or {}
-        rows: dict[str, Any] = {"modulus": self.n if self.task.modulus == self.n else self.task}
+        whole = self.task.modulus == self.n
+        rows: dict[str, Any] = {"modulus": self.n} if whole else {"task": self.task}
         if isinstance(self.model, Model):
             sizes = W["W_E"].shape[1], len(self.metrics.heads), len(W["W_out"])
             rows |= {
@@ -324,7 +330,8 @@ def run_of(model: Model | Outside) -> Run:
     source = model.source or Source("model", "")
     variant = re.sub(r"[^a-z0-9]", "", Path(source.name).stem.lower()) or "model"
     seed = source.recorded.get("seed")
-    return Run(model.n, seed if isinstance(seed, int) and seed >= 0 else 0, variant)
+    own = seed if isinstance(seed, int) and seed >= 0 else 0
+    return Run(model.task.modulus or model.n, own, variant)
 
 
 def imported(model: Model | Outside, run: Run) -> dict[str, Any]:

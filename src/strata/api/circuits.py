@@ -4,11 +4,10 @@ An intervention takes a model's weights and gives those that differ, as
 studies/interventions/criteria.md defines it.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
-
 import numpy as np
 import pandas as pd
 
+from strata.api.model import Model, residues
 from strata.inputs import InputError
 from strata.measure import all_pairs, fourier
 from strata.measure.activations import n_heads
@@ -18,16 +17,6 @@ from strata.patch import ablations, hybrids, projections, routing, specificity
 from strata.patch.ablations import Subject
 from strata.store import Arrays
 from strata.task import AnyClass, Task, task_of
-
-if TYPE_CHECKING:
-    from strata.api.model import Model
-
-
-class KeptRemoved(NamedTuple):
-    """The embedding with nothing but class means and key characters, and without these."""
-
-    keep: Arrays
-    remove: Arrays
 
 
 def class_of(d: int, n: Task | int) -> AnyClass:
@@ -103,19 +92,18 @@ def without_head(weights: Arrays, n: Task | int, head: int) -> Arrays:
     return {"W_V": W_V, "b_V": b_V}
 
 
-def key_characters(weights: Arrays, n: Task | int) -> KeptRemoved:
-    """Keep and remove the key characters of all classes in the embedding."""
+def key_characters(weights: Arrays, n: Task | int) -> tuple[Arrays, ...]:
+    """The embedding with nothing but class means and key characters, and without these."""
     rows = weights["W_E"][: task_of(n).order]
     masks = projections.keys(rows, n, THRESHOLD)
     parts = projections.split(rows, ablations.key_spans(n, masks), n)
-    return KeptRemoved(*(embedding(weights, rows) for rows in parts))
+    return tuple(embedding(weights, rows) for rows in parts)
 
 
-def attribution(model: "Model", a: int, b: int, answer: int | None) -> pd.DataFrame:
+def attribution(model: Model, a: int, b: int, answer: int | None) -> pd.DataFrame:
     """What each part writes, along the centred direction of the answer; and the biases."""
-    task = model.task
-    right = int(task.product(a, b)) if answer is None else answer
-    _, cache = model.run_with_cache(a, b)
+    task, (_, cache) = model.task, model.run_with_cache(a, b)
+    right = int(task.product(a, b) if answer is None else residues(answer, "answer", model.n))
     weights = model.weights()
     direction = weights["W_U"][:, right] - weights["W_U"].mean(axis=1)
     between = all_pairs.over_all_pairs(weights, task).neurons.between

@@ -79,11 +79,13 @@ def model(
     guessed = found.attends and not stated
     tried = [x for x in range(1, d + 1) if d % x == 0] if guessed else [stated or 1]
     run = Run.parse(recorded["run"]) if kind == OURS and "run" in recorded else None
-    own = store.task_in(name, recorded, run) if run else None
+    of, order = store.task_in(name, recorded, run) if run else None, n
+    if task is not None:  # n is the modulus, of which it may have a part
+        of = named(task, n or len(found.values["W_E"]) - found.attends)
+        order = of.order
     models: dict[int, Transformer | MLP] = {}
     for heads in tried:
-        weights = found.weights(n, heads)
-        of = own if task is None else named(task, n or weights["W_U"].shape[1])
+        weights = found.weights(order, heads)
         source = Source(name, kind, recorded, sha256, tuple(found.notes))
         models[heads] = model_of(run, weights, source, of)
     return models[tried[0]] if len(tried) == 1 else operations.fitting(models)

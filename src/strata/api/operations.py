@@ -8,8 +8,9 @@ import numpy as np
 from jaxtyping import Int
 from sympy.ntheory import divisors, primefactors
 
+from strata import commutative
 from strata.api.model import MLP, Transformer
-from strata.commutative import PIECES, times
+from strata.commutative import PIECES
 from strata.inputs import InputError
 from strata.task import MULTIPLICATION, Residues, Task
 
@@ -29,7 +30,9 @@ class Operation(NamedTuple):
 
 def named(task: Task) -> str:
     """The task as an operation on a and b."""
-    return f"ab mod {task.order}" if task.modulus == task.order else f"ab in {task}"
+    own = {f"C{task.order}": f"a + b mod {task.order}", f"chain{task.order}": "min(a, b)"}
+    other = f"ab mod {task.order}" if task.modulus == task.order else f"ab in {task}"
+    return own.get(str(task.said), other)
 
 
 def operations(answers: Answers, task: Task) -> Iterator[Operation]:
@@ -49,12 +52,12 @@ def operations(answers: Answers, task: Task) -> Iterator[Operation]:
     most = np.bincount(answers.ravel(), minlength=n).argmax()
     yield Operation(f"{most} for every pair", np.full((n, n), most))
     yield from other_tokens(answers, task.table)
-    yield from known_tasks(n)
+    yield from known_tasks(answers)
 
 
 def other_tokens(answers: Answers, table: Answers) -> Iterator[Operation]:
-    """The sum, the product, and the task with tokens that stand for other residues: shifted, in
-    descending order, or with the answers exchanged for one another."""
+    """The sum and the product with tokens shifted or in descending order, and the task with two
+    tokens exchanged, those that are wrong most often, or the answers for one another."""
     n = len(answers)
     every = np.arange(n)
     for k in range(n):
@@ -70,11 +73,17 @@ def other_tokens(answers: Answers, table: Answers) -> Iterator[Operation]:
     if len({*own.tolist()}) == n and (own != every).any():
         moved = ", ".join(f"{q} for {own[q]}" for q in every[own != every][:3].tolist())
         yield Operation(f"the task with its answers exchanged ({moved} …)", own[table])
+    i, j = sorted(np.argsort((table != answers).sum(axis=0) + (table != answers).sum(axis=1))[-2:])
+    x = every.copy()
+    x[[i, j]] = j, i
+    for what, answer in (("tokens", x), ("operands", every)):
+        yield Operation(f"the task with {what} {i} and {j} exchanged", answer[table[np.ix_(x, x)]])
 
 
-def known_tasks(n: int) -> Iterator[Operation]:
+def known_tasks(answers: Answers) -> Iterator[Operation]:
     """Other tasks of n elements that settings can name: residues modulo a larger number without
-    those that some of its primes divide, and products of two pieces."""
+    those that some of its primes divide, units with an absorbing element, products of pieces."""
+    n = len(answers)
     for m in range(n + 1, 6 * n):  # of 2 · 3 · 5 · 7 · 11 a fifth is coprime to all five
         primes = primefactors(m)
         for chosen in range(1, 2 ** len(primes)):
@@ -83,13 +92,27 @@ def known_tasks(n: int) -> Iterator[Operation]:
                 other = Residues(m, outside)
                 said = "units" if outside == primes else f"'{{zeros: {[*other.zeros]}}}'"
                 yield Operation(f"ab in {other}", other.table, f"{said} --n {m}")
-    kinds = [x for x in PIECES if x not in ("U", "gcd")]  # whose order is their number
-    for p in map(int, [*divisors(n)][1:-1]):
-        for one in kinds:
-            for other in kinds:
-                name = f"{one}{p} x {other}{n // p}"
-                yield Operation(f"ab in {name}", times(PIECES[one](p), PIECES[other](n // p)), name)
+        if (n - 1) * np.prod(primes) == m * np.prod([p - 1 for p in primes]):
+            yield Operation(f"ab in U{m}^0", commutative.named(f"U{m}^0"), f"U{m}^0")
+    for names in products(np.arange(n), answers, np.ones_like(answers, bool)):
+        if len(names) > 1:
+            name = " x ".join(names)
+            yield Operation(f"ab in {name}", commutative.named(name), name)
     yield Operation(f"a + b, {n - 1} at most", PIECES["sums"](n), f"sums{n}")
+
+
+def products(tokens: np.ndarray, answers: Answers, right: np.ndarray) -> Iterator[list[str]]:
+    """Products of pieces that most answers are, of those that are right so far: the first piece
+    decides a number // q, the others the rest."""
+    n = int(tokens.max()) + 1
+    for p in [*divisors(n)][1:]:
+        q = n // p
+        own = np.ix_(tokens // q, tokens // q)
+        for kind in ("Z", "C", "sums", *["chain"] * (p > 2)):  # whose order is their number
+            still = right & (PIECES[kind](p)[own] == answers // q)
+            if still.mean() >= KNOWN:
+                rest = products(tokens % q, answers % q, still) if q > 1 else [[]]
+                yield from ([f"{kind}{p}", *names] for names in rest)
 
 
 class Tried(NamedTuple):
@@ -106,6 +129,8 @@ def compared(answers: Answers, task: Task, level: float) -> list[Tried]:
     ``level``, the others that give most."""
     found = []
     for x in operations(answers, task):
+        if found and x.name == found[0].answers:
+            continue
         found.append(Tried(x.name, float((x.table == answers).mean()), x.task))
         if len(found) == 1 and found[0].right >= level:
             break

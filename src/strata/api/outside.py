@@ -29,8 +29,6 @@ class Outside:
     run, changed = None, ()
 
     def __init__(self, embedding: Any, logits: Any, n: int | None = None, task: Any = None):
-        if embedding is None or logits is None:
-            raise InputError("analyse: give a model, or both embedding and logits")
         self.W_E, self._logits = array(embedding, "embedding"), logits
         if not callable(logits):
             found = array(logits, "logits")

@@ -21,7 +21,7 @@ from strata.tables.table import CLASS, HEAD, Column, Table
 DRAW = "stages/figure.py"
 FIGURES = {
     "fig01-hierarchy": "spectra of the classes",
-    "fig02-pca-dim": "principal components of each class and of as many random residues",
+    "fig02-pca-dim": "principal components of each class and of as many random elements",
     "fig03-attn-scores": "attention from = to a",
     "fig04-cosine-align": "what head 0 reads and writes of each class",
     "fig05-training": "loss and accuracy over the training, as the file records them",
@@ -36,7 +36,7 @@ SHARE = ("right", "all", "fve", "fve_uniform", "r2", "r2_ceiling", "r2_product",
 SHARE += ("self_attention", "block_score", "shuffled", "explained", "share")
 HEADINGS = {
     "of": "", "fve": "energy at key frequencies", "fve_uniform": "if even",
-    "key_frequencies": "key frequencies", "random": "of random residues", "r2": "R²",
+    "key_frequencies": "key frequencies", "random": "of random elements", "r2": "R²",
     "r2_ceiling": "R², every frequency", "r2_product": "R², product and candidate",
     "r2_all": "R², all prompts", "ov_components": "OV components", "ov_of": "of",
     "self_attention": "attention to =", "block_score": "class blocks explain",
@@ -46,12 +46,12 @@ HEADINGS = {
 CAPTIONS = {
     "training": "What is known of the model.",
     "answers": "What the answers are, of all pairs: operations that were tried.",
-    "accuracy": "Right answers; chance is 1/n.",
-    "changes": "Right answers after a change: of all pairs, and modulo each prime power.",
-    "classes": "Classes J_d, the residues a with gcd(a, n) = d, and the spectrum of the embedding.",
+    "accuracy": "Right answers; chance is 1/{order}.",
+    "changes": "Right answers after a change: of all pairs, and {by} each {power}.",
+    "classes": "Classes J_d{d}, and the spectrum of the embedding.",
     "character_fit": "Share of the centred logits that characters explain, by class of ab.",
     "heads": "Heads: singular values of W_OV for the share of variance; what patterns follow.",
-    "neurons": "Neurons by the prime power that explains most of each.",
+    "neurons": "Neurons by the {power} that explains most of each.",
 }
 LATEX = (
     "In LaTeX, tables need `\\usepackage{amssymb,booktabs}`; their labels, tab:RUN-NAME, have the "
@@ -66,7 +66,7 @@ def column(name: str) -> Column:
     known = CLASS | HEAD | FVE
     if name in known and name not in HEADINGS:
         return known[name]
-    style = "share" if name in SHARE or name.startswith(("modulo", "factor")) else "text"
+    style = "share" if name in SHARE or name.startswith(("modulo ", "factor ")) else "text"
     style = {"regular": "truth", "group": "symbols", "pairs": "symbols"}.get(name, style)
     style = "count" if name in ("count", "components", "random", "prompts") else style
     align = "l" if name in LEFT else "r"
@@ -82,7 +82,14 @@ def table(name: str, frame: pd.DataFrame, caption: str, found: Analysis) -> Tabl
 def tables(found: Analysis) -> Iterator[Table]:
     """The tables of a page, in its order; where the answers are another operation, those alone that
     say so."""
-    for name, caption in CAPTIONS.items():
+    task = found.task
+    sizes = " and ".join(f"{len({*x.tolist()})}" for x in task.factors.values()) or "no unique"
+    said = {"by": "by", "power": f"direct factor ({sizes} elements)", "d": " by their numbers"}
+    if task.modulus:
+        d = f", the residues a with gcd(a, {task.modulus}) = d"
+        said = {"by": "modulo", "power": "prime power", "d": d}
+    for name, text in CAPTIONS.items():
+        caption = text.format(order=found.n, **said)
         frame = found.frames[name].drop(columns=["m", "enrichment", "r2_uniform"], errors="ignore")
         if "note" in frame and not any(frame["note"]):
             frame = frame.drop(columns="note")
