@@ -9,7 +9,7 @@ from sympy import primefactors
 
 import strata
 from strata.api import by_hand
-from strata.api.by_hand import weights
+from strata.api.by_hand import AWAY, weights
 from strata.measure.activations import answers, forward
 
 SQUARE_FREE = [n for n in range(2, 121) if n == prod(primefactors(n))]
@@ -65,6 +65,18 @@ def test_it_is_a_model_of_the_trained_shape_as_all_others():
     assert model.accuracy() == 1 and model.without(prime=7).accuracy(7) < 0.5
 
 
+def test_attention_is_equal_on_a_and_b_and_adds_up_their_embeddings():
+    model = strata.by_hand(N)
+    a, b, cache, _ = run(model)
+    to_a, to_b, to_equals = (cache["pattern"][:, :, 0, i].numpy() for i in range(3))
+    np.testing.assert_array_equal(to_a, to_b)
+    np.testing.assert_allclose(to_equals, np.exp(-AWAY) / (2 + np.exp(-AWAY)), rtol=1e-4)
+    embedded, written = model.W_E.numpy()[:N], cache["attn_out"][:, 0].numpy()
+    read = embedded.any(axis=0)
+    heard = written.any(axis=0)
+    np.testing.assert_allclose(written[:, heard], (embedded[a] + embedded[b])[:, read], atol=1e-5)
+
+
 def test_a_neuron_says_of_each_prime_that_it_does_not_divide_and_the_others_add_angles():
     model, primes = strata.by_hand(N), primefactors(N)
     a, b, cache, _ = run(model)
@@ -102,6 +114,27 @@ def test_the_last_residual_is_the_code_of_the_product_but_for_the_error_of_angle
     centred = code - code.mean(axis=0)
     A = (W_U * centred).sum(axis=0) / (centred**2).sum(axis=0)
     np.testing.assert_allclose(W_U, A * centred, atol=1e-4)
+
+
+def test_without_the_doubled_angles_some_pairs_are_wrong():
+    n, w = 143, weights(143)
+    signals = np.flatnonzero(w["W_O"].any(axis=(0, 1)))
+    doubled = signals[2:].reshape(-1, 4)[:, 2:]  # after two zeros four waves of each character
+    w["W_in"][doubled] = 0
+    assert not right(n, w)
+
+
+def test_the_constants_of_the_neurons_have_the_least_squared_error():
+    theta = 2 * np.pi * np.arange(90) / 90  # not the grid that they come from
+    exact, own = by_hand.waves(np.add.outer(theta, theta), 2), by_hand.adder()
+
+    def error(double: float, w: float) -> float:
+        turned = own.read * np.array([[1], [1], [double], [double]])
+        found = own._replace(read=turned, write=w * own.write).product(theta[:, None], theta)
+        return float(((found - exact) ** 2).sum())
+
+    least = error(1, 1)
+    assert all(error(x, y) > least for x, y in ((1, 0.99), (1, 1.01), (0.9, 1), (1.1, 1)))
 
 
 @pytest.mark.parametrize("p", [7, 11, 17, 23])
