@@ -25,7 +25,7 @@ from strata.task import Task, operation
 from strata.train import environment, machine
 from strata.train.environment import Environment
 from strata.train.loop import EPOCHS_AT_A_TIME
-from strata.train.trainer import Trainer
+from strata.train.trainer import Trainer, settled
 
 FIRST = 5  # epochs that show whose training it is: the seed, its split, its settings
 EPOCHS = 40  # from some fifty on, rounding alone may set two trainings a tenth of an epoch apart
@@ -68,9 +68,12 @@ def faults(folder: Path, table: Path, run: Run, project: Path) -> str:
     free = validation & ~task.mirrored(split, of.order)
     asked = (split == task.TRAIN, validation, free)
     counted = dict(zip(store.HISTORY.names[2:], asked, strict=True))
-    end, epochs = store.diverged(history), len(history)
-    if epochs - end >= EPOCHS_AT_A_TIME if end else epochs != settings.train.epochs:
-        return f"its history has {epochs} epochs, must have {end or settings.train.epochs}"
+    end, epochs, every = store.diverged(history), len(history), settings.train.validate_every
+    seen = history["validation_accuracy"].to_numpy()
+    ends = (k for k in range(1, epochs + 1) if settled(seen[:k], every, settings.early))
+    must = end or next(ends, settings.train.epochs)
+    if epochs - end >= EPOCHS_AT_A_TIME if end else epochs != must:
+        return f"its history has {epochs} epochs, must have {must}"
     return _impossible(history, settings.train, counted) or _end(history, weights, of, counted)
 
 

@@ -72,7 +72,7 @@ def main(name: str, config: str, split_path: str, folder: str) -> None:
     snapshot = snapshots.Snapshot(".snapshots", name, key)
     snapshots.prune(".snapshots")
     with snapshot.locked():
-        training = trainer.Trainer(run, settings.train, split, device, task)
+        training = trainer.Trainer(run, settings.train, split, device, task, settings.early)
         notes = train(training, snapshot, resume(training, snapshot))
         weights, history = training.weights(), training.history()
         content = store.tensors_bytes(weights, settings.record(run))

@@ -112,7 +112,10 @@ class Params(Section):
         if run.variant not in self.variants:
             known = ", ".join(self.variants) or "none, as params.yaml has no variants"
             raise InputError(f"run {run}: variant = {run.variant!r}: must be one of {known}")
-        return base.varied(run.variant, self.variants[run.variant])
+        values = self.variants[run.variant]
+        if "stop_after" in values:
+            values = {"stop_at": self.metrics.accuracy} | values
+        return base.varied(run.variant, values)
 
     def headline(self) -> Run:
         """The run that the headline figures and tables are of."""

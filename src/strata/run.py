@@ -158,11 +158,20 @@ class TrainParams(Section):
         return self
 
 
+class Early(Section):
+    """Where a training ends before its last epoch: at that validation accuracy for so many epochs.
+    None: nowhere. Apart from TrainParams, as no measure rests on it."""
+
+    stop_after: Positive | None = None
+    stop_at: Fraction | None = None
+
+
 class Settings(Section):
     """All that decides the weights of a run, with its n and its seeds."""
 
     split: SplitParams
     train: TrainParams
+    early: Early = Field(default=Early(), exclude_if=lambda x: x == Early())
 
     def task(self, run: Run) -> Task:
         """What the run learns. Raises InputError where that does not fit its n."""
@@ -174,12 +183,12 @@ class Settings(Section):
     def record(self, run: Run) -> dict[str, Any]:
         """What a weights file says of its run. Its tensors say of which architecture it is."""
         train = self.train.model_dump(exclude={"architecture"})
-        return {"run": str(run), "split": self.split.model_dump(), "train": train}
+        return self.model_dump() | {"run": str(run), "train": train}
 
     def varied(self, variant: str, values: Mapping[str, Any]) -> "Settings":
-        """The same with other values for some keys of split and train. Raises InputError, which
-        names variants.VARIANT.KEY."""
-        known = [*SplitParams.model_fields, *TrainParams.model_fields]
+        """The same with other values for some keys of its parts. Raises InputError, which names
+        variants.VARIANT.KEY."""
+        known = [*SplitParams.model_fields, *TrainParams.model_fields, *Early.model_fields]
         for key in values:
             if key not in known:
                 must = f"unknown key, must be one of {', '.join(known)}"
@@ -188,6 +197,7 @@ class Settings(Section):
         return Settings(
             split=validated(SplitParams, _replaced(self.split, values), "", where),
             train=validated(TrainParams, _replaced(self.train, values), "", where),
+            early=validated(Early, _replaced(self.early, values), "", where),
         )
 
 

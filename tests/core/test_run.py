@@ -105,6 +105,15 @@ def test_a_variant_differs_in_the_values_that_it_names_alone():
     assert half.split == base.split.model_copy(update=found.variants["half"])
 
 
+def test_an_early_end_is_at_the_level_of_the_metrics_or_its_own():
+    values = {"a": {"stop_after": 7}, "b": {"stop_after": 7, "stop_at": 0.5}, "c": {}}
+    found = params.load(ROOT / "params.yaml").model_copy(update={"variants": values})
+    a, b, c = (found.settings(Run(6, 1, name)) for name in "abc")
+    assert (a.early.stop_after, a.early.stop_at) == (7, found.metrics.accuracy)
+    assert b.early.stop_at == 0.5 and "early" in b.record(Run(6, 1))
+    assert {*c.model_dump()} == {"split", "train"}  # as files of before
+
+
 @pytest.mark.parametrize("key", ["n: 7\n", "train:\n  lr: 1.0\n"])
 def test_a_duplicate_key_is_refused(key, tmp_path):
     assert "duplicate" in line_of(tmp_path / "p.yaml", VALID + key)

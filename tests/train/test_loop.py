@@ -5,7 +5,7 @@ import pytest
 from small import TRAIN
 
 from strata import task
-from strata.run import Run, TrainParams
+from strata.run import Early, Run, TrainParams
 from strata.train import loop
 from strata.train.snapshots import Snapshot
 from strata.train.trainer import Trainer
@@ -17,8 +17,8 @@ PARAMS = TRAIN.model_copy(update={"epochs": 30, "lr": 0.01, "validate_every": 10
 class Watched(Trainer):
     """A training that notes up to which epochs it was asked to go."""
 
-    def __init__(self, params: TrainParams = PARAMS):
-        super().__init__(RUN, params, task.split(6, 1, 0.5, 0.3))
+    def __init__(self, params: TrainParams = PARAMS, early: Early | None = None):
+        super().__init__(RUN, params, task.split(6, 1, 0.5, 0.3), early=early)
         self.asked: list[int] = []
 
     def advance(self, epoch: int) -> None:
@@ -67,3 +67,12 @@ def test_a_loss_that_is_not_finite_ends_it_before_the_next_stop(stops):
     assert list(loop.through(trainer, stops, "a run")) == []
     assert trainer.epoch == trainer.asked[-1] == 10
     assert trainer.diverged
+
+
+def test_an_early_end_is_the_last_stop_and_is_not_saved_as_one_on_the_way(tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "SECONDS_AT_RISK", 0.0)
+    trainer = Watched(early=Early(stop_after=10, stop_at=1e-9))
+    snapshot = Noted(tmp_path, "n6-s1", "key")
+    assert list(loop.through(trainer, [5, 25, 30], "a run", snapshot)) == [5, 20]
+    assert snapshot.epochs == [15]
+    assert list(loop.through(trainer, [5, 25, 30], "a run", snapshot)) == [5, 20]

@@ -1,5 +1,7 @@
 """The loop: the plain optimizer's course, validation by brute force, bits that nothing changes."""
 
+import math
+
 import numpy as np
 import plain
 import pytest
@@ -8,7 +10,7 @@ from small import TRAIN, kind_of
 
 from strata import store, task
 from strata.inputs import InputError
-from strata.run import Run, TrainParams
+from strata.run import Early, Run, TrainParams
 from strata.train import environment, gradients, machine
 from strata.train.trainer import Trainer, batch
 
@@ -21,8 +23,9 @@ SMALL = PAPER.model_copy(
 RUNS = [Run(12, 3), Run(12, 3, "mlp")]
 
 
-def trainer_of(run: Run, params: TrainParams = SMALL, device: str = "cpu") -> Trainer:
-    return Trainer(run, kind_of(run, params), task.split(run.n, run.seed, 0.3, 0.3), device)
+def trainer_of(run: Run, params: TrainParams = SMALL, device: str = "cpu", **own) -> Trainer:
+    split = task.split(run.n, run.seed, 0.3, 0.3)
+    return Trainer(run, kind_of(run, params), split, device, **own)
 
 
 def trained(run: Run, params: TrainParams = SMALL) -> Trainer:
@@ -167,6 +170,24 @@ def test_a_run_that_explodes_is_no_error(run, lr):
     assert not all(np.isfinite(x).all() for x in trainer.weights().values())
 
 
+@pytest.mark.parametrize("after", [1, 7, 8, 14])
+def test_an_early_end_leaves_a_training_as_it_is_up_to_there(after):
+    right = dict(enumerate(trained(RUNS[0]).history()["validation_accuracy"][6::7], 1))
+    level = sorted(right.values())[2]
+    held = [(i, k) for i in right for k in right if all(right[x] >= level for x in range(i, k + 1))]
+    end = min(7 * k for i, k in held if 7 * (k - i) >= after)
+    asked = Early(stop_after=after, stop_at=level)
+    early, resumed = (trainer_of(RUNS[0], early=asked) for _ in range(2))
+    early.advance(40)
+    shorter = trained(RUNS[0], SMALL.model_copy(update={"epochs": end}))
+    resumed.resume(early.state())
+    resumed.advance(40)
+    for one in (early, resumed):
+        assert one.epoch == one.end == end
+        assert contents(one.weights()) == contents(shorter.weights())
+        assert contents(one.history()) == contents(shorter.history())
+
+
 def test_a_split_with_nothing_to_train_or_validate_on_is_refused():
     for train, validation in ((0.1, 0.5), (0.5, 0.1)):
         with pytest.raises(InputError, match="no pair to train on, or none to validate on"):
@@ -203,6 +224,23 @@ def test_small_products_get_one_thread_unless_told(monkeypatch):
     assert (small, large) == (1, environment.cores())
     monkeypatch.setenv("STRATA_THREADS", "3")
     assert environment.threads(environment.SMALL) == environment.threads(7.0) == 3
+
+
+@pytest.mark.parametrize(
+    ("own", "worth", "count"), [("50000", 0.5, 1), ("max", 1.5, 1), ("", 1.5, 1)]
+)
+def test_a_container_has_the_cores_that_its_share_is_worth(
+    own, worth, count, tmp_path, monkeypatch
+):
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "cgroup").write_text("4:cpu:/\n0::/a/b\n")
+    (tmp_path / "a/b/cpu.max").write_text(f"{own} 100000\n")
+    (tmp_path / "a/cpu.max").write_text("150000 100000\n")
+    assert environment.quota(tmp_path / "nowhere") == math.inf
+    found = environment.quota(tmp_path / "cgroup", tmp_path)
+    assert found == worth
+    monkeypatch.setattr(environment, "quota", lambda: found)
+    assert environment.cores() == count
 
 
 def test_a_device_that_is_not_there_gets_one_line(monkeypatch):

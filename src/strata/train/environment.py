@@ -7,6 +7,7 @@ vector. So the record names the processor as CPUID shows it to the process, not 
 
 import math
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from strata.run import Settings, validated
 from strata.store import read_json
 
 # Gflop of products an epoch up to which one thread trains: threads that wait for one another cost
-# more there than they bring, and many times more where anything else is at work.
+# more there than they bring, many times more where anything else is at work: benchmarks/threads.md.
 SMALL = 0.5
 ASIDE = {"cores", "seconds", "note", "chain"}  # decide no bit
 
@@ -78,9 +79,21 @@ def gflop(order: int, settings: Settings) -> float:
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """How many processors this process may use, and no more than its container's share is worth."""
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return found or 1
+    return max(1, int(min(found or 1, quota())))
+
+
+def quota(proc: Path = Path("/proc/self/cgroup"), top: Path = Path("/sys/fs/cgroup")) -> float:
+    """The processors whose time the control groups that this process is in may take together."""
+    found = math.inf
+    with suppress(OSError, ValueError):  # no Linux, or groups of the first version
+        group = proc.read_text("utf-8").rpartition("0::/")[2].strip()
+        for folder in (top / group, *(top / group).parents):
+            with suppress(OSError, ValueError):  # the machine's own has none, nor "max" a number
+                share, period = map(int, (folder / "cpu.max").read_text("utf-8").split())
+                found = min(found, share / period)
+    return found
 
 
 def threads(products: float = math.inf) -> int:

@@ -23,18 +23,23 @@ def through(
     """Train to each of the ascending epochs in turn, and yield it there to be looked at.
 
     The steps are those of an uninterrupted training: looking at a run, or saving it, changes no
-    bit. Ends at the first look at which the loss is not finite, without yielding.
+    bit. Ends at the first look at which the loss is not finite, without yielding; and where the
+    training ends before its next stop, yielding the epoch of that.
     """
     progress = Progress(name, stops[-1], trainer.epoch)
-    for stop in stops:
+    for asked in stops:
+        stop = asked
         while trainer.epoch < stop and not trainer.diverged:
             trainer.advance(min(stop, trainer.epoch + EPOCHS_AT_A_TIME))
             progress.show(trainer.epoch, trainer.loss, trainer.latest())
+            stop = min(stop, trainer.end)
             if snapshot and trainer.epoch < stop and snapshot.due(SECONDS_AT_RISK):
                 snapshot.save(trainer.state(), **notes())
         if trainer.diverged:
             break
         yield stop
+        if stop < asked:
+            break
     progress.close()
 
 

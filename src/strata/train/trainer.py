@@ -13,7 +13,7 @@ from torch import Tensor
 
 from strata.architecture import architecture
 from strata.inputs import InputError
-from strata.run import ArchitectureName, Run, TrainParams
+from strata.run import ArchitectureName, Early, Run, TrainParams
 from strata.task import TRAIN, VALIDATION, Task, mirrored, task_of
 from strata.train import gradients
 from strata.train.gradients import Batch, Network
@@ -46,6 +46,15 @@ def batch(
     return Batch(first, second, label, weight), row_of
 
 
+def settled(accuracy: np.ndarray, every: int, early: Early) -> bool:
+    """Whether a training with these validation accuracies, one an epoch, NaN between validations,
+    ends here: at a validation, with none below stop_at since stop_after epochs ago."""
+    after, level = early.stop_after, early.stop_at
+    if not (after and level) or len(accuracy) % every or len(accuracy) < after + every:
+        return False
+    return not (accuracy[-after - every :] < level).any()
+
+
 class Trainer:
     """One run in training: ``advance`` it, look at it, take its state, go on from a state."""
 
@@ -56,11 +65,13 @@ class Trainer:
         split: np.ndarray,
         device: torch.device | str = "cpu",
         task: Task | None = None,
+        early: Early | None = None,
     ):
         """``split`` names each of the n² pairs of the task, (Z_n, ·) where none is given.
         InputError where none trains or none validates."""
         of = task_of(task or run.n)
         self.run, self.params, self.device = run, params, torch.device(device)
+        self.early = early or Early()
         self.epoch = 0
         train, validation = (np.flatnonzero(split == name) for name in (TRAIN, VALIDATION))
         if not len(train) or not len(validation):
@@ -141,7 +152,7 @@ class Trainer:
     def advance(self, epoch: int) -> None:
         """Train until that many epochs are done, validating after every ``validate_every`` of
         them."""
-        while self.epoch < min(epoch, self.params.epochs):
+        while self.epoch < min(epoch, self.end):
             self._step()
             self.epoch += 1
             if self.epoch % self.params.validate_every == 0 or self.epoch == self.params.epochs:
@@ -159,6 +170,13 @@ class Trainer:
         right = torch.cat(rights).cpu().numpy()[self.validation_row]
         free = right[self.mirror_free]
         return float(right.mean()), float(free.mean()) if len(free) else float("nan")
+
+    @property
+    def end(self) -> int:
+        """The epoch at which it ends, as far as that is known now."""
+        seen = self.validated[: self.epoch, 0].numpy()
+        done = settled(seen, self.params.validate_every, self.early)
+        return self.epoch if done else self.params.epochs
 
     @property
     def loss(self) -> float:
