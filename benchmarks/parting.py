@@ -76,7 +76,8 @@ def main() -> None:
         pair, own = measured(Run.parse(name))
         found.setdefault(pair, {})[name] = own
         print(f"{name}: {pair}: {own['apart']}", flush=True)
-        path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", "utf-8")
+        lines = json.dumps(found, sort_keys=True).replace("}, ", "},\n")  # one a run
+        path.write_text(f"{lines}\n", "utf-8")
         (HERE / "parting.md").write_text(table(found), "utf-8")
 
 
