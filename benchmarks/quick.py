@@ -15,7 +15,7 @@ from strata.run import Run, command
 from strata.train.trainer import Trainer
 
 MODULI = ("12", "13", "16", "19", "25", "30", "35", "47", "53", "60")
-COLUMNS = ["n", "validation pairs", "right", "without mirror", "right", "CPU seconds"]
+COLUMNS = ["n", "validation pairs", "right", "without mirror", "right", "epochs", "CPU seconds"]
 
 
 def row(run: Run) -> list[object]:
@@ -23,12 +23,13 @@ def row(run: Run) -> list[object]:
     settings = load("params.yaml").settings(run)
     shares = settings.split.train_fraction, settings.split.validation_fraction
     began = time.process_time()
-    training = Trainer(run, settings.train, task.split(run.n, run.seed, *shares))
+    split = task.split(run.n, run.seed, *shares)
+    training = Trainer(run, settings.train, split, early=settings.early)
     training.advance(settings.train.epochs)
     took = time.process_time() - began
     validation, free = training.accuracy()
     pairs, alone = len(training.mirror_free), int(training.mirror_free.sum())
-    return [run.n, pairs, f"{validation:.3f}", alone, f"{free:.3f}", f"{took:.0f}"]
+    return [run.n, pairs, f"{validation:.3f}", alone, f"{free:.3f}", training.epoch, f"{took:.0f}"]
 
 
 def main(*moduli: str) -> None:
