@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dvc.dependency.base import Dependency, DependencyDoesNotExistError
+from dvc.dvcfile import ProjectFile
 from dvc.exceptions import ConfirmRemoveError, DvcException
 from dvc.repo import Repo
 from dvc.repo.reproduce import get_active_graph, plan_repro
@@ -53,6 +54,7 @@ class Ahead:
         self.holding: set[str] = set()  # the folders that these lie in
         self.md5s: dict[str, str] = {}  # of other outputs
         self.restored: list[str] = []  # those of them that are not there, and that a cache keeps
+        self.recorded: dict[str, list[Stage]] = {}  # what no lock has yet, by pipeline file
 
     def stages(self, project: str = "") -> list[str]:
         """The stages of a project that run, in order, when the projects before it were asked."""
@@ -60,7 +62,10 @@ class Ahead:
             order = {x.addressing: x for x in plan_repro(get_active_graph(repo.index.graph))}
             self.every += order
             with chdir(project or "."):  # where DVC lays out what its run cache has
-                return [name for name, stage in order.items() if self._runs(stage)]
+                try:
+                    return [name for name, stage in order.items() if self._runs(stage)]
+                finally:
+                    self._locked()
 
     def _runs(self, stage: Stage) -> bool:
         other = any(map(self._other, stage.deps))
@@ -96,7 +101,7 @@ class Ahead:
             stage.repo.stage_cache.restore(stage)
         except (RunCacheNotFoundError, DependencyDoesNotExistError, ConfirmRemoveError):
             return False  # of the last, it would replace what is recorded nowhere
-        _recorded(stage)
+        self._recorded(stage)
         return True
 
     def _made(self, stage: Stage) -> None:
@@ -110,14 +115,19 @@ class Ahead:
         if done.returncode:
             raise InputError(last_line(done.stdout))
         if self.pulled:
-            _recorded(stage)
+            self._recorded(stage)
 
+    def _recorded(self, stage: Stage) -> None:
+        """Have the cache know what a stage has written, and its lock in the end."""
+        stage.save()
+        stage.commit()
+        self.recorded.setdefault(stage.path, []).append(stage)
 
-def _recorded(stage: Stage) -> None:
-    """Have cache and lock know what a stage has written."""
-    stage.save()
-    stage.commit()
-    stage.dump(update_pipeline=False)
+    def _locked(self) -> None:
+        """Write each lock once: DVC writes all of it for a stage."""
+        for path, stages in self.recorded.items():
+            ProjectFile(stages[0].repo, path).dump_stages(stages, update_pipeline=False)
+        self.recorded.clear()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import sys
 
 import anywhere
 import pytest
-from tiny import MORE, PACKS, RUN, Project, copied
+from tiny import MORE, PACKS, RUN, Project, add, copied
 
 from ops import files
 
@@ -78,14 +78,23 @@ def test_a_model_that_is_kept_is_trained_again_only_where_that_is_asked_for(clon
 
 
 SCOPES = (("-w",), ("-a",), ("-A",), ("--rev", "HEAD", "-n", "3"))
+PAGE = "html/page.md"  # what a report of one stage makes
+REPORT = {"cmd": f"mkdir -p html && cp ../tables/claims.md {PAGE}", "outs": [PAGE]}
+REPORT |= {"deps": ["../tables/claims.md"]}
 
 
 @pytest.mark.parametrize("cloud", [False, True])
 def test_gc_loses_nothing_that_a_project_needs_and_no_run_of_ones_own(cloud, both, tmp_path):
     project, mine = copied(both, tmp_path), "data/split/n5-s1.parquet"
+    add(project, {"report/dvc.yaml": {"stages": {"page": REPORT}}})
+    project.dvc("repro", project="report")
+    project.do(*PACKS, "write")
+    project.do("git", "add", "--all")
+    project.do("git", "commit", "--quiet", "--message", "report")
+    page, projects = project.folder / "report" / PAGE, ("", "studies", "report")
     project.dvc("exp", "run", "-S", "n=5", f"{files.RUNS}:split@n5-s1")
     own, before = (project.folder / mine).read_bytes(), objects(project)
-    for beside in ("", "studies"):
+    for beside in projects:
         for scope in SCOPES:
             words = ("gc", "--force", "--quiet", *scope, *(("-c",) if cloud else ()))
             project.dvc(*words, project=beside)
@@ -94,15 +103,16 @@ def test_gc_loses_nothing_that_a_project_needs_and_no_run_of_ones_own(cloud, bot
     assert (project.folder / mine).read_bytes() == own
     project.do(sys.executable, "-m", "ops.back")
     project.do(*PACKS)
-    for name in ("data", "figures", "tables", "studies/data"):
+    for name in ("data", "figures", "tables", "studies/data", "report/html"):
         shutil.rmtree(project.folder / name, ignore_errors=True)
     if cloud:
         assert objects(project) == before
-        for beside in ("", "studies"):
+        for beside in projects:
             shutil.rmtree(project.folder / beside / ".dvc" / "cache")
-    for beside in ("", "studies"):
+    for beside in projects:
         project.dvc("pull", "--quiet", project=beside)  # what was published, of the packs
     found, expected = project.outputs(), both.outputs()
+    assert page.read_bytes() == (project.folder / "tables" / "claims.md").read_bytes()
     assert {k: found.get(k) for k in expected if "data/forward/" not in k} == {
         k: v for k, v in expected.items() if "data/forward/" not in k
     }
