@@ -109,9 +109,13 @@ def settled() -> None:
 
 def loses_queued(folder: str = ".") -> str:
     """Why experiments that run in a folder of their own are lost in this clone; empty where they
-    are not. DVC copies all of history there, and says nothing where it cannot."""
-    if git("-C", folder, "rev-parse", "--is-shallow-repository") == "true":
+    are not. DVC copies the history of the last commit there, and says nothing where it cannot."""
+    first = git("-C", folder, "rev-list", "--max-parents=0", "HEAD").split()
+    cut = Path(folder, git("-C", folder, "rev-parse", "--git-path", "shallow"))
+    if cut.is_file() and {*first} & {*cut.read_text().split()}:
         kind, remedy = "shallow", "git fetch --unshallow"
+    elif first == [git("-C", folder, "rev-parse", "HEAD")]:
+        return ""
     elif ".promisor=true" in git("-C", folder, "config", "--list"):
         kind, remedy = "partial", "clone it without --filter"
     else:

@@ -97,3 +97,10 @@ def test_a_clone_that_would_lose_them_says_so_and_trains_nothing(words, made, tm
         assert said in clone.do(sys.executable, "-m", f"ops.{command}")
     clone.set("seed", 2)
     assert said in clone.do(*DVC, "repro", "runs/dvc.yaml:check@runs")
+    clone.do("git", "restore", ".")
+    done(clone, "alone")
+    assert said not in clone.do(sys.executable, "-m", "ops.plan")
+    clone.do(*DVC, "exp", "run", "--queue", "-S", "figures.fig01_hierarchy.star=0.3", FIGURE)
+    clone.do(*DVC, "queue", "start")
+    finished(clone)
+    assert len(listed(clone)) == 1
