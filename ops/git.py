@@ -75,11 +75,11 @@ def listed(tree: str) -> dict[str, tuple[str, str]]:
 def laid_out(tree: str, folder: Path, caches: Mapping[str, Path]) -> None:
     """Put the files of a tree or commit but the packs into a folder, where DVC works without git,
     each project with that cache, and the remote of the current folder's. Each file has the bytes
-    that git has, whatever attributes ask; what is no file, as a link, is left out."""
+    that git has, whatever attributes ask; links, and what Python compiled, are left out."""
     found = {
         path: (mode, name)
         for path, (mode, name) in listed(tree).items()
-        if mode.startswith("100") and ARTIFACTS not in Path(path).parts
+        if mode.startswith("100") and not {ARTIFACTS, "__pycache__"} & {*Path(path).parts}
     }
     asked = "".join(f"{name}\n" for _, name in found.values()).encode()
     batch = ["git", "cat-file", "--batch"]

@@ -55,12 +55,11 @@ SAMPLED = (
     {f"{MEASURES}measure", f"{MEASURES}on-controls"},
 )
 SAMPLE = 10  # per cent of each of these sets, and of trainings: as many as take ten minutes in all
-# What every run has, and takes less time than to import these modules: by forks of one that has.
-FORKED = {
-    "split": "torch pandas sympy.ntheory strata.params",
-    "activations": "strata.measure.all_pairs pandas",
-    "metrics": "strata.measure.metrics pandas",
-}
+# To import these modules takes longer than what most scripts do: by forks of a process that has,
+# one for each set of variables; but for what begins processes, trains in torch, or needs a shell.
+IMPORTED = "torch pandas sympy.ntheory strata.measure.metrics strata.measure.all_pairs"
+IMPORTED += " studies.interventions.code.suite studies.mechanism.code.measures"
+APART = re.compile(r"stages/(figure|controls)\.py|report/stages/runs\.py|[*?[{~#]")
 # All that is never made again, and why.
 UNCHECKED = {
     "studies/dynamics/dvc.yaml:checkpoints": "it trains a run to its end, for hours",
@@ -152,11 +151,12 @@ def ran(copy: Copy, name: str) -> str:
     for out in copy.outs.of[name]:
         shipped.make_room(copy.top / out.path)
     stage = copy.stages[name]
-    os.environ["PYTHONPYCACHEPREFIX"] = str(copy.top.parent / "pycache")
     os.environ["PYTHONSAFEPATH"] = "1"  # no module that lies beside a script is taken for another
-    if modules := FORKED.get(files.kind(name)):
-        words = shlex.split(stage.cmd.rpartition(" && ")[2])
-        code, said = forks.called(words, modules, copy.top)
+    if not APART.search(stage.cmd):
+        code, said = 0, ""
+        for call in stage.cmd.split(" && "):
+            if not code and not call.startswith("cd "):
+                code, said = forks.called(shlex.split(call), IMPORTED, copy.top)
     else:
         done = subprocess.run(
             stage.cmd, cwd=copy.top / stage.at, shell=True, stdout=subprocess.DEVNULL,
