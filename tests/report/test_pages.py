@@ -66,6 +66,14 @@ def test_figures_and_tables_are_found_in_the_pipelines(site, read):
     assert "Do waves stand?" in (site / "appendix/waves.html").read_text("utf-8")
 
 
+def test_every_page_runs_no_scripts_but_those_of_the_report(site):
+    """And loads nothing from elsewhere; of the reference this stands in pdoc's template."""
+    made = [x for x in site.rglob("*.html") if not {"api", "files", "tutorials"} & {*x.parts}]
+    for page in (*made, ROOT / "report/site/api/module.html.jinja2"):
+        policy = page.read_text("utf-8").partition('Security-Policy" content="')[2].split('"')[0]
+        assert policy.startswith("default-src 'none'; script-src 'self'; "), page
+
+
 def test_every_image_is_described_by_what_is_seen_there(site, read):
     seen = read[site / "appendix/figures.html"].seen
     assert len({*seen}) == len(FIGURES) and all("rises from 0 to 1" in x for x in seen)
