@@ -4,10 +4,11 @@ An intervention takes a model's weights and gives those that differ, as
 studies/interventions/criteria.md defines it.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
-from strata.api.model import Model, residues
 from strata.inputs import InputError
 from strata.measure import all_pairs, fourier
 from strata.measure.activations import n_heads
@@ -17,6 +18,9 @@ from strata.patch import ablations, hybrids, projections, routing, specificity
 from strata.patch.ablations import Subject
 from strata.store import Arrays
 from strata.task import AnyClass, Task, task_of
+
+if TYPE_CHECKING:
+    from strata.api.model import Model
 
 
 def class_of(d: int, n: Task | int) -> AnyClass:
@@ -100,8 +104,10 @@ def key_characters(weights: Arrays, n: Task | int) -> tuple[Arrays, ...]:
     return tuple(embedding(weights, rows) for rows in parts)
 
 
-def attribution(model: Model, a: int, b: int, answer: int | None) -> pd.DataFrame:
+def attribution(model: "Model", a: int, b: int, answer: int | None) -> pd.DataFrame:
     """What each part writes, along the centred direction of the answer; and the biases."""
+    from strata.api.model import residues  # which imports this module
+
     task, (_, cache) = model.task, model.run_with_cache(a, b)
     right = int(task.product(a, b) if answer is None else residues(answer, "answer", model.n))
     weights = model.weights()
