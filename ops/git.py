@@ -110,11 +110,12 @@ def settled() -> None:
 def loses_queued(folder: str = ".") -> str:
     """Why experiments that run in a folder of their own are lost in this clone; empty where they
     are not. DVC copies the history of the last commit there, and says nothing where it cannot."""
-    first = git("-C", folder, "rev-list", "--max-parents=0", "HEAD").split()
+    listed = ("-C", folder, "rev-list", "--ignore-missing", "HEAD")  # nothing before a first commit
+    first = git(*listed, "--max-parents=0").split()
     cut = Path(folder, git("-C", folder, "rev-parse", "--git-path", "shallow"))
     if cut.is_file() and {*first} & {*cut.read_text().split()}:
         kind, remedy = "shallow", "git fetch --unshallow"
-    elif first == [git("-C", folder, "rev-parse", "HEAD")]:
+    elif first == git(*listed, "--max-count=1").split():
         return ""
     elif ".promisor=true" in git("-C", folder, "config", "--list"):
         kind, remedy = "partial", "clone it without --filter"

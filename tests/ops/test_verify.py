@@ -273,24 +273,26 @@ def last(name: str, value: float) -> Callable[[pd.DataFrame], pd.DataFrame]:
 
 def test_an_early_end_is_where_the_settings_have_it(honest, trained, tmp_path):
     text = (honest.folder / "params.yaml").read_text()
-    asked = "variants:\n  early: {stop_after: 20, stop_at: 1.0e-9}\n"
+    asked = "variants:\n  early: {epochs: 200, stop_after: 20, stop_at: 1.0e-9}\n"
     (tmp_path / "params.yaml").write_text(text.replace("variants:\n", asked, 1))
     table, run = honest.folder / f"data/split/{RUNS[0]}.parquet", Run.parse(f"early-{RUNS[0]}")
     settings = load(tmp_path / "params.yaml").settings(run)
+    split = store.read_split(table, run.n)["split"]
 
-    def told(epochs: int) -> str:
-        own = settings.train.model_copy(update={"epochs": epochs})
-        trainer = Trainer(run, own, store.read_split(table, run.n)["split"])
-        trainer.advance(epochs)
+    def told(trainer: Trainer) -> str:
+        trainer.advance(trainer.params.epochs)
         content = store.tensors_bytes(trainer.weights(), settings.record(run))
         store.write_bytes(trained / "weights.safetensors", content)
         rewritten(trained, lambda _: pd.DataFrame(trainer.history()))
         return trainings.faults(trained, table, run, tmp_path)
 
-    every = settings.train.validate_every
-    assert told(20 + every) == ""
-    assert told(20) == "its history has 20 epochs, must have 60"
-    assert told(60) == f"its history has 60 epochs, must have {20 + every}"
+    early = Trainer(run, settings.train, split, early=settings.early)
+    assert told(early) == "" and early.epoch < 200
+    for epochs, must in ((early.epoch - 20, 200), (early.epoch + 20, early.epoch)):
+        own = settings.train.model_copy(update={"epochs": epochs})
+        assert (
+            told(Trainer(run, own, split)) == f"its history has {epochs} epochs, must have {must}"
+        )
 
 
 @pytest.mark.parametrize(
