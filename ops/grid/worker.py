@@ -4,7 +4,6 @@ other. ``worker.sh`` starts it in the folder that it works for.
 DVC runs the stages and decides what is valid. What they write is in the caches of that folder.
 """
 
-import json
 import os
 import shutil
 import signal
@@ -13,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
@@ -26,7 +24,7 @@ from ops.calls import command as called
 from ops.git import laid_out
 from ops.grid.logs import Logs
 from ops.recover import taken
-from strata.run import command, read_yaml
+from strata.run import command
 from strata.train.environment import threads
 
 GRACE = 10.0  # seconds that DVC and its stage have to end
@@ -76,7 +74,6 @@ class Worker:
         """Make the copy, bring what the runs read, and give the stages of each. Raises Failed,
         Stopped."""
         laid_out(revision, self.place, self.caches)
-        alone(self.place, runs)
         (self.head / ".snapshots").mkdir(exist_ok=True)
         (self.place / ".snapshots").symlink_to(self.head / ".snapshots")
         os.environ["DVC_SITE_CACHE_DIR"] = str(self.place / ".dvc" / "tmp" / "site")
@@ -142,20 +139,6 @@ class Worker:
             self.checked()
             said = Path(log.name).read_bytes()[before:].decode(errors="replace")
             raise Failed(last_line(said) or f"dvc {words[0]}: exit code {process.returncode}")
-
-
-def alone(folder: Path, runs: Sequence[str]) -> None:
-    """Leave in the locks of a copy, and in the list of the studies' runs, what is of these runs or
-    of none: DVC reads and writes all of it for each stage that it runs."""
-    paths = [folder / files.lock(x) for x in files.pipelines(folder)]
-    for path in filter(Path.is_file, paths):
-        whole = read_yaml(path)
-        own = {k: x for k, x in whole["stages"].items() if str(files.run_of(k) or runs[0]) in runs}
-        path.write_text(json.dumps(whole | {"stages": own}), encoding="utf-8")
-    if (listed := folder / "studies" / "runs.yaml").is_file():
-        parts = read_yaml(listed).items()
-        own = {name: {k: x for k, x in part.items() if k in runs} for name, part in parts}
-        listed.write_text(json.dumps(own), encoding="utf-8")
 
 
 def end(process: subprocess.Popen) -> None:

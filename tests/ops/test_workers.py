@@ -18,9 +18,8 @@ from ops.grid import grid, pool, watch
 from ops.grid.grid import asked, chosen, dealt, trains
 from ops.grid.logs import Logs
 from ops.grid.pool import Seen
-from ops.grid.worker import Failed, Worker, alone
+from ops.grid.worker import Failed, Worker
 from strata.inputs import InputError
-from strata.run import read_yaml
 
 
 @drawn(st.dictionaries(st.integers(1, 99).map("n6-s{}".format), st.booleans()), st.integers(1, 8))
@@ -185,14 +184,3 @@ def test_a_worker_gets_what_is_not_committed_and_nothing_here_changes(tmp_path, 
     assert (
         git("status", "--porcelain") == before and git("rev-parse", grid.KEPT).strip() == revision
     )
-
-
-def test_a_worker_knows_what_is_of_its_runs_or_of_none(tmp_path):
-    folder = tmp_path / "studies"
-    folder.mkdir()
-    (folder / "dvc.yaml").write_text("stages: {}")
-    (folder / "dvc.lock").write_text("stages: {check: {}, train@n6-s1: {}, train@n6-s2: {}}")
-    (folder / "runs.yaml").write_text("more: {n6-s1: studies/data, n6-s2: studies/data}")
-    alone(tmp_path, ["n6-s2"])
-    assert [*read_yaml(folder / "dvc.lock")["stages"]] == ["check", "train@n6-s2"]
-    assert read_yaml(folder / "runs.yaml") == {"more": {"n6-s2": "studies/data"}}
