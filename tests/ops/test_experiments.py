@@ -90,8 +90,10 @@ def test_what_was_queued_is_there_can_be_taken_and_goes_to_another_clone(made, p
 
 @pytest.mark.parametrize("words", [("--depth", "1"), ("--filter=blob:none",)])
 def test_a_clone_that_would_lose_them_says_so_and_trains_nothing(words, made, tmp_path):
-    made.do("git", "config", "uploadpack.allowFilter", "true")
-    clone = anywhere.cloned(made, tmp_path / "clone", *words)
+    whole = anywhere.cloned(made, tmp_path / "whole")
+    whole.do("git", "commit", "--quiet", "--allow-empty", "--message", "history to lose")
+    whole.do("git", "config", "uploadpack.allowFilter", "true")
+    clone = anywhere.cloned(whole, tmp_path / "clone", *words)
     said = "it would lose experiments of --queue and --temp"
     for command in ("paper", "plan"):
         assert said in clone.do(sys.executable, "-m", f"ops.{command}")
