@@ -86,6 +86,9 @@ def seeds(metrics: Sequence[Json], n: int) -> list[Json]:
     return [x for x in usual if x["finite"]]
 
 
+# Of a part replaced by what is said of it, the right answers.
+LAYERS = "interaction-right", "neurons-right", "code-right", "decoding-right"
+
 # ---- the screens -----------------------------------------------------------------------------
 
 
@@ -111,6 +114,7 @@ def cuts(r: Results) -> Json:
         "own": r.criterion("axis-own"),
         "spared": r.criterion("axis-spared"),
         "class": r.criterion("class-outside"),
+        "of": r.rows("evidence-runs", id="class-outside")[0]["of"],
     }
 
 
@@ -140,6 +144,26 @@ def statements(r: Results) -> list[Json]:
     return [*(fresh or earlier), *written]
 
 
+def layers(r: Results) -> Json:
+    """How many answers are right with a part of the network replaced by what is said of it: in the
+    median network and the worst of each; and what is lost where attention is fixed."""
+    rows = {x: r.rows("mechanism-measures", id=x)[0] for x in (*LAYERS, "code-count")}
+    kind = "fresh" if rows["code-count"]["fresh runs"] else "earlier"
+    names = [f"{kind} {x}" for x in ("median", "worst", "runs")]
+    said = {id: [row[x] for x in names] for id, row in rows.items()}
+    [fixed] = r.rows("routing-runs", n=r.n, heads="all heads")
+    return said | {"fixed": [1 - fixed["lost_mean"], fixed["runs"]]}
+
+
+def moduli(r: Results) -> list[Json]:
+    """For each modulus and kind of network with several primes: what votes explain, and how primes
+    interact."""
+    kinds = {x["group"]: x for x in r.rows("mechanism-kinds")}
+    votes = r.rows("mechanism-votes")
+    found = [x | kinds[x["group"]] for x in votes if x["kind"] in {"fresh", "earlier", "MLP-only"}]
+    return [x for x in found if x["classes"] is not None]
+
+
 def zeros(r: Results) -> Json:
     """The statements on zero divisors that have a verdict; how much pairs of primes mix, by how
     many of the two have them."""
@@ -149,7 +173,7 @@ def zeros(r: Results) -> Json:
     return {"said": said, "mixing": [x for x in r.rows("zeros-pairs") if x["pairs"]]}
 
 
-RULES = (components, embedding, cuts, attention, accounts, statements, zeros)
+RULES = (components, embedding, cuts, attention, accounts, statements, layers, moduli, zeros)
 
 
 def found(r: Results) -> Json:

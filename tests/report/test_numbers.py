@@ -112,6 +112,25 @@ def test_a_statement_is_shown_as_the_fresh_runs_that_generalise_decide_it():
         assert numbers.statements(results([], mechanism_statements=rows)) == shown
 
 
+@pytest.mark.parametrize(("fresh", "shown"), [(3, [0.9, 0.8, 3]), (0, [0.7, 0.6, 5])])
+def test_layers_are_those_of_fresh_runs_if_there_are_any(fresh, shown):
+    row = {"fresh median": 0.9, "fresh worst": 0.8, "fresh runs": fresh}
+    row |= {"earlier median": 0.7, "earlier worst": 0.6, "earlier runs": 5}
+    measures = [row | {"id": x} for x in (*numbers.LAYERS, "code-count")]
+    fixed = [{"n": 15, "heads": "all heads", "lost_mean": 0.25, "runs": 10}]
+    found = numbers.layers(results([], mechanism_measures=measures, routing_runs=fixed))
+    assert found["neurons-right"] == shown and found["fixed"] == [0.75, 10]
+
+
+def test_moduli_are_those_of_several_primes_with_how_these_interact():
+    groups = {"15": "earlier", "15, MLP": "MLP-only", "13, MLP": "MLP-only", "12": "with squares"}
+    votes = [{"group": x, "kind": k, "classes": 0.9} for x, k in groups.items()]
+    votes[2]["classes"] = None
+    kinds = [{"group": x, "gated": len(x)} for x in reversed(groups)]
+    found = numbers.moduli(results([], mechanism_votes=votes, mechanism_kinds=kinds))
+    assert [(x["group"], x["gated"]) for x in found] == [("15", 2), ("15, MLP", 7)]
+
+
 def test_zeros_are_shown_once_there_is_a_verdict():
     pairs = [{"words": "both", "pairs": 3, "median": 0.2}, {"words": "neither", "pairs": 0}]
     for verdict, shown in ((UNTESTED, False), (UNDECIDED, True)):

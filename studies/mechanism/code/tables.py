@@ -129,8 +129,8 @@ def asked(row: Record) -> str:
 
 
 def ballots(every: Models) -> pd.DataFrame:
-    """What votes explain in each group, how well they predict left-out classes, and in how many
-    runs every product of every class that was left out is answered rightly."""
+    """What votes explain in each group of one kind, how well they predict left-out classes, and in
+    how many runs every product of every class that was left out is answered rightly."""
     names = {
         "ceiling": ("whole", "ceiling"), "share": ("votes-share", ""),
         "classes": ("votes-classes", ""), "right": ("votes", "right answers"),
@@ -140,7 +140,8 @@ def ballots(every: Models) -> pd.DataFrame:
     rows = []
     for group in every.group.unique():
         own = pd.DataFrame(found.loc[every.group == group])
-        row = {"group": group, "runs": len(own)} | own.agg("median").to_dict()
+        row = {"group": group, "kind": every.kind[every.group == group].iloc[0], "runs": len(own)}
+        row |= own.agg("median").to_dict()
         rows.append(row | {"whole": own["whole"].agg("sum")})
     return pd.DataFrame(rows)
 
