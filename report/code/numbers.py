@@ -155,6 +155,16 @@ def layers(r: Results) -> Json:
     return said | {"fixed": [1 - fixed["lost_mean"], fixed["runs"]]}
 
 
+def heads(r: Results) -> Json:
+    """How much of the skill that is lost where attention is fixed comes back, in the networks of
+    the paper's modulus, if it depends on classes, or on the residues modulo the prime for which
+    that is most."""
+    start, found = "share-all-heads-", r.rows("published-heads", unit="share")
+    mean = {x["id"].removeprefix(start): x["mean"] for x in found if x["id"].startswith(start)}
+    q = max(filter(str.isdigit, mean), key=mean.__getitem__)
+    return {"classes": mean["classes"], "q": q, "residues": mean[q], "runs": found[0]["runs"]}
+
+
 def moduli(r: Results) -> list[Json]:
     """For each modulus and kind of network with several primes: what votes explain, and how primes
     interact."""
@@ -173,7 +183,7 @@ def zeros(r: Results) -> Json:
     return {"said": said, "mixing": [x for x in r.rows("zeros-pairs") if x["pairs"]]}
 
 
-RULES = (components, embedding, cuts, attention, accounts, statements, layers, moduli, zeros)
+RULES = (components, embedding, cuts, attention, accounts, statements, layers, heads, moduli, zeros)
 
 
 def found(r: Results) -> Json:

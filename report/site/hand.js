@@ -7,7 +7,7 @@ addEventListener("DOMContentLoaded", () => {
   const { hero } = strata.front, { n, hand, powers } = hero, { html, own, percent, say } = strata.draw, { grid, put, light, best, centred } = strata.ballot;
   const primes = hand.primes.map(({ p }) => p), most = Math.max(...hand.primes.map(x => x.waves.length));
   // Key, label, least, largest, step, as it is written down.
-  const SLIDERS = [["phases", "neurons a wave", 2, 9, 1, hand.phases], ["double", "of twice the frequency", -0.5, 0, 0.01, hand.double],
+  const SLIDERS = [["phases", "neurons a wave", 2, 9, 1, hand.phases], ["double", "weight of the second wave", -0.5, 0, 0.01, hand.double],
     ["gate", "zeros switch off", 0, 1, 0.1, 1], ["waves", "waves a prime", 1, most, 1, most]];
   const value = ([key, , least, largest, , usual]) => {
     const x = parseFloat(strata.get(key));

@@ -122,6 +122,17 @@ def test_layers_are_those_of_fresh_runs_if_there_are_any(fresh, shown):
     assert found["neurons-right"] == shown and found["fixed"] == [0.75, 10]
 
 
+def test_attention_is_said_of_the_prime_whose_residues_bring_back_most():
+    shares = {"classes": 0.1, "3": 0.2, "11": 0.7, "5": 0.3}
+    rows = [
+        {"id": f"share-all-heads-{x}", "unit": "share", "mean": share, "runs": 10}
+        for x, share in shares.items()
+    ]
+    others = [{"id": "share-head-0-5", "unit": "share", "mean": 0.9, "runs": 10}]
+    found = numbers.heads(results([], published_heads=rows + others))
+    assert found == {"classes": 0.1, "q": "11", "residues": 0.7, "runs": 10}
+
+
 def test_moduli_are_those_of_several_primes_with_how_these_interact():
     groups = {"15": "earlier", "15, MLP": "MLP-only", "13, MLP": "MLP-only", "12": "with squares"}
     votes = [{"group": x, "kind": k, "classes": 0.9} for x, k in groups.items()]
