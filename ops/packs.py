@@ -170,15 +170,15 @@ def stores(project: str) -> list[Path]:
     return [recover.cache(project), Path(project, REMOTE)]
 
 
-def packed(own: Mapping[str, str], where: Sequence[Path]) -> bytes:
+def packed(objects: Mapping[str, str], where: Sequence[Path]) -> bytes:
     """A pack of these objects by their paths, always with the same bytes."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w", format=tarfile.GNU_FORMAT) as tar:
-        for path in sorted(own):
-            found, member = content(own[path], where), tarfile.TarInfo(path)
+        for path in sorted(objects):
+            found, member = content(objects[path], where), tarfile.TarInfo(path)
             member.size = len(found)
             tar.addfile(member, io.BytesIO(found))
-    by_four = all(path.endswith(WEIGHTS) for path in own)
+    by_four = all(path.endswith(WEIGHTS) for path in objects)
     return lzma.compress(data.getvalue(), filters=[BY_FOUR if by_four else USUAL])
 
 
@@ -198,14 +198,14 @@ def write(project: str) -> Iterator[str]:
             yield name
 
 
-def _same(path: Path, own: Mapping[str, str]) -> bool:
+def _same(path: Path, objects: Mapping[str, str]) -> bool:
     """Whether a pack has just these objects: another version of xz may write other bytes."""
     if not path.is_file():
         return False
     with suppress(InputError):
         there = inside(path.read_bytes(), str(path))
         return {k: hashlib.md5(x).hexdigest() for k, x in there} == {
-            k: x.removesuffix(DIR) for k, x in own.items()
+            k: x.removesuffix(DIR) for k, x in objects.items()
         }
     return False
 

@@ -85,27 +85,27 @@ def on_disk(path: str, top: Path | str = ".") -> str | None:
     return hashlib.md5(json.dumps(entries).encode()).hexdigest() + DIR
 
 
-def at(found: str, store: Path) -> Path:
+def at(digest: str, store: Path) -> Path:
     """Where a remote or cache keeps an object. Raises InputError for what is no md5, such as a
     path."""
-    if not re.fullmatch(rf"[0-9a-f]{{32}}({re.escape(DIR)})?", found):
-        raise InputError(f"dvc.lock: {found}: must be an md5")
-    return store / "files" / "md5" / found[:2] / found[2:]
+    if not re.fullmatch(rf"[0-9a-f]{{32}}({re.escape(DIR)})?", digest):
+        raise InputError(f"dvc.lock: {digest}: must be an md5")
+    return store / "files" / "md5" / digest[:2] / digest[2:]
 
 
-def place(found: str, stores: Iterable[Path] = REMOTES) -> Path:
+def place(digest: str, stores: Iterable[Path] = REMOTES) -> Path:
     """Where the first of these remotes and caches that has an object keeps it. Raises InputError
     where none does."""
-    paths = [at(found, store) for store in stores]
+    paths = [at(digest, store) for store in stores]
     for path in (x for x in paths if x.is_file()):
         return path
     raise InputError(f"{paths[0]}: is missing")
 
 
-def content(found: str, stores: Iterable[Path] = REMOTES) -> bytes:
+def content(digest: str, stores: Iterable[Path] = REMOTES) -> bytes:
     """An object. Raises InputError where it is missing, or not what its name says."""
-    path = place(found, stores)
-    if md5(regular(path)) != found.removesuffix(DIR):
+    path = place(digest, stores)
+    if md5(regular(path)) != digest.removesuffix(DIR):
         raise InputError(f"{path}: is damaged")
     return path.read_bytes()
 

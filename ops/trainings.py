@@ -94,15 +94,15 @@ def _impossible(history: pd.DataFrame, train: TrainParams, counted: store.Arrays
     return ""
 
 
-def _end(history: pd.DataFrame, weights: store.Arrays, of: Task, counted: store.Arrays) -> str:
+def _end(history: pd.DataFrame, weights: store.Arrays, task: Task, counted: store.Arrays) -> str:
     """What sets the end of a history apart from the weights."""
-    loss, right = passed(weights, of)
-    found, last = float(loss[counted["train_accuracy"]].mean()), history.iloc[-1]
-    if not np.isfinite(found) and not np.isfinite(last["loss"]):
+    loss, right = passed(weights, task)
+    computed, last = float(loss[counted["train_accuracy"]].mean()), history.iloc[-1]
+    if not np.isfinite(computed) and not np.isfinite(last["loss"]):
         return ""  # it says that it diverged: ``end`` tells whether that is shown
-    ratio = (found + ROUNDING) / (last["loss"] + ROUNDING)
+    ratio = (computed + ROUNDING) / (last["loss"] + ROUNDING)
     if not 1 / LOSS <= ratio <= LOSS:  # nor where one is NaN
-        return f"its weights have loss {found:.3g}, its history ends with {last['loss']:.3g}"
+        return f"its weights have loss {computed:.3g}, its history ends with {last['loss']:.3g}"
     for name, rows in counted.items():
         share = float(right[rows].mean()) if rows.any() else np.nan
         limit = TRAINED if name == "train_accuracy" else VALIDATED

@@ -223,7 +223,7 @@ def shown(copy: Copy, tracked: Mapping[str, str]) -> Iterator[Outcome]:
             yield Outcome(FAILED, path, "it shows what no stage drew: make lint")
 
 
-def misplaced(tracked: Mapping[str, str], known: Collection[str]) -> Iterator[Outcome]:
+def misplaced(tracked: Mapping[str, str], modules: Collection[str]) -> Iterator[Outcome]:
     """What git may not track, by the modes of what it does: links, pages that a host would show in
     the place of ours, what lies where stages put theirs, and what Python would run in the place of
     other code: compiled modules, start-up files, what packages say of themselves, a module beside
@@ -235,7 +235,7 @@ def misplaced(tracked: Mapping[str, str], known: Collection[str]) -> Iterator[Ou
         beside = at.name == "__init__.py" and module.with_suffix(".py") in names
         # A folder without that file is found after a module of its name.
         beside |= module in folders and at.suffix == ".py" and module / "__init__.py" not in names
-        above = module.parent in {Path(), Path("src")} and module.name in known
+        above = module.parent in {Path(), Path("src")} and module.name in modules
         poses = beside or (above and at.suffix == ".py") or module.name in STARTS
         # src comes first on the path; nothing but the library lies there.
         poses = poses or at.suffix in COMPILED or (at.parts[0] == "src" and at.parts[1] != "strata")

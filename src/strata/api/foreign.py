@@ -59,7 +59,7 @@ def from_weights(
 
 
 def model(
-    found: Found,
+    given: Found,
     recorded: dict[str, Any],
     n: int | None,
     n_heads: int | None,
@@ -74,19 +74,19 @@ def model(
     from strata.run import Run
     from strata.task import named
 
-    (name, sha256), kind = file, found.kind
-    d, stated = found.d_model, found.n_heads or n_heads or stated_heads(recorded)
-    guessed = found.attends and not stated
+    (name, sha256), kind = file, given.kind
+    d, stated = given.d_model, given.n_heads or n_heads or stated_heads(recorded)
+    guessed = given.attends and not stated
     tried = [x for x in range(1, d + 1) if d % x == 0] if guessed else [stated or 1]
     run = Run.parse(recorded["run"]) if kind == OURS and "run" in recorded else None
     of, order = store.task_in(name, recorded, run) if run else None, n
     if task is not None:  # n is the modulus, of which it may have a part
-        of = named(task, n or len(found.values["W_E"]) - found.attends)
+        of = named(task, n or len(given.values["W_E"]) - given.attends)
         order = of.order
     models: dict[int, Transformer | MLP] = {}
     for heads in tried:
-        weights = found.weights(order, heads)
-        source = Source(name, kind, recorded, sha256, tuple(found.notes))
+        weights = given.weights(order, heads)
+        source = Source(name, kind, recorded, sha256, tuple(given.notes))
         models[heads] = model_of(run, weights, source, of)
     return models[tried[0]] if len(tried) == 1 else operations.fitting(models)
 

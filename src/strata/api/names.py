@@ -123,16 +123,16 @@ class Found:
     def d_model(self) -> int:
         return self.values["W_E"].shape[1]
 
-    def _turned(self, found: Arrays) -> set[str]:
+    def _turned(self, values: Arrays) -> set[str]:
         """The matrices that act on columns: those of torch's layers, but Conv1D of GPT-2."""
         if self.kind not in (PLAIN, PUBLISHED):
             return set()
-        turned = {k for k in found if k[:2] == "W_" and k not in ("W_E", "W_P")}
+        turned = {k for k in values if k[:2] == "W_" and k not in ("W_E", "W_P")}
         conv = {k for k in turned if re.search(r"c_(?:attn|proj|fc)\.", self.names[k])}
         none = np.empty(0)
         first, width = (
-            found.get("W_QKV", found.get("W_in", none)),
-            found.get("W_E", none).shape[-1:],
+            values.get("W_QKV", values.get("W_in", none)),
+            values.get("W_E", none).shape[-1:],
         )
         if conv and first.shape[:1] == width != first.shape[1:]:
             self.notes.append("Its layers are Conv1D, as those of GPT-2: taken as they are there.")

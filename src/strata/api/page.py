@@ -73,76 +73,78 @@ def column(name: str) -> Column:
     return Column(HEADINGS.get(name, name.replace("_", " ")), style, align, missing="")
 
 
-def table(name: str, frame: pd.DataFrame, caption: str, found: Analysis) -> Table:
+def table(name: str, frame: pd.DataFrame, caption: str, analysis: Analysis) -> Table:
     """A frame as a table; of a model."""
-    columns, about = {x: column(x) for x in frame}, f"{caption} ({found.name})"
-    return Table(name.replace("_", "-"), about, frame, columns, run=str(found.run))
+    columns, about = {x: column(x) for x in frame}, f"{caption} ({analysis.name})"
+    return Table(name.replace("_", "-"), about, frame, columns, run=str(analysis.run))
 
 
-def tables(found: Analysis) -> Iterator[Table]:
+def tables(analysis: Analysis) -> Iterator[Table]:
     """The tables of a page, in its order; where the answers are another operation, those alone that
     say so."""
-    task = found.task
+    task = analysis.task
     sizes = " and ".join(f"{len({*x.tolist()})}" for x in task.factors.values()) or "no unique"
     said = {"by": "by", "power": f"direct factor ({sizes} elements)", "d": " by their numbers"}
     if task.modulus:
         d = f", the residues a with gcd(a, {task.modulus}) = d"
         said = {"by": "modulo", "power": "prime power", "d": d}
     for name, text in CAPTIONS.items():
-        caption = text.format(order=found.n, **said)
-        frame = found.frames[name].drop(columns=["m", "enrichment", "r2_uniform"], errors="ignore")
+        caption = text.format(order=analysis.n, **said)
+        left_out = ["m", "enrichment", "r2_uniform"]
+        frame = analysis.frames[name].drop(columns=left_out, errors="ignore")
         if "note" in frame and not any(frame["note"]):
             frame = frame.drop(columns="note")
-        if len(frame) and (not found.elsewhere or name in ("training", "answers")):
-            yield table(name, frame, caption, found)
+        if len(frame) and (not analysis.elsewhere or name in ("training", "answers")):
+            yield table(name, frame, caption, analysis)
 
 
-def verdicts(found: Analysis) -> Table:
+def verdicts(analysis: Analysis) -> Table:
     """What the mechanism's study says of each of its statements."""
-    rows = found.mechanism.query("unit == 'truth'")
+    rows = analysis.mechanism.query("unit == 'truth'")
     caption = "Statements of studies/mechanism/criteria-2.md, by their levels."
     frame = pd.DataFrame(rows, columns=["sentence", "verdict"])
-    return table("verdicts", frame, caption, found)
+    return table("verdicts", frame, caption, analysis)
 
 
-def answers(found: Analysis) -> str:
+def answers(analysis: Analysis) -> str:
     """What the network computes, in a line."""
-    task, best = found.tried[0], operations.known(found.tried)
+    task, best = analysis.tried[0], operations.known(analysis.tried)
     said = f"{task.answers} in {format.share(task.right)} of pairs"
     if best in (None, task):
         return f"answers are {said}"
     return f"answers are {best.answers} in {format.share(best.right)}, {said}"
 
 
-def notes(found: Analysis) -> str:
+def notes(analysis: Analysis) -> str:
     """What has to be known before a number is believed."""
-    source, counts, whole = found.model.source, found.metrics.pairs, isinstance(found.model, Model)
-    said = [f"# {found.name}: {answers(found)}", ""]
+    source, counts = analysis.model.source, analysis.metrics.pairs
+    whole = isinstance(analysis.model, Model)
+    said = [f"# {analysis.name}: {answers(analysis)}", ""]
     if source:
         hashed = [f"SHA-256 {source.sha256}."] if source.sha256 else []
         said += [" ".join([f"Taken for {source.format}.", *hashed, *source.notes])]
-    if found.elsewhere:
-        own = max(found.tried, key=lambda x: x.right).task
+    if analysis.elsewhere:
+        own = max(analysis.tried, key=lambda x: x.right).task
         how = f"; --task {own} gives its own" if own else ""
-        said += [f"Tables of {found.task} are left out{how}."]
-    if not found.metrics.finite:
+        said += [f"Tables of {analysis.task} are left out{how}."]
+    if not analysis.metrics.finite:
         said += ["It diverged: its logits are not finite, and nothing is measured."]
     if not whole:
         more = "changes of the network, heads, neurons, figures, what the mechanism has of them"
         said += [f"Embedding and logits alone were given. Not measured: {more}."]
     if not counts:
         said += ["No split was given, so nothing is said of training and validation pairs."]
-    if found.metrics.architecture == "transformer":
+    if analysis.metrics.architecture == "transformer":
         said += ["It reads a and b alike, so a pair whose mirror trained is no test of it."]
     return "\n".join(said) + "\n"
 
 
-def text(found: Analysis) -> str:
+def text(analysis: Analysis) -> str:
     """The page as Markdown, without figures and without the mechanism, which take minutes."""
-    return "\n".join([notes(found), *map(format.markdown, tables(found))])
+    return "\n".join([notes(analysis), *map(format.markdown, tables(analysis))])
 
 
-def write(found: Analysis, folder: Path) -> None:
+def write(analysis: Analysis, folder: Path) -> None:
     """A folder with the tables, the figures, the weights as a file of ours, and index.html; all of
     it or nothing. Raises InputError where it is there."""
     if folder.exists():
@@ -152,43 +154,42 @@ def write(found: Analysis, folder: Path) -> None:
     with TemporaryDirectory(dir=folder.absolute().parent, prefix=".analysis-") as scratch:
         out = Path(scratch, folder.name)
         out.mkdir()
-        if isinstance(found.model, Model):
-            found.write_weights(out / "weights.safetensors")
-        store.write_json(out / "metrics.json", found.metrics)
-        every = [*tables(found), table("spectra", found.spectra, "Spectra.", found)]
-        every += [verdicts(found)] if len(found.mechanism) else []
-        format.write(every, out / "tables")
-        results.write_rows(out / "mechanism.parquet", found.mechanism)
-        drawn = figures(found, out)
-        parts = [text(found), format.markdown(every[-1])] if len(found.mechanism) else [text(found)]
-        parts += [LATEX]
+        if isinstance(analysis.model, Model):
+            analysis.write_weights(out / "weights.safetensors")
+        store.write_json(out / "metrics.json", analysis.metrics)
+        every = [*tables(analysis), table("spectra", analysis.spectra, "Spectra.", analysis)]
+        said = [verdicts(analysis)] if len(analysis.mechanism) else []
+        format.write([*every, *said], out / "tables")
+        results.write_rows(out / "mechanism.parquet", analysis.mechanism)
+        drawn = figures(analysis, out)
+        parts = [text(analysis), *map(format.markdown, said), LATEX]
         parts += [f"![{FIGURES[x]}](figures/{x}.png)\n\n[{x}](figures/{x}.html): {FIGURES[x]}"
                   for x in drawn]  # fmt: skip
-        store.write_text(out / "index.html", html("\n\n".join(parts), found.name))
+        store.write_text(out / "index.html", html("\n\n".join(parts), analysis.name))
         out.rename(folder)
 
 
-def figures(found: Analysis, out: Path) -> list[str]:
+def figures(analysis: Analysis, out: Path) -> list[str]:
     """Draw the paper's figures by the notebooks of the clone; which. None where it has none, of a
     model that diverged, and of embedding and logits."""
     if (
-        not isinstance(found.model, Model)
-        or not found.metrics.finite
-        or not (found.top / DRAW).is_file()
+        not isinstance(analysis.model, Model)
+        or not analysis.metrics.finite
+        or not (analysis.top / DRAW).is_file()
     ):
         return []
     names = ("weights.safetensors", "metrics.json", "activations", "history.parquet")
     inputs = {name.partition(".")[0]: out / name for name in names}
     labels = [x for x in FIGURES if x != "fig05-training"]
-    stored.write_forward(inputs["activations"], found.weights, found.task)
-    if not len(found.history):
+    stored.write_forward(inputs["activations"], analysis.weights, analysis.task)
+    if not len(analysis.history):
         del inputs["history"]
     else:
         labels.append("fig05-training")
-        columns = {str(k): x.to_numpy() for k, x in found.history.items()}
+        columns = {str(k): x.to_numpy() for k, x in analysis.history.items()}
         store.write_history(inputs["history"], columns)
     given = [f"--input={name}={path}" for name, path in inputs.items()]
-    found.in_clone(DRAW, *labels, *given, f"--run={found.run}", f"--out={out / 'figures'}")
+    analysis.in_clone(DRAW, *labels, *given, f"--run={analysis.run}", f"--out={out / 'figures'}")
     inputs["activations"].unlink()
     return sorted(labels)
 
