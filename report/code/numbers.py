@@ -136,20 +136,23 @@ def accounts(r: Results) -> Json:
 
 def statements(r: Results) -> list[Json]:
     """Each statement on the mechanism, as the fresh runs decide it, or earlier ones illustrate it
-    while there are none, and that on networks written by hand: its sentence and verdict, for how
+    before these are enough, and that on networks written by hand: its sentence and verdict, for how
     many it holds, and the interval of that share."""
-    kinds = ("fresh", "earlier", "written by hand")
-    of_kind = (r.rows("mechanism-statements", kind=kind) for kind in kinds)
-    fresh, earlier, written = ([x for x in rows if x["generalising"]] for rows in of_kind)
-    return [*(fresh or earlier), *written]
+    written = r.rows("mechanism-statements", kind="written by hand")
+    return [*r.rows("mechanism-statements", kind=deciding(r)), *written]
+
+
+def deciding(r: Results) -> str:
+    """The runs that numbers on the mechanism are of: fresh ones where they have verdicts."""
+    fresh = r.rows("mechanism-statements", kind="fresh")
+    return "fresh" if all(x["decided"] for x in fresh) else "earlier"
 
 
 def layers(r: Results) -> Json:
     """How many answers are right with a part of the network replaced by what is said of it: in the
     median network and the worst of each; and what is lost where attention is fixed."""
     rows = {x: r.rows("mechanism-measures", id=x)[0] for x in (*LAYERS, "code-count")}
-    kind = "fresh" if rows["code-count"]["fresh runs"] else "earlier"
-    names = [f"{kind} {x}" for x in ("median", "worst", "runs")]
+    names = [f"{deciding(r)} {x}" for x in ("median", "worst", "runs")]
     said = {id: [row[x] for x in names] for id, row in rows.items()}
     [fixed] = r.rows("routing-runs", n=r.n, heads="all heads")
     return said | {"fixed": [1 - fixed["lost_mean"], fixed["runs"]]}

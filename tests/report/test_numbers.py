@@ -100,25 +100,27 @@ def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdi
     assert numbers.accounts(found)["embedding"] == [(35, 1, 1), (15, 1, 1)]
 
 
-def test_a_statement_is_shown_as_the_fresh_runs_that_generalise_decide_it():
+def test_a_statement_is_shown_as_the_fresh_runs_decide_it():
     row = {"id": "votes", "sentence": "Primes vote.", "holds": 8, "verdict": "confirmed"}
-    fresh = row | {"kind": "fresh", "generalising": 10, "low": 0.6, "high": 0.9}
-    none, earlier = fresh | {"generalising": 0}, row | {"kind": "earlier", "generalising": 9}
+    fresh = row | {"kind": "fresh", "decided": True, "low": 0.6, "high": 0.9}
+    few, earlier = fresh | {"decided": False}, row | {"kind": "earlier", "decided": False}
     hand = fresh | {"kind": "written by hand"}
     for rows, shown in (
         ([fresh, earlier, hand], [fresh, hand]),
-        ([none, earlier, hand], [earlier, hand]),
+        ([few, earlier, hand], [earlier, hand]),
     ):
         assert numbers.statements(results([], mechanism_statements=rows)) == shown
 
 
-@pytest.mark.parametrize(("fresh", "shown"), [(3, [0.9, 0.8, 3]), (0, [0.7, 0.6, 5])])
-def test_layers_are_those_of_fresh_runs_if_there_are_any(fresh, shown):
-    row = {"fresh median": 0.9, "fresh worst": 0.8, "fresh runs": fresh}
+@pytest.mark.parametrize(("decided", "shown"), [(True, [0.9, 0.8, 3]), (False, [0.7, 0.6, 5])])
+def test_layers_are_those_of_fresh_runs_if_these_decide(decided, shown):
+    row = {"fresh median": 0.9, "fresh worst": 0.8, "fresh runs": 3}
     row |= {"earlier median": 0.7, "earlier worst": 0.6, "earlier runs": 5}
     measures = [row | {"id": x} for x in (*numbers.LAYERS, "code-count")]
     fixed = [{"n": 15, "heads": "all heads", "lost_mean": 0.25, "runs": 10}]
-    found = numbers.layers(results([], mechanism_measures=measures, routing_runs=fixed))
+    said = [{"kind": "fresh", "decided": decided}]
+    tables = {"mechanism_measures": measures, "routing_runs": fixed, "mechanism_statements": said}
+    found = numbers.layers(results([], **tables))
     assert found["neurons-right"] == shown and found["fixed"] == [0.75, 10]
 
 

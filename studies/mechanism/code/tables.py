@@ -67,9 +67,10 @@ def statements(every: Models, params: MechanismParams) -> pd.DataFrame:
             row = {"kind": {ALL: FRESH, ILLUSTRATE: EARLIER}.get(name, ""), "group": name}
             row |= {"runs": own.sum(), "generalising": done.sum()}
             row |= {"id": id, "sentence": sentence} | tally._asdict()
+            row["decided"] = name == ALL and done.sum() >= params.fewest
             if name != ALL:
                 row["verdict"] = ""
-            elif done.sum() < params.fewest:
+            elif not row["decided"]:
                 row["verdict"] = f"no verdict before {params.fewest}"
             elif tally.verdict == CONFIRMED and (held := _by_controls(every, id)):
                 row["verdict"] = f"not confirmed: holds {held} too"
@@ -83,7 +84,8 @@ def written(hand: pd.DataFrame) -> pd.DataFrame:
     found = decide.tally([HOLDS if x else FAILS for x in hand["margin"] > 0])
     row = {"kind": WRITTEN, "group": WRITTEN, "runs": len(hand), "generalising": found.holds}
     row |= {"id": "by-hand", "sentence": decide.BY_HAND} | found._asdict()
-    return pd.DataFrame([row | {"verdict": REFUTED if found.fails else CONFIRMED}])
+    row["verdict"] = REFUTED if found.fails else CONFIRMED
+    return pd.DataFrame([row | {"decided": True}])
 
 
 def _by_controls(every: Models, id: str) -> str:
