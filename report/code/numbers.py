@@ -165,7 +165,9 @@ def heads(r: Results) -> Json:
     start, found = "share-all-heads-", r.rows("published-heads", unit="share")
     mean = {x["id"].removeprefix(start): x["mean"] for x in found if x["id"].startswith(start)}
     q = max(filter(str.isdigit, mean), key=mean.__getitem__)
-    return {"classes": mean["classes"], "q": q, "residues": mean[q], "runs": found[0]["runs"]}
+    [shuffled] = [x["mean"] for x in found if x["id"] == "shuffled-all-heads-classes"]
+    own = {"classes": mean["classes"], "shuffled": shuffled, "q": q, "residues": mean[q]}
+    return own | {"runs": found[0]["runs"]}
 
 
 def moduli(r: Results) -> list[Json]:

@@ -130,9 +130,10 @@ def test_attention_is_said_of_the_prime_whose_residues_bring_back_most():
         {"id": f"share-all-heads-{x}", "unit": "share", "mean": share, "runs": 10}
         for x, share in shares.items()
     ]
-    others = [{"id": "share-head-0-5", "unit": "share", "mean": 0.9, "runs": 10}]
+    others = [rows[0] | {"id": "share-head-0-5", "mean": 0.9}]
+    others += [rows[0] | {"id": "shuffled-all-heads-classes", "mean": 0.3}]
     found = numbers.heads(results([], published_heads=rows + others))
-    assert found == {"classes": 0.1, "q": "11", "residues": 0.7, "runs": 10}
+    assert found == {"classes": 0.1, "shuffled": 0.3, "q": "11", "residues": 0.7, "runs": 10}
 
 
 def test_moduli_are_those_of_several_primes_with_how_these_interact():

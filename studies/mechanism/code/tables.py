@@ -103,7 +103,7 @@ def counted(row: Record) -> str:
     ends = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %"
     fails = f", {row['fails']} not" * (row["fails"] > 0)
     verdict = f": {row['verdict']}" * bool(row["verdict"])
-    return f"{row['holds']} of {total}{fails} ({ends}){verdict}"
+    return f"{row['holds']} of {total} ({ends}){fails}{verdict}"
 
 
 def criteria(every: Models, params: MechanismParams) -> pd.DataFrame:
