@@ -12,7 +12,10 @@ addEventListener("DOMContentLoaded", () => {
   let nets = null, drawn = null; // all networks of the picture; what is drawn of one of them
 
   strata.picture = found => {
-    const fit = ({ bias, votes }) => ({ bias: unpack(bias)[0], votes: votes.map(unpack) });
+    const fit = ({ bias, votes }) => {
+      const unpacked = votes.map(unpack);
+      return { bias: unpack(bias)[0], votes: unpacked, most: unpacked.map(x => Math.max(...x.flatMap(y => [...y]))) };
+    };
     const read = (of, make) => Object.fromEntries(Object.entries(of).map(([d, x]) => [d, make(x)]));
     nets = found.map(x => ({ ...x, primes: x.powers.map(({ q }) => q), fits: read(x.fits, fit), cache: {},
       classes: read(x.classes, y => ({ class: unpack(y.class)[0], quotient: unpack(y.quotient)[0] })) }));
@@ -39,7 +42,7 @@ addEventListener("DOMContentLoaded", () => {
 
   // ---- grids -----------------------------------------------------------------------------------
   const UNIT = 20;
-  function grid({ n, primes }, label, discs) {
+  function grid({ n, primes }, label, discs, colour = "var(--ink)") {
     const p = primes.filter(x => x * x <= n).at(-1) ?? n, row = primes.indexOf(p), across = n / p, cells = [], dots = [], names = [];
     for (let c = 0; c < n; c++) {
       const [x, y] = [c % across * UNIT, c % p * UNIT];
@@ -52,15 +55,20 @@ addEventListener("DOMContentLoaded", () => {
       ? svg("rect", { x: -6, y: j * UNIT + 1, width: 4, height: UNIT - 2, class: "edge", style: own(prime) })
       : svg("rect", { x: j * UNIT + 1, y: -6 - 6 * i, width: UNIT - 2, height: 4, class: "edge", style: own(prime) }), { prime, j })));
     const ring = svg("rect", { width: UNIT, height: UNIT, class: "most" }), top = 2 + 6 * primes.length;
-    const image = svg("svg", { viewBox: `-8 ${-top} ${across * UNIT + 10} ${p * UNIT + top + 2}`, role: "img", "aria-label": label, class: "ballot" },
-      ...cells, ...discs ? [...dots, ...edges, ring, ...names] : []);
+    const image = svg("svg", { viewBox: `-8 ${-top} ${across * UNIT + 10} ${p * UNIT + top + 2}`, role: "img", "aria-label": label, class: "ballot", style: `--cell: ${colour}` },
+      svg("rect", { width: across * UNIT, height: p * UNIT, class: "ground" }), ...cells, ...discs ? [...dots, ...edges, ring, ...names] : []);
     return { image, cells, dots, names, ring, edges, at: c => [c % across * UNIT, c % p * UNIT] };
   }
-  // Shades between paper and a colour: x over the largest, nothing below zero.
-  const shade = (colour, x, most) => `color-mix(in srgb, ${colour} ${(100 * Math.max(0, Math.min(1, x / most)) ** 1.5).toFixed(0)}%, var(--box))`;
-  const fill = (marks, x, colour, most) => marks.forEach((mark, c) => {
-    const found = shade(colour, x[c], most);
-    if (mark.shade !== found) mark.style.fill = mark.shade = found;
+  // Shades: x over the largest, nothing below zero. Cells are more or less opaque, which takes half the time of a colour of
+  // its own for each; discs lie on them.
+  const share = (x, most) => (Math.max(0, Math.min(1, x / most)) ** 1.5).toFixed(2);
+  const shade = (marks, x, most, put) => marks.forEach((mark, c) => {
+    const found = share(x[c], most);
+    if (mark.shade !== found) put(mark, mark.shade = found);
+  });
+  const fill = (cells, x, most) => shade(cells, x, most, (cell, found) => cell.setAttribute("fill-opacity", found));
+  const dot = (discs, x) => shade(discs, x, Math.max(...x), (disc, found) => {
+    disc.style.fill = `color-mix(in srgb, var(--ink) ${(100 * found).toFixed(0)}%, var(--box))`;
   });
   const light = ({ edges }, on) => edges.forEach(edge => edge.classList.toggle("none", !on(edge)));
 
@@ -68,7 +76,7 @@ addEventListener("DOMContentLoaded", () => {
     const small = strata.dials(box.querySelector(".ballots"), { powers: net.powers },
       { drag: turner(net.n), settle: strata.settle, scores: false, size: 130 });
     const ballots = net.primes.map((p, i) => {
-      const own = grid(net, `What ${p} votes`), says = html("p", { class: "says" });
+      const own = grid(net, `What ${p} votes`, false, `var(--p${p}, var(--p3))`), says = html("p", { class: "says" });
       const mute = html("button", { type: "button", class: "cut" }, `mute ${p}`), lost = html("small", { role: "status" });
       mute.onclick = () => {
         const { muted } = chosen();
@@ -85,8 +93,8 @@ addEventListener("DOMContentLoaded", () => {
   // A grid of scores: its largest is ringed, red where it is not q; discs are the network's own scores.
   function put({ image, cells, dots, names, ring, at }, scores, own, q, label) {
     const most = Math.max(...scores), answer = most ? best(scores) : null;
-    fill(cells, scores, "var(--ink)", most || 1);
-    if (own) fill(dots, own, "var(--ink)", Math.max(...own));
+    fill(cells, scores, most || 1);
+    if (own) dot(dots, own);
     image.classList.toggle("bare", !own);
     ring.setAttribute("transform", `translate(${at(answer ?? 0)})`);
     ring.setAttribute("class", answer === null ? "none" : answer === q ? "most" : "most wrong");
@@ -109,7 +117,7 @@ addEventListener("DOMContentLoaded", () => {
     small.show({ a, b, answer: null, means: null }, false);
     primes.forEach((p, i) => {
       const { cells, says, mute, lost, image } = ballots[i], on = !muted.includes(p);
-      fill(cells, fit.votes[i][q % p], `var(--p${p}, var(--p3))`, 0.8 * Math.max(...fit.votes[i].flatMap(x => [...x])));
+      fill(cells, fit.votes[i][q % p], 0.8 * fit.most[i]);
       image.classList.toggle("muted", !on);
       image.setAttribute("aria-label", `What ${p} votes: most for the ${n / p} candidates that are ${q % p} modulo ${p}`);
       says.replaceChildren(html("b", {}, p), ` votes for the ${n / p} that are `, html("b", {}, q % p), ` modulo ${p}`);
