@@ -7,6 +7,7 @@ import pandas as pd
 from jaxtyping import Float
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
+from matplotlib.patheffects import withStroke
 
 from strata.plots import palette
 from strata.plots.base import Axes
@@ -17,6 +18,7 @@ VERDICTS = {
     UNDECIDED: palette.UNDECIDED[0],
     FAILS: palette.FAILS[0],
 }
+OUTLINE = withStroke(linewidth=1.1, foreground=palette.HOLDS[0])
 
 
 def ballot(
@@ -49,11 +51,10 @@ def verdicts(
             width = 0.88 * count / np.maximum(known, 1)
             ax.barh(y, width, 0.7, left, color=colour, label="" if place else verdict)
             left = left + width
-        counts = [(own == verdict).sum().to_numpy() for verdict in (HOLDS, FAILS)]
-        for row, (holds, fails, of) in enumerate(zip(*counts, known, strict=True)):
-            if of:
-                middle = "white" if 2 * max(holds, fails) > of else "black"  # of what lies there
-                ax.text(place, row, f"{holds}/{of}", ha="center", va="center", color=middle)
+        for row, (holds, of) in enumerate(zip((own == HOLDS).sum(), known, strict=True)):
+            if of:  # an outline, as the end of a bar may lie below
+                text = ax.text(place, row, f"{holds}/{of}", ha="center", va="center", color="white")
+                text.set_path_effects([OUTLINE])
         names.append(f"{name} ({size})")
         start += size
     ax.set_yticks(y, sentences)
