@@ -65,6 +65,8 @@ UNCHECKED = {
     "studies/dynamics/dvc.yaml:checkpoints": "it trains a run to its end, for hours",
     "studies/dynamics/dvc.yaml:dynamics": "it measures weights on the way, which nothing ships",
     "studies/dynamics/dvc.yaml:grokking": "it measures weights on the way, which nothing ships",
+    "report/dvc.yaml:new-modulus": "it trains a model, and shows what that learnt",
+    "report/dvc.yaml:your-own": "it trains a model, and shows what that learnt",
 }
 # Of these runs the study's tables, made again, hold 120 epochs of the history to what was measured
 # of weights on the way.

@@ -27,13 +27,13 @@ OUTS = {out["path"]: out["md5"] for stage in LOCK.values() for out in stage["out
 # What no cache and no remote keeps.
 UNCACHED = ("data/forward/", "summary.json")
 SHIPPED = {path: md5 for path, md5 in OUTS.items() if not path.startswith(UNCACHED)}
-# Of the report the list of runs alone, which strata.runs() reads.
-LIST = "report/data/runs.json"
+# Of the report the list of runs, which strata.runs() reads, and the tutorials.
+OF_REPORT = "report/data/runs.json", "report/html/tutorials/"
 SHIPPED |= {
     out["path"]: out["md5"]
     for stage in files.locked(ROOT).values()
     for out in stage["outs"]
-    if out["path"] == LIST
+    if out["path"].startswith(OF_REPORT)
 }
 
 
