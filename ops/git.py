@@ -14,9 +14,12 @@ from strata.inputs import InputError
 
 # What somebody has set for git, and would get in the way here: hooks, signatures, colours.
 SET = ("core.hooksPath=/dev/null", "commit.gpgSign=false", "color.ui=false")
-SET += ("status.showUntrackedFiles=normal",)
+SET += ("status.showUntrackedFiles=normal", "core.attributesFile=/dev/null")
 PLAIN = [word for setting in SET for word in ("-c", setting)]
 ANYBODY = ("-c", "user.name=strata", "-c", "user.email=")  # where git asks for an author
+# Of another repository, as tools for dotfiles name theirs: here the folder says which is meant.
+for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"):
+    os.environ.pop(name, None)
 # Where a file that git does not track yet counts as what is here.
 NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml")
 NEEDED += ("notebooks", "ops", "runs", "src", "stages", "studies")

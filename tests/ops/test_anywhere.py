@@ -104,11 +104,12 @@ def test_a_repository_that_dvc_cannot_read_is_refused_and_mended_as_it_is_said(
     assert here(tmp_path).returncode == 0
 
 
-def test_a_path_that_no_program_can_be_looked_for_in_is_refused(tmp_path):
-    folder = tmp_path / "a:b"
+@pytest.mark.parametrize(("name", "why"), [("a:b", "with a colon"), ("{n}", "with braces")])
+def test_a_path_that_programs_cannot_read_is_refused(name, why, tmp_path):
+    folder = tmp_path / name
     folder.mkdir()
     done = here(folder)
-    assert done.returncode == 1 and "with a colon" in done.stderr
+    assert done.returncode == 1 and why in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

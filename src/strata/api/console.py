@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 
 from strata.inputs import InputError, printable, regular
@@ -72,6 +73,8 @@ def parser() -> argparse.ArgumentParser:
 def main() -> None:
     """Run the command. Input that cannot be used ends it with one line and exit code 1."""
     args = parser().parse_args()
+    if isinstance(sys.stdout, TextIOWrapper):  # which may be of ASCII
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         if args.command == "analyse":
             regular(args.file)
@@ -83,5 +86,5 @@ def main() -> None:
     except InputError as error:
         sys.exit(printable(f"strata {args.command}: {error}"))
     except OSError as error:
-        said = f"{error.filename or ''}: {error.strerror or error}"
+        said = f"{error.filename or 'output'}: {error.strerror or error}"
         sys.exit(printable(f"strata {args.command}: {said}"))
