@@ -104,6 +104,15 @@ def test_a_repository_that_dvc_cannot_read_is_refused_and_mended_as_it_is_said(
     assert here(tmp_path).returncode == 0
 
 
+def test_the_repository_is_that_of_the_folder_whichever_is_named(tmp_path):
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    own = os.environ | {"GIT_DIR": f"{tmp_path}/.git", "GIT_WORK_TREE": str(tmp_path)}
+    ask = "from ops.git import git; print(git('rev-parse', '--show-toplevel'))"
+    command = [sys.executable, "-c", ask]
+    done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(ROOT.resolve())
+
+
 @pytest.mark.parametrize(("name", "why"), [("a:b", "with a colon"), ("{n}", "with braces")])
 def test_a_path_that_programs_cannot_read_is_refused(name, why, tmp_path):
     folder = tmp_path / name

@@ -64,7 +64,7 @@ def statements(every: Models, params: MechanismParams) -> pd.DataFrame:
         done = own & right
         for id, sentence in STATEMENTS.items():
             tally = decide.tally(every.verdict(id)[done].tolist())
-            row = {"kind": {ALL: FRESH, ILLUSTRATE: EARLIER}.get(name, ""), "group": name}
+            row: Record = {"kind": {ALL: FRESH, ILLUSTRATE: EARLIER}.get(name, ""), "group": name}
             row |= {"runs": own.sum(), "generalising": done.sum()}
             row |= {"id": id, "sentence": sentence} | tally._asdict()
             row["decided"] = name == ALL and done.sum() >= params.fewest
@@ -142,7 +142,11 @@ def ballots(every: Models) -> pd.DataFrame:
     rows = []
     for group in every.group.unique():
         own = pd.DataFrame(found.loc[every.group == group])
-        row = {"group": group, "kind": every.kind[every.group == group].iloc[0], "runs": len(own)}
+        row = {
+            "group": group,
+            "kind": every.where(every.group == group).kind.iloc[0],
+            "runs": len(own),
+        }
         row |= own.agg("median").to_dict()
         rows.append(row | {"whole": own["whole"].agg("sum")})
     return pd.DataFrame(rows)
