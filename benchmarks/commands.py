@@ -53,7 +53,8 @@ def taken(words: str, folder: Path, home: Path) -> tuple[float, float]:
     except ChildProcessError:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
-        raise InputError(f"{words}: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
+        last = f"{done.stdout}{done.stderr}".strip().splitlines()[-6:]
+        raise InputError(f"{words}: {' | '.join(last)}")
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return used, took
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import small
 from matplotlib.figure import Figure
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 from shipped import STORES
@@ -214,7 +216,8 @@ class Reader:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.cdp("Emulation.setEmulatedMedia", media="", features=[scheme])
         self.chrome.get("about:blank")
-        self.cdp("Page.resetNavigationHistory")  # of more than fifty steps Chrome forgets some
+        with suppress(WebDriverException):  # not yet there; of fifty steps Chrome forgets some
+            self.cdp("Page.resetNavigationHistory")
         name, sharp, rest = page.partition("#")
         self.chrome.get(f"{(self.site / (name or 'appendix/figures.html')).as_uri()}{sharp}{rest}")
         # The front page loads its network when somebody is there.
