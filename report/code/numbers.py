@@ -138,8 +138,9 @@ def statements(r: Results) -> list[Json]:
     """Each statement on the mechanism, as the fresh runs decide it, or earlier ones illustrate it
     before these are enough, and that on networks written by hand: its sentence and verdict, for how
     many it holds, and the interval of that share."""
-    written = r.rows("mechanism-statements", kind="written by hand")
-    return [*r.rows("mechanism-statements", kind=deciding(r)), *written]
+    kinds = deciding(r), "written by hand"
+    rows = (x for kind in kinds for x in r.rows("mechanism-statements", kind=kind))
+    return [x for x in rows if x["generalising"]]
 
 
 def deciding(r: Results) -> str:

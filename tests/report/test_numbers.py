@@ -102,12 +102,14 @@ def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdi
 
 def test_a_statement_is_shown_as_the_fresh_runs_decide_it():
     row = {"id": "votes", "sentence": "Primes vote.", "holds": 8, "verdict": "confirmed"}
+    row |= {"generalising": 10}
     fresh = row | {"kind": "fresh", "decided": True, "low": 0.6, "high": 0.9}
     few, earlier = fresh | {"decided": False}, row | {"kind": "earlier", "decided": False}
     hand = fresh | {"kind": "written by hand"}
     for rows, shown in (
         ([fresh, earlier, hand], [fresh, hand]),
         ([few, earlier, hand], [earlier, hand]),
+        ([few, earlier | {"generalising": 0}, hand], [hand]),
     ):
         assert numbers.statements(results([], mechanism_statements=rows)) == shown
 
