@@ -8,7 +8,7 @@ import pytest
 from small import weights_of
 
 from strata import monoid
-from strata.measure import activations, stability, variance
+from strata.measure import activations, stability
 from strata.run import Run
 
 
@@ -31,18 +31,6 @@ def test_maps_are_the_forward_pass_pair_by_pair_in_algebraic_order(n):
             assert np.allclose(neurons[:, i, j], seen.mlp[0], atol=1e-6)
 
 
-def test_a_head_that_asks_for_one_residue_alone_shows_its_row():
-    n, weights = 12, weights_of(Run(12, 1))
-    weights = {name: np.zeros_like(x) for name, x in weights.items()}
-    weights["W_E"][5, 0], weights["W_E"][n, 1] = 1, 1
-    weights["W_Q"][0, 1, 0], weights["W_K"][0, 0, 0] = 50, 1
-    shown = stability.attention(weights, n)[0]
-    row = monoid.algebraic_order(n).tolist().index(5)
-    others = np.delete(np.arange(n), row)
-    assert np.allclose(shown[row, others], 1) and np.allclose(shown[others, row], 0)
-    assert np.allclose(shown[np.ix_(others, others)], 1 / 3)
-
-
 def test_where_too_few_neurons_are_active_all_may_be_drawn():
     maps = np.zeros((4, 2, 2))
     maps[1] = 1
@@ -59,7 +47,6 @@ def test_a_map_made_of_blocks_scores_one_and_shuffled_labels_find_little(n):
     own, shuffled = stability.block_scores(maps, [0])
     assert own[0] == pytest.approx(1) and own[1] < 0.7
     assert (shuffled < 0.9).all()
-    assert np.allclose(stability.block_means(maps[0]), maps[0])
 
 
 @pytest.mark.parametrize("n", [2, 12, 15])
@@ -75,9 +62,8 @@ def test_block_means_are_those_of_brute_force_and_hold_the_block_score(n):
                 if gcd(c, n) == gcd(a, n) and gcd(d, n) == gcd(b, n)
             ]
             assert means[i, j] == pytest.approx(np.mean(block))
-    score = variance.block_eta_squared(x, np.gcd(order, n))
-    assert score == pytest.approx(means.var() / x.var())
-    assert stability.block_scores(x[None], [0])[0][0] == pytest.approx(score)
+    own, _ = stability.block_scores(x[None], [0])
+    assert own[0] == pytest.approx(means.var() / x.var())
 
 
 def test_correlations_are_pearsons_of_every_pair():

@@ -35,25 +35,18 @@ def leaves(found: all_pairs.AllPairs) -> list:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("run", RUNS, ids=str)
-def test_what_measures_need_of_a_pass_comes_back_as_it_was(run, tmp_path):
-    weights = weights_of(run)
-    found = all_pairs.over_all_pairs(weights, run.n)
-    stored.write_all_pairs(tmp_path / "x", found, run.n)
-    assert same(stored.read_all_pairs(tmp_path / "x", run.n, weights), found)
-    row = pd.read_parquet(tmp_path / "x")
-    assert row["finite"].tolist() == [True]
-    assert len(row["prediction"][0]) == run.n * (run.n + 1) // 2
-
-
 @pytest.mark.filterwarnings("ignore:.*(invalid value|overflow).*:RuntimeWarning")
+@pytest.mark.parametrize("factor", [1, np.nan], ids=["finite", "diverged"])
 @pytest.mark.parametrize("run", RUNS, ids=str)
-def test_a_pass_of_a_run_that_diverged_comes_back_as_it_was(run, tmp_path):
-    weights = {name: np.full_like(x, np.nan) for name, x in weights_of(run).items()}
+def test_what_measures_need_of_a_pass_comes_back_as_it_was(run, factor, tmp_path):
+    weights = {name: x * np.float32(factor) for name, x in weights_of(run).items()}
     found = all_pairs.over_all_pairs(weights, run.n)
     stored.write_all_pairs(tmp_path / "x", found, run.n)
     back = stored.read_all_pairs(tmp_path / "x", run.n, weights)
-    assert not back.finite and same(back, found)
+    assert same(back, found) and back.finite == (factor == 1)
+    row = pd.read_parquet(tmp_path / "x")
+    assert row["finite"].tolist() == [back.finite]
+    assert len(row["prediction"][0]) == run.n * (run.n + 1) // 2
 
 
 @pytest.mark.parametrize("run", [Run(9, 1), Run(15, 1)], ids=str)

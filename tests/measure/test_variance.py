@@ -6,24 +6,13 @@ import pytest
 from strata.measure.variance import block_eta_squared, eta_squared
 
 
-@pytest.mark.parametrize("n", [2, 5, 12])
-def test_the_block_score_is_the_share_between_blocks_by_brute_force(n):
+@pytest.mark.parametrize(
+    ("n", "least"), [(2, 1), (5, 1), (12, 1), (4, 2), (8, 2), (12, 2), (49, 2)]
+)
+def test_the_block_score_of_all_or_some_rows_is_the_share_between_blocks_by_brute_force(n, least):
+    """Of all rows, or of those in classes that are not regular."""
     rng, labels = np.random.default_rng(n), np.gcd(np.arange(n), n)
-    x = rng.normal(size=(n, n)) + labels[:, None]
-    within = 0.0
-    for d1 in set(labels.tolist()):
-        for d2 in set(labels.tolist()):
-            block = x[np.ix_(labels == d1, labels == d2)]
-            within += ((block - block.mean()) ** 2).sum()
-    expected = 1 - within / ((x - x.mean()) ** 2).sum()
-    assert block_eta_squared(x, labels) == pytest.approx(expected)
-    assert block_eta_squared(np.ones((n, n)), labels) == 0
-
-
-@pytest.mark.parametrize("n", [4, 8, 12, 49])
-def test_the_score_of_some_rows_is_the_share_between_blocks_by_brute_force(n):
-    rng, labels = np.random.default_rng(n), np.gcd(np.arange(n), n)
-    rows = np.flatnonzero(np.gcd(labels, n // labels) > 1)
+    rows = np.flatnonzero(np.gcd(labels, n // labels) >= least)
     x = rng.normal(size=(n, n))[rows] + labels[rows][:, None]
     block: dict[tuple[int, int], list[float]] = {}
     for i, row in enumerate(rows):
@@ -32,6 +21,9 @@ def test_the_score_of_some_rows_is_the_share_between_blocks_by_brute_force(n):
     between = sum(len(v) * (np.mean(v) - x.mean()) ** 2 for v in block.values())
     share = between / ((x - x.mean()) ** 2).sum()
     assert block_eta_squared(x, labels[rows], labels) == pytest.approx(share)
+    if least == 1:
+        assert block_eta_squared(x, labels) == pytest.approx(share)
+    assert block_eta_squared(np.ones_like(x), labels[rows], labels) == 0
 
 
 def test_points_at_the_means_of_their_labels_are_explained_whole_and_centred_ones_not_at_all():
