@@ -1,19 +1,16 @@
 """Files of one small run, written for tests that read them back, whole or spoilt."""
 
 import numpy as np
-from small import split_of
+from small import TRAIN, split_of, weights_of
 
 from strata import store
-from strata.run import Run, TrainParams
-from strata.train import network
+from strata.measure import all_pairs, stored
+from strata.run import Run
 
 RUN = Run(6, 1)
-PARAMS = TrainParams(
-    d_model=8, n_heads=2, d_mlp=12, epochs=5, lr=1e-3, weight_decay=1.0,
-    beta1=0.9, beta2=0.98, eps=1e-8, validate_every=2,
-)  # fmt: skip
-CONFIG = {"run": str(RUN), "train": PARAMS.model_dump()}
-WEIGHTS = {name: x.numpy() for name, x in network.initial(RUN, PARAMS).items()}
+CONFIG = {"run": str(RUN), "train": TRAIN.model_dump()}
+WEIGHTS = weights_of(RUN)
+KINDS = ["a", "b", "product", "prediction", "attention", "neuron", "logit"]
 HISTORY = {
     "epoch": np.arange(1, 6, dtype=np.int32),
     "loss": np.array([3, 2, 1, 0.5, np.inf], dtype=np.float32),
@@ -37,3 +34,33 @@ def write_split(path):
 def write_history(path):
     store.write_history(path, HISTORY)
     return path
+
+
+def write_forward(path):
+    stored.write_forward(path, WEIGHTS, 6, block=10)
+    return path
+
+
+def write_all_pairs(path):
+    stored.write_all_pairs(path, all_pairs.over_all_pairs(WEIGHTS, 6), 6)
+    return path
+
+
+def write_json(path):
+    store.write_json(path, {"b": [1, 2.5, None], "a": {"x": "é"}})
+    return path
+
+
+def read_split(path):
+    return store.read_split(path, 6)
+
+
+# How each kind of file is written, and how it is read.
+FORMATS = {
+    "weights": (write_weights, store.read_weights),
+    "split": (write_split, read_split),
+    "history": (write_history, store.read_history),
+    "forward": (write_forward, lambda path: list(stored.read_forward(path, 6, KINDS))),
+    "all_pairs": (write_all_pairs, lambda path: stored.read_all_pairs(path, 6, WEIGHTS)),
+    "json": (write_json, store.read_json),
+}

@@ -8,13 +8,22 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from written import CONFIG, HISTORY, PARAMS, RUN, WEIGHTS, write_history, write_split, write_weights
+from small import TRAIN
+from written import (
+    CONFIG,
+    FORMATS,
+    HISTORY,
+    RUN,
+    WEIGHTS,
+    read_split,
+    write_history,
+    write_json,
+    write_split,
+    write_weights,
+)
 
 from strata import store, task
 from strata.inputs import InputError
-from strata.measure import all_pairs, stored
-
-KINDS = ["a", "b", "product", "prediction", "attention", "neuron", "logit"]
 
 
 def refused(reader, path, *words: str) -> str:
@@ -29,46 +38,10 @@ def refused(reader, path, *words: str) -> str:
     return line
 
 
-def read_split(path):
-    return store.read_split(path, 6)
+every_format = pytest.mark.parametrize(("write", "read"), FORMATS.values(), ids=FORMATS)
 
 
-def read_forward(path):
-    parts = list(stored.read_forward(path, 6, KINDS))
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def write_forward(path):
-    stored.write_forward(path, WEIGHTS, 6, block=10)
-    return path
-
-
-def read_all_pairs(path):
-    return stored.read_all_pairs(path, 6, WEIGHTS)
-
-
-def write_all_pairs(path):
-    stored.write_all_pairs(path, all_pairs.over_all_pairs(WEIGHTS, 6), 6)
-    return path
-
-
-def write_json(path):
-    store.write_json(path, {"b": [1, 2.5, None], "a": {"x": "é"}})
-    return path
-
-
-FORMATS = [
-    (write_weights, store.read_weights),
-    (write_split, read_split),
-    (write_history, store.read_history),
-    (write_forward, read_forward),
-    (write_all_pairs, read_all_pairs),
-    (write_json, store.read_json),
-]
-IDS = ["weights", "split", "history", "forward", "all_pairs", "json"]
-
-
-@pytest.mark.parametrize(("write", "read"), FORMATS, ids=IDS)
+@every_format
 def test_the_same_input_gives_the_same_bytes_whatever_the_name(write, read, tmp_path):
     first = write(tmp_path / "one").read_bytes()
     assert write(tmp_path / "folder" / "of" / "another").read_bytes() == first
@@ -76,7 +49,7 @@ def test_the_same_input_gives_the_same_bytes_whatever_the_name(write, read, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "one"]
 
 
-@pytest.mark.parametrize(("write", "read"), FORMATS, ids=IDS)
+@every_format
 def test_a_file_truncated_anywhere_gets_one_line(write, read, tmp_path):
     whole = write(tmp_path / "whole").read_bytes()
     read(tmp_path / "whole")
@@ -86,7 +59,7 @@ def test_a_file_truncated_anywhere_gets_one_line(write, read, tmp_path):
         refused(read, torn)
 
 
-@pytest.mark.parametrize(("write", "read"), FORMATS, ids=IDS)
+@every_format
 def test_what_is_no_file_of_ours_gets_one_line(write, read, tmp_path):
     refused(read, tmp_path / "missing", "No such file")
     (tmp_path / "folder").mkdir()
@@ -95,8 +68,8 @@ def test_what_is_no_file_of_ours_gets_one_line(write, read, tmp_path):
     for content in junk:
         (tmp_path / "junk").write_bytes(content)
         refused(read, tmp_path / "junk")
-    for other, _ in FORMATS:
-        if other is not write and not (read is store.read_json and other is write_json):
+    for other, _ in FORMATS.values():
+        if other is not write:
             refused(read, other(tmp_path / "other"))
 
 
@@ -114,11 +87,11 @@ def test_weights_come_back_as_they_were(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"W_E": None}, ("W_E", "missing", "(7, 8)")),
+        ({"W_E": None}, ("W_E", "missing", "(7, 12)")),
         ({"W_extra": np.zeros(3, np.float32)}, ("W_extra", "(3,)")),
         ({"b_U": np.zeros((6, 1), np.float32)}, ("b_U", "(6, 1)", "(6,)")),
         ({"W_U": WEIGHTS["W_U"].astype(float)}, ("W_U", "float64", "float32")),
-        ({"W_E": WEIGHTS["W_E"][:-1]}, ("W_E", "(6, 8)", "(7, 8)")),
+        ({"W_E": WEIGHTS["W_E"][:-1]}, ("W_E", "(6, 12)", "(7, 12)")),
         (dict.fromkeys(WEIGHTS), ("missing",)),
     ],
 )
@@ -131,10 +104,10 @@ def test_a_wrong_tensor_is_named_with_what_it_must_be(change, words, tmp_path):
     "config",
     [
         {"run": "n6-s1"},
-        {"train": PARAMS.model_dump()},
+        {"train": TRAIN.model_dump()},
         CONFIG | {"run": "n1-s1"},
-        CONFIG | {"train": PARAMS.model_dump() | {"n_heads": 3}},
-        CONFIG | {"train": PARAMS.model_dump() | {"architecture": "mlp"}},
+        CONFIG | {"train": TRAIN.model_dump() | {"n_heads": 5}},
+        CONFIG | {"train": TRAIN.model_dump() | {"architecture": "mlp"}},
         "text",
     ],
 )
