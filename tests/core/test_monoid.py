@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sympy import factorint
 
 from strata import monoid
 from strata.monoid import JClass, axes, chi, classes, jclass, sharp, unit
@@ -37,12 +38,6 @@ def order(g: int, m: int) -> int:
         powers.add(x)
         x = x * g % m
     return len(powers)
-
-
-def prime_powers(m: int) -> list[tuple[int, int]]:
-    """(p, p^k) for p^k ‖ m, by trial division."""
-    primes = [p for p in range(2, m + 1) if m % p == 0 and all(p % i for i in range(2, p))]
-    return [(p, max(p**k for k in range(1, 9) if m % p**k == 0)) for p in primes]
 
 
 def local_generators(p: int, q: int) -> list[int]:
@@ -108,8 +103,8 @@ def test_the_order_is_lexicographic_from_the_identity_or_from_d():
 def test_each_axis_is_generated_by_the_smallest_primitive_root_or_by_minus_one_and_five():
     for m in range(2, 201):
         expected = []
-        for p, q in prime_powers(m):
-            rest = m // q
+        for p, k in factorint(m).items():
+            q, rest = p**k, m // p**k
             for g in local_generators(p, q):
                 lift = next(x for x in range(m) if x % q == g and x % rest == 1 % rest)
                 expected.append((order(g, q), lift))

@@ -28,12 +28,8 @@ from strata.run import Run
 @pytest.mark.parametrize("architecture", ["transformer", "mlp"])
 def test_a_model_that_is_right_everywhere_is_measured_so(n, architecture):
     weights = exact_mlp(n) if architecture == "mlp" else exact_transformer(n)
-    found = measured(
-        Run(n, 1, "mlp" if architecture == "mlp" else ""),
-        weights,
-        split_of(n),
-        history_of([0.5, 1.0]),
-    )
+    run = Run(n, 1, "mlp" if architecture == "mlp" else "")
+    found = measured(run, weights, split_of(n), history_of([0.5, 1.0]))
     accuracy = found.accuracy
     shares = [accuracy.all, accuracy.train, accuracy.validation]
     shares += [accuracy.mirror_free] if architecture == "transformer" else []
@@ -57,9 +53,8 @@ def test_a_model_that_is_right_everywhere_is_measured_so(n, architecture):
         if architecture == "mlp":
             assert of.character_fit.r2 == pytest.approx(1)
             assert of.character_fit.r2_all == pytest.approx(1)
-        assert of.character_fit.prompts_all == sum(
-            gcd(a * b, n) == of.d for a in range(n) for b in range(n)
-        )
+        prompts = [gcd(a * b, n) == of.d for a in range(n) for b in range(n)]
+        assert of.character_fit.prompts_all == sum(prompts)
     if architecture == "mlp":
         assert found.heads == ()
         return
@@ -190,7 +185,6 @@ def test_mirror_free_pairs_are_those_of_a_model_that_cannot_tell_a_pair_from_its
     found = measured(run, weights_of(run), split_of(6), history)
     known = not variant
     assert (found.accuracy.mirror_free is not None) == known
-    assert (found.first_099.mirror_free, found.epoch_099.mirror_free) == (
-        (2, 2) if known else (None,) * 2
-    )
+    epochs = (found.first_099.mirror_free, found.epoch_099.mirror_free)
+    assert epochs == ((2, 2) if known else (None, None))
     assert found.epoch_099.validation == 2

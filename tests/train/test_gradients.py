@@ -15,24 +15,18 @@ def trainer_of(run: Run, params: TrainParams = TRAIN) -> trainer.Trainer:
     return trainer.Trainer(run, kind_of(run, params), task.split(run.n, run.seed, 0.3, 0.3))
 
 
-def loss_and_gradients(trainer: trainer.Trainer, n_heads: int):
-    """Ours, after one pass over the batches."""
+def assert_gradients(trainer: trainer.Trainer, weights: plain.Weights) -> None:
+    """Those of a trainer, after one pass, are those of the plain loss of the same weights."""
+    plain.loss(weights, trainer.run).backward()
     assert trainer.parameter.grad is not None
     trainer.parameter.grad.zero_()
     with torch.no_grad():
         loss, hits = gradients.epoch(trainer.network, trainer.batches)
     parts = trainer.parameter.grad.split([x.numel() for x in trainer.layers.values()])
-    layers = {
-        name: part.view_as(layer)
-        for part, (name, layer) in zip(parts, trainer.layers.items(), strict=True)
-    }
-    return loss, hits, gradients.unstacked(layers, n_heads)
-
-
-def assert_gradients(trainer: trainer.Trainer, weights: plain.Weights) -> None:
-    """Those of a trainer are those of the plain loss of the same weights."""
-    plain.loss(weights, trainer.run).backward()
-    loss, hits, ours = loss_and_gradients(trainer, trainer.params.n_heads)
+    layers = zip(trainer.layers.items(), parts, strict=True)
+    ours = gradients.unstacked(
+        {name: part.view_as(layer) for (name, layer), part in layers}, trainer.params.n_heads
+    )
     assert abs(float(loss) / plain.loss(weights, trainer.run).item() - 1) < 1e-6
     a, b, c = plain.training(trainer.run)
     right = plain.logits(weights, a, b).argmax(dim=1) == c

@@ -35,10 +35,8 @@ def test_initial_weights_are_the_draws_of_torchs_own_layers(run, params):
     before = torch.random.get_rng_state()
     ours = network.initial(run, params)
     assert torch.equal(torch.random.get_rng_state(), before)  # the caller's generator is left alone
-    assert {name: tuple(x.shape) for name, x in ours.items()} == architecture(params).shapes(
-        run.n, params
-    )
-    assert list(ours) == list(architecture(params).shapes(run.n, params))
+    shapes = architecture(params).shapes(run.n, params)
+    assert [(name, tuple(x.shape)) for name, x in ours.items()] == [*shapes.items()]
     for name, x in plain.initial(run, params).items():
         assert torch.allclose(ours[name], x, atol=1e-7, rtol=0), name
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from over_seeds import ALL, PRINTED
 
 from strata import params, store, task
 from strata.api.analysis import Analysis
@@ -12,7 +13,6 @@ from strata.measure import all_pairs, metrics, stored
 from strata.params import Params
 from strata.run import Run, Settings
 from strata.tables import format, headline
-from strata.tables.printed import Printed
 from strata.train import network
 from strata.train.trainer import Trainer
 
@@ -25,8 +25,6 @@ TASKS = {
     "twisted-n6-s1": "Z3 x C2",
     "table-n3-s1": {"table": CLIFFORD},
 }
-OF_ALL = params.load("params.yaml")
-PRINTED = store.read_model("paper/printed_values.json", Printed)
 
 
 def settings_of(name: str, architecture: str) -> Settings:
@@ -34,7 +32,7 @@ def settings_of(name: str, architecture: str) -> Settings:
     run = Run.parse(name)
     small = {"d_model": 16, "n_heads": 2, "d_mlp": 24, "epochs": 30, "lr": 0.01}
     own = small | {"task": TASKS[name], "architecture": architecture, "train_fraction": 0.6}
-    of = Params.model_validate(OF_ALL.model_dump() | {"variants": {run.variant: own}})
+    of = Params.model_validate(ALL.model_dump() | {"variants": {run.variant: own}})
     settings = of.settings(run)
     return Settings.model_validate_json(settings.model_dump_json())
 
@@ -69,12 +67,12 @@ def test_a_run_of_another_task_is_trained_measured_and_loaded(name, architecture
         run, weights, store.read_split(tmp_path / "split", again),
         store.read_history(tmp_path / "history"),
         stored.read_all_pairs(tmp_path / "pairs", again, weights),
-        OF_ALL.metrics.model_copy(update={"random_subsets": 5, "shuffles": 3}), again,
+        ALL.metrics.model_copy(update={"random_subsets": 5, "shuffles": 3}), again,
     )  # fmt: skip
     store.write_json(tmp_path / "metrics", found)
     assert store.read_model(tmp_path / "metrics", metrics.Metrics) == found
     assert found.task == of.name and sum(c.size for c in found.classes) == of.order
-    of_run = {x.name: x for x in headline.tables(found, PRINTED, OF_ALL)}
+    of_run = {x.name: x for x in headline.tables(found, PRINTED, ALL)}
     assert sum(of_run["jclasses"].frame["size"].tolist()) == of.order
     assert "paper_fve" not in of_run["key-freqs"].frame
     format.write(of_run.values(), tmp_path)
@@ -109,7 +107,7 @@ def test_a_residue_with_a_part_of_another_acts_as_the_residue_with_that_part():
 
 def test_what_multiplication_is_trained_with_names_no_task():
     """So that settings and weights have the bytes that they had."""
-    settings = OF_ALL.settings(Run(12, 1))
+    settings = ALL.settings(Run(12, 1))
     assert "task" not in settings.split.model_dump()
     assert "task" not in str(settings.record(Run(12, 1)))
     assert settings.task(Run(12, 1)) is task.task_of(12)
