@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from planted import planted
+from scipy.linalg import block_diag
 from small import exact_mlp
 
 from strata.api.circuits import subject
@@ -169,25 +170,16 @@ def two_readers(strength: float = 0.2) -> Weights:
         made[name] = np.concatenate([one[name], two[name]], axis=-1)
     made["W_U"] = np.concatenate([one["W_U"], two["W_U"]])
     for name in ("W_in", "W_out"):
-        made[name] = block(one[name], two[name])
+        made[name] = np.asarray(block_diag(one[name], two[name]))
     for name in ("W_Q", "W_K", "W_V", "W_O"):
         axis, x, y = (2 if name == "W_O" else 1), one[name], two[name]
-        heads = (
-            np.concatenate([x, np.zeros_like(y)], axis),
-            np.concatenate([np.zeros_like(x), y], axis),
-        )
-        made[name] = np.concatenate(heads)
+        first = np.concatenate([x, np.zeros_like(y)], axis)
+        second = np.concatenate([np.zeros_like(x), y], axis)
+        made[name] = np.concatenate([first, second])
     for name in ("b_Q", "b_K", "b_V"):
         made[name] = np.concatenate([one[name], two[name]])
     made["b_O"] = np.concatenate([one["b_O"], two["b_O"]])
     return {name: x.astype(np.float32) for name, x in made.items()}
-
-
-def block(one: np.ndarray, two: np.ndarray) -> np.ndarray:
-    """The two matrices on a diagonal."""
-    return np.block([
-        [one, np.zeros((len(one), two.shape[1]))], [np.zeros((len(two), one.shape[1])), two]
-    ])  # fmt: skip
 
 
 def test_what_reads_key_characters_alone_is_about_their_content():

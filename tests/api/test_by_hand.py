@@ -35,13 +35,6 @@ def chi(n: int, p: int, k: int) -> np.ndarray:
     return values[np.arange(n) % p]
 
 
-def functions(n: int, of: list[np.ndarray]) -> np.ndarray:
-    """Zeros of all primes, then these characters, real ones as one function."""
-    zeros = [np.arange(n) % p == 0 for p in primefactors(n)]
-    parts = [x for y in of for x in (np.real(y), np.imag(y)) if np.abs(x).max() > 1e-9]
-    return np.stack([*zeros, *parts], axis=1).astype(float)
-
-
 def characters(n: int) -> list[np.ndarray]:
     return [chi(n, p, k) for p in primefactors(n) for k in by_hand.frequencies(p)]
 
@@ -104,7 +97,10 @@ def test_a_neuron_says_of_each_prime_that_it_does_not_divide_and_the_others_add_
 def test_the_last_residual_is_the_code_of_the_product_but_for_the_error_of_angles(n):
     model = strata.by_hand(n)
     a, b, cache, where = run(model)
-    code, P = functions(n, characters(n)), len(primefactors(n))
+    # zeros of all primes, then the characters, real ones as one function
+    zeros = [np.arange(n) % p == 0 for p in primefactors(n)]
+    waves = [x for y in characters(n) for x in (np.real(y), np.imag(y)) if np.abs(x).max() > 1e-9]
+    code, P = np.stack([*zeros, *waves], axis=1).astype(float), len(zeros)
     written = cache["resid_post"][:, 0].numpy()[:, where]
     off = written - code[a * b % n]
     np.testing.assert_allclose(off[:, :P], np.broadcast_to(off[0, :P], off[:, :P].shape), atol=1e-5)
