@@ -98,9 +98,8 @@ def test_the_numbers_of_the_paper_keep_their_rows_where_ours_are_of_another_modu
     assert [len(table.frame) for table in made] == [len(text), len(classes)]
     assert len(made[0].frame.dropna(subset="mean")) == 1
     known = made[1].frame.dropna(subset="paper")
-    assert len(known) and np.allclose(
-        known["published_difference"], known["published"] - known["paper"]
-    )
+    apart = known["published"] - known["paper"]
+    assert len(known) and np.allclose(known["published_difference"], apart)
 
 
 def test_shipped_results_are_those_that_the_receipt_names():
@@ -117,9 +116,8 @@ def test_shipped_results_are_those_that_the_receipt_names():
 
 
 def test_a_result_that_is_not_the_receipt_s_is_refused(tmp_path):
-    weights = runpy.run_path(str(ROOT / "studies" / "published" / "stages" / "published.py"))[
-        "weights"
-    ]
+    script = ROOT / "studies" / "published" / "stages" / "published.py"
+    weights = runpy.run_path(str(script))["weights"]
     folder = tmp_path / "results"
     assert weights(folder) == ""
     shutil.copytree(KEPT, folder)

@@ -62,12 +62,10 @@ def test_the_log_says_what_became_of_a_run_and_how_far_it_is(tmp_path):
     logs = Logs(tmp_path)
     assert logs.state(RUN) == ("", "")
     logs.say(RUN, "running on n1, with 2 threads")
+    line = "n6-s1  epoch 100/25000  30 min left"
     with logs.open(RUN) as file:
-        file.write("Running stage 'train@n6-s1':\n> python\nn6-s1  epoch 100/25000  30 min left\n")
-    assert logs.state(RUN) == (
-        "running on n1, with 2 threads",
-        "n6-s1  epoch 100/25000  30 min left",
-    )
+        file.write(f"Running stage 'train@n6-s1':\n> python\n{line}\n")
+    assert logs.state(RUN) == ("running on n1, with 2 threads", line)
     logs.say(RUN, "done")
     assert logs.state(RUN) == ("done", "")
 
@@ -133,9 +131,8 @@ def test_a_job_is_followed_and_cancelled_whatever_sbatch_says_and_how_few_tasks_
     ended = (tmp_path / "scancel.log").read_text()
     assert set(re.findall(r"--clusters=b .*--name=(\S+)", ended)) == set(names)
     knows.write_text("")
-    assert again.look() == {} and len((tmp_path / "sbatch.log").read_text().splitlines()) == len(
-        calls
-    )
+    assert again.look() == {}
+    assert (tmp_path / "sbatch.log").read_text().splitlines() == calls
 
 
 def test_git_without_a_name_is_said(monkeypatch):
@@ -181,6 +178,5 @@ def test_a_worker_gets_what_is_not_committed_and_nothing_here_changes(tmp_path, 
     assert changed == ["params.yaml", "src/new.py"]
     assert git("show", f"{revision}:params.yaml") == "n: 7\n"
     assert git("show", f"{revision}:src/new.py") == "x = 1\n"
-    assert (
-        git("status", "--porcelain") == before and git("rev-parse", grid.KEPT).strip() == revision
-    )
+    assert git("status", "--porcelain") == before
+    assert git("rev-parse", grid.KEPT).strip() == revision

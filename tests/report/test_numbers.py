@@ -26,18 +26,13 @@ PRINTED = {
 
 
 def results(seeds: list[dict], **tables: list[dict]) -> Results:
-    return Results(
-        15,
-        {k.replace("_", "-"): v for k, v in tables.items()},
-        seeds,
-        PRINTED,
-    )
+    named = {k.replace("_", "-"): v for k, v in tables.items()}
+    return Results(15, named, seeds, PRINTED)
 
 
 def test_without_tables_and_runs_no_claim_is_tested_and_no_number_is_said():
     assert {x["verdict"] for x in verdicts.judged(results([])).values()} == {UNTESTED}
-    found = numbers.found(results([]))
-    assert set(found.values()) == {None}
+    assert {*numbers.found(results([])).values()} == {None}
 
 
 def test_metrics_alone_decide_what_is_about_one_modulus():

@@ -49,11 +49,6 @@ def test_moduli_are_those_of_table_1():
     assert dict(zip(frame.index, frame.itertuples(index=False, name=None), strict=True)) == printed
 
 
-def test_moduli_gain_the_headline_modulus():
-    frame = headline.moduli(180, PRINTED.table_moduli)
-    assert frame.iloc[-1].tolist() == [180, "2^2 x 3^2 x 5", 3, False]
-
-
 def test_every_printed_key_frequency_stands_beside_ours():
     frame = headline.key_freqs(run_metrics(), PRINTED).set_index("d")
     printed = PRINTED.table_key_frequencies
