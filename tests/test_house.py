@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SRC = ROOT / "src" / "strata"
 STUDIES = sorted(path.parent.name for path in ROOT.glob("studies/*/dvc.yaml"))
 # Where the code of each part lies; tests apart.
 PARTS = {

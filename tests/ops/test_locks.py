@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,9 +13,13 @@ import zipfile
 from itertools import chain
 from pathlib import Path
 
+import numpy
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from ops import packages
+from strata.inputs import InputError
 
 ROOT = Path(__file__).parents[2]
 INSTALL = ROOT / "ops" / "scripts" / "install.py"
@@ -64,6 +69,18 @@ def test_the_locks_have_what_pyproject_asks_for():
     for text in [*project["dependencies"], *extras["pipeline"], *extras["dev"]]:
         assert canonicalize_name(Requirement(text).name) in {*pins(""), "torch", project["name"]}
     assert pins("-cpu") == {"torch": f"{locked['torch']}+cpu"}
+
+
+def test_a_package_of_another_version_is_named_before_anything_runs(tmp_path, monkeypatch):
+    for name in ("pyproject.toml", *packages.LOCKS):
+        shutil.copy(ROOT / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    packages.refuse()
+    lock = tmp_path / "requirements.lock"
+    other = lock.read_text().replace(f"\nnumpy=={numpy.__version__} ", "\nnumpy==1.0 ")
+    lock.write_text(re.sub(r"(?m)^ruff==\S+", "ruff==1.0", other))  # decides no result
+    with pytest.raises(InputError, match=rf"^numpy is {numpy.__version__}, not 1\.0, as the locks"):
+        packages.refuse()
 
 
 def wheel(folder: Path) -> str:

@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from strata import monoid
-from strata.plots import base, borders, diagram, dynamics, embedding, spectra
+from strata.plots import accounts, base, borders, diagram, dynamics, embedding, spectra
 from strata.task import task_of
 
 
@@ -275,3 +275,30 @@ def test_a_panel_below_a_matrix_keeps_to_its_columns(tmp_path):
     above, below = top.get_window_extent(), bottom.get_window_extent()
     assert (above.x0, above.x1) == pytest.approx((below.x0, below.x1))
     assert above.width / 50 == pytest.approx(round(above.width / 50))
+
+
+def test_a_class_has_a_mark_at_each_of_its_epochs_and_none_where_it_has_none(ax):
+    times = {"FVE": np.array([np.nan, 300.0]), "R²": np.array([100.0, 200.0])}
+    dynamics.arrivals(ax, [15, 1], ["", "made of J_15"], times)
+    labelled = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
+    marks = [[(x, round(y)) for x, y in own if np.isfinite(x)] for own in map(points, labelled)]
+    assert marks == [[(300, 1)], [(100, 0), (200, 1)]]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first class on top
+    shaded = [patch.get_extents().height for patch in ax.patches]
+    assert len(shaded) == 1
+    assert [(x.get_text(), x.get_position()[1]) for x in ax.texts] == [("made of J_15", 1)]
+
+
+def test_every_run_has_a_dot_at_its_value_around_its_kind(ax):
+    kinds = [np.array([0.2, 0.4, 0.6]), np.array([0.5])]
+    hollow = [np.array([False, True, False]), np.array([False])]
+    accounts.dots(ax, kinds, hollow, "S", look=0, shift=0.2)
+    accounts.ceilings(ax, [0.9, 0.8])
+    accounts.kinds(ax, ["165", "154"])
+    filled, empty = (np.array(points(line)) for line in ax.lines)
+    assert filled[:, 1].tolist() == [0.2, 0.6, 0.5] and empty[:, 1].tolist() == [0.4]
+    x = np.append(filled[:2, 0], empty[:, 0])
+    assert np.isclose(x.mean(), 0.2) and np.isclose(filled[2, 0], 1.2)
+    assert len(set(x.tolist())) == 3
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["165", "154"]
+    base.owner(ax).draw_without_rendering()
