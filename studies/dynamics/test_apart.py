@@ -2,19 +2,16 @@
 
 import numpy as np
 import pytest
+from small import TRAIN
 
 from strata.monoid import classes
-from strata.run import TrainParams
 from strata.statistics import above_chance
 from studies.dynamics.code import apart
 from studies.dynamics.code.order import settled
 
 N = 35
 LABEL = np.gcd(np.arange(N), N)
-TRAIN = TrainParams(
-    d_model=40, n_heads=2, d_mlp=8, epochs=400, lr=0.01, weight_decay=1.0, beta1=0.9, beta2=0.9,
-    eps=1e-8, validate_every=1,
-)  # fmt: skip
+DECAY = TRAIN.model_copy(update={"lr": 0.01, "weight_decay": 1.0})
 EPOCHS = np.arange(0, 500, 50)
 
 
@@ -30,7 +27,7 @@ def decaying() -> dict[int, dict[str, float]]:
     found = {}
     for t in EPOCHS.tolist():
         W_E = 0.99**t * first + t / 1000 * means(1)
-        found[t] = {x.measure: x.value for x in apart.observe(W_E, first, t, TRAIN)}
+        found[t] = {x.measure: x.value for x in apart.observe(W_E, first, t, DECAY)}
     return found
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from tiny import ROOT
 
+from strata.measure.fourier import conjugate
 from strata.monoid import axis_primes, chi, classes, frequencies
 from studies import params
 from studies.mechanism import by_hand
@@ -12,6 +13,7 @@ from studies.mechanism.code import decision, descriptions, logits
 from studies.mechanism.code.characters import local
 from studies.mechanism.code.descriptions import class_indicators
 from studies.mechanism.code.logits import Profiles
+from studies.mechanism.code.pairs import Profile
 from studies.mechanism.code.records import Logits, Part
 
 ACCOUNTS = params.load(ROOT).accounts
@@ -37,6 +39,20 @@ def own_keys(n):
             turn[p] += turn[p] < (p - 1) // 2
         found[J.d] = [(p, turn[p]) for p in axis_primes(J)]
     return by_hand.key_of(n, found)
+
+
+def some_keys(n, share=0.4):
+    """Random key frequencies with their conjugates."""
+    rng, found = np.random.default_rng(n), {}
+    for J in classes(n):
+        mask = rng.random(len(J)) < share
+        found[J.d] = mask | mask[conjugate(J.orders)]
+        found[J.d][0] = False
+    return found
+
+
+def every_key(n):
+    return some_keys(n, share=1)
 
 
 def waves(f):
@@ -74,6 +90,11 @@ def prime_waves(n, rng, cross=1.0):
     return np.where(same_class(n), found, cross * found)
 
 
+def primes(n, rng, cross=1.0):
+    """Logits of primes: any function of each remainder, and shared characters."""
+    return scaled(prime_table(n, rng), prime_waves(n, rng, cross))
+
+
 def class_waves(n, keys, rng):
     """Every class's own characters, with coefficients of their own unless there is no rng."""
     found = np.zeros((n, n))
@@ -89,6 +110,12 @@ def profiles(y):
     """The profiles of logits that depend on the product alone."""
     y = y - y.mean(axis=1, keepdims=True)
     return Profiles(y, descriptions.weights_of(len(y)) * (y**2).sum(axis=1))
+
+
+def profile_of(y) -> Profile:
+    """The profile of centred logits that depend on the product alone."""
+    y = y - y.mean(axis=1, keepdims=True)
+    return Profile(y, float(descriptions.weights_of(len(y)) @ (y**2).sum(axis=1)))
 
 
 def recorded(found: Profiles, keys, run="n15-s1") -> Logits:

@@ -12,15 +12,7 @@ from studies.mechanism.code import tables_accounts as accounts
 from studies.mechanism.code.decision import votes
 from studies.mechanism.code.records import Embedding
 from studies.mechanism.code.tables_accounts import Case
-from studies.mechanism.planted_logits import (
-    ACCOUNTS,
-    prime_table,
-    prime_waves,
-    profiles,
-    recorded,
-    scaled,
-    shared_keys,
-)
+from studies.mechanism.planted_logits import ACCOUNTS, primes, profiles, recorded, shared_keys
 
 LEVELS = ACCOUNTS.levels
 
@@ -28,7 +20,7 @@ LEVELS = ACCOUNTS.levels
 def case(seed, cross=1.0, E: Any = "primes", generalised=True):
     """A run of n = 35 whose characters have this coefficient between classes."""
     rng, run = np.random.default_rng(seed), f"n35-s{seed}"
-    y = scaled(prime_table(35, rng), prime_waves(35, rng, cross))
+    y = primes(35, rng, cross)
     embedding = Embedding(run=run, n=35, architecture="transformer", finite=True, E=E)
     return Case(recorded(profiles(y), shared_keys(35), run), embedding, generalised)
 

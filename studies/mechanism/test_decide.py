@@ -4,6 +4,7 @@ from math import nan
 
 import numpy as np
 import pytest
+from small import TRAIN
 
 from strata import results, store
 from strata.api.by_hand import weights
@@ -88,14 +89,9 @@ def test_runs_together_are_counted_with_intervals():
 
 
 def test_the_stage_writes_what_could_be_measured(tmp_path, settings):
-    train = {
-        "d_model": 8, "n_heads": 2, "d_mlp": 12, "epochs": 1, "lr": 1e-3, "weight_decay": 1.0,
-        "beta1": 0.9, "beta2": 0.98, "eps": 1e-8, "validate_every": 1,
-    }  # fmt: skip
-    network = by_hand.random(6, "transformer")
-    (tmp_path / "weights").write_bytes(
-        store.tensors_bytes(network, {"run": "n6-s1", "train": train})
-    )
+    train = TRAIN.model_copy(update={"d_model": 8, "n_heads": 2, "d_mlp": 12}).model_dump()
+    network, about = by_hand.random(6, "transformer"), {"run": "n6-s1", "train": train}
+    (tmp_path / "weights").write_bytes(store.tensors_bytes(network, about))
     store.write_json(tmp_path / "settings", settings)
     measure.main("n6-s1", *(str(tmp_path / name) for name in ("settings", "weights", "out")))
     table = results.read_rows(tmp_path / "out")

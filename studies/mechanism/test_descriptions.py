@@ -2,27 +2,14 @@
 
 import numpy as np
 import pytest
+from sympy import factorint
 
-from strata.measure.fourier import conjugate
 from strata.monoid import classes, unit
 from strata.statistics import folds
 from studies.mechanism.code import characters, descriptions
 from studies.mechanism.code.characters import Characters
 from studies.mechanism.code.records import Part
-
-
-def some_keys(n, share=0.4, seed=0):
-    """Random key frequencies with their conjugates."""
-    rng, found = np.random.default_rng(seed), {}
-    for J in classes(n):
-        mask = rng.random(len(J)) < share
-        found[J.d] = mask | mask[conjugate(J.orders)]
-        found[J.d][0] = False
-    return found
-
-
-def every_key(n):
-    return some_keys(n, share=1.1)
+from studies.mechanism.planted_logits import every_key, some_keys
 
 
 def design(n, description, bias):
@@ -54,7 +41,7 @@ def test_the_fit_is_that_of_least_squares_over_all_cells(n):
 
 @pytest.mark.parametrize("n", [12, 36, 18])
 def test_ranks_of_tables_are_counts_and_characters_sum_to_0(n):
-    D, kappa = len(classes(n)), [*map(len, powers(n))]
+    D, kappa = len(classes(n)), factorint(n).values()  # the exponent of each prime
     none = {J.d: np.zeros(len(J), dtype=bool) for J in classes(n)}
     bare = descriptions.describe(n, none)
     assert bare["S"].rank() == D**2 - D
@@ -63,12 +50,6 @@ def test_ranks_of_tables_are_counts_and_characters_sum_to_0(n):
         X = design(n, description, bias=False).reshape(n, n, -1)
         waves = X[:, :, X.shape[2] - len(description.characters.labels) :]
         assert np.allclose(waves.sum(axis=1), 0, atol=1e-12)
-
-
-def powers(n):
-    """For each prime of n its powers that divide n."""
-    primes = [p for p in range(2, n + 1) if n % p == 0 and all(p % i for i in range(2, p))]
-    return [[p**k for k in range(1, 9) if n % p**k == 0] for p in primes]
 
 
 def test_a_shared_character_quotes_w_and_not_the_unit_coordinate_between_classes():

@@ -6,8 +6,7 @@ import pytest
 from strata.statistics import folds
 from studies.mechanism import by_hand
 from studies.mechanism.code import dictionary
-from studies.mechanism.code.descriptions import weights_of
-from studies.mechanism.code.pairs import Profile
+from studies.mechanism.planted_logits import profile_of
 
 CHOSEN = {3: [1], 5: [1], 11: [2, 3]}
 
@@ -16,8 +15,7 @@ def a_profile(n, values, seed=0, noise=0.0):
     """y that is any function of the candidate times each function."""
     rng = np.random.default_rng(seed)
     y = values @ rng.normal(size=(values.shape[1], n)) + noise * rng.normal(size=(n, n))
-    y -= y.mean(axis=1, keepdims=True)
-    return Profile(y, float(weights_of(n) @ (y**2).sum(axis=1)))
+    return profile_of(y)
 
 
 def test_it_holds_a_zero_for_each_prime_and_waves_that_vanish_where_it_divides():

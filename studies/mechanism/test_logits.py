@@ -7,7 +7,6 @@ import pytest
 from small import weights_of
 
 from strata.measure import activations
-from strata.measure.fourier import conjugate
 from strata.monoid import classes
 from strata.run import Run
 from studies.mechanism.code import decision, descriptions, logits
@@ -17,13 +16,15 @@ from studies.mechanism.planted_logits import (
     SETTINGS,
     class_table,
     class_waves,
+    every_key,
     measured,
     own_keys,
-    prime_table,
     prime_waves,
+    primes,
     same_class,
     scaled,
     shared_keys,
+    some_keys,
     waves,
 )
 
@@ -31,7 +32,7 @@ from studies.mechanism.planted_logits import (
 @pytest.mark.parametrize("n", [165, 143])
 def test_planted_primes(n):
     rng = np.random.default_rng(n)
-    at, votes = measured(scaled(prime_table(n, rng), prime_waves(n, rng)), shared_keys(n))
+    at, votes = measured(primes(n, rng), shared_keys(n))
     assert np.isclose(at.r2["C"], 1, atol=1e-8) and np.isclose(votes.tau, 1, atol=1e-8)
     assert np.isclose(votes.gating, 1) and np.isclose(votes.balanced, 1)
     assert abs(votes.cost) < 1e-8 and votes.delta > 0.05
@@ -63,7 +64,7 @@ def test_frequencies_of_each_class_make_sharing_cost():
 @pytest.mark.parametrize(("cross", "L"), [(0.1, "strata"), (0.5, "between"), (0.9, "primes")])
 def test_a_mixture_has_the_gating_that_is_planted(cross, L):
     rng, n = np.random.default_rng(1), 165
-    _, votes = measured(scaled(prime_table(n, rng), prime_waves(n, rng, cross)), shared_keys(n))
+    _, votes = measured(primes(n, rng, cross), shared_keys(n))
     assert np.allclose([votes.gating, votes.balanced], cross)
     assert votes.L == L
 
@@ -75,28 +76,22 @@ def test_balanced_gating_keeps_when_classes_are_scaled():
     assert np.isclose(votes.balanced, 1, atol=1e-8) and abs(votes.gating - 1) > 0.01
 
 
-def test_a_lookup_table_is_neither():
-    _, votes = measured(np.eye(165), shared_keys(165))
-    assert abs(votes.gating) < 1e-8 and votes.L == "neither"
-
-
-def test_random_logits_are_neither():
-    _, votes = measured(np.random.default_rng(4).normal(size=(165, 165)), shared_keys(165))
-    assert votes.L == "neither"
+def test_a_lookup_table_and_random_logits_are_neither():
+    _, lookup = measured(np.eye(165), shared_keys(165))
+    _, random = measured(np.random.default_rng(4).normal(size=(165, 165)), shared_keys(165))
+    assert abs(lookup.gating) < 1e-8 and lookup.L == random.L == "neither"
 
 
 def test_too_many_key_frequencies_describe_nothing():
     rng, n = np.random.default_rng(5), 165
-    y = scaled(prime_table(n, rng), prime_waves(n, rng))
-    every = {J.d: np.arange(len(J)) > 0 for J in classes(n)}
-    at, votes = measured(y, every)
+    at, votes = measured(primes(n, rng), every_key(n))
     assert np.isclose(at.r2["C"], 1) and at.key == at.of and votes.L == "neither"
 
 
 def test_what_depends_on_more_than_the_product_is_beyond_the_ceiling():
     n, rng = 15, np.random.default_rng(6)
     a, b = np.divmod(np.arange(n * n), n)
-    y = scaled(prime_table(n, rng), prime_waves(n, rng))
+    y = primes(n, rng)
     noise = rng.normal(size=(n * n, n))
     noise -= noise.mean(axis=1, keepdims=True)
     for q in range(n):
@@ -116,11 +111,7 @@ def test_what_depends_on_more_than_the_product_is_beyond_the_ceiling():
 @pytest.mark.parametrize("n", [13, 25, 27, 16])
 def test_a_prime_power_cannot_decide(n):
     rng = np.random.default_rng(n)
-    keys = {J.d: rng.random(len(J)) < 0.4 for J in classes(n)}
-    keys = {J.d: keys[J.d] | keys[J.d][conjugate(J.orders)] for J in classes(n)}
-    for key in keys.values():
-        key[0] = False
-    at, votes = measured(rng.normal(size=(n, n)), keys)
+    at, votes = measured(rng.normal(size=(n, n)), some_keys(n))
     for r2 in (at.r2, at.held_out):
         assert abs(r2["C"] - r2["S"]) < 1e-9
     assert not decision.decides(n) and votes.L not in ("primes", "strata")
@@ -130,7 +121,7 @@ def test_a_prime_power_cannot_decide(n):
 @pytest.mark.parametrize("n", [12, 18, 36])
 def test_coefficients_between_classes_are_those_of_the_split_columns(n):
     rng = np.random.default_rng(n)
-    keys = {J.d: np.arange(len(J)) > 0 for J in classes(n)}
+    keys = every_key(n)
     y = rng.normal(size=(n, n))
     y -= y.mean(axis=1, keepdims=True)
     at, _ = measured(y, keys)
@@ -153,7 +144,7 @@ def test_coefficients_between_classes_are_those_of_the_split_columns(n):
 
 def test_the_cost_of_sharing_is_that_of_least_squares_inside_classes():
     n, rng = 15, np.random.default_rng(7)
-    keys = {J.d: np.arange(len(J)) > 0 for J in classes(n)}
+    keys = every_key(n)
     y = rng.normal(size=(n, n))
     at, _ = measured(y, keys)
     N, f = descriptions.weights_of(n), descriptions.describe(n, keys)["C+"].characters

@@ -5,7 +5,6 @@ import pytest
 
 from strata import results
 from strata.results import FAILS, HOLDS, UNDECIDED, Row
-from strata.tables.table import Table
 from studies.mechanism.code import decide, measures, tables
 from studies.params import MechanismParams
 
@@ -32,11 +31,6 @@ def made(settings, runs):
     return {table.name: table for table in tables.tables(found, HAND, params)}
 
 
-def whole(table: Table) -> dict[str, object]:
-    """What is said of the first statement over all fresh runs."""
-    return table.frame.iloc[0].to_dict()
-
-
 def runs(verdict, *others, right=1.0):
     """All fresh runs with one verdict, but for the first."""
     first = [(run, x, right) for run, x in zip(FRESH, others, strict=False)]
@@ -56,7 +50,8 @@ def runs(verdict, *others, right=1.0):
 )
 def test_the_verdict_rests_on_fresh_runs_and_on_enough_that_generalise(settings, found, verdict):
     earlier = [("n6-s1", FAILS), ("mlp-n6-s1", FAILS), ("untrained", FAILS)]
-    said = whole(made(settings, [*earlier, *found])["mechanism-statements"])
+    every = made(settings, [*earlier, *found])["mechanism-statements"].frame
+    said = every.iloc[0]  # the first statement over all fresh runs
     assert str(said["verdict"]).startswith(verdict)
     assert said["holds"] == sum(x[1] == HOLDS and x[2:] in ((), (1.0,)) for x in found[:28])
 

@@ -5,28 +5,19 @@ import pytest
 
 from strata.monoid import classes, prime_powers
 from studies.mechanism.code import picture
-from studies.mechanism.code.descriptions import weights_of
-from studies.mechanism.code.pairs import Profile
-
-
-def profile(y: np.ndarray) -> Profile:
-    y = y - y.mean(axis=1, keepdims=True)
-    return Profile(y, float(weights_of(len(y)) @ (y**2).sum(axis=1)))
-
-
-def added(fit: dict, n: int) -> np.ndarray:
-    of = zip(prime_powers(n), fit["votes"], strict=True)
-    return fit["bias"] + sum(np.array(g)[np.arange(n) % p] for p, g in of)
+from studies.mechanism.planted_logits import profile_of
 
 
 @pytest.mark.parametrize("n", [15, 30])
 def test_planted_votes_are_found_and_predict_every_class_that_is_left_out(n):
     rng, q = np.random.default_rng(0), np.arange(n)
-    y = profile(np.sum([rng.normal(size=(p, n))[q % p] for p in prime_powers(n)], axis=0))
+    y = profile_of(np.sum([rng.normal(size=(p, n))[q % p] for p in prime_powers(n)], axis=0))
     found = picture.network(y)
     assert found["shares"]["votes"] == pytest.approx(1)
     for d, fit in found["fits"].items():
-        np.testing.assert_allclose(added(fit, n), y.y, atol=0.01, err_msg=d)
+        votes = zip(prime_powers(n), fit["votes"], strict=True)
+        added = fit["bias"] + sum(np.array(g)[q % p] for p, g in votes)
+        np.testing.assert_allclose(added, y.y, atol=0.01, err_msg=d)
     for p, votes in zip(prime_powers(n), found["fits"]["all"]["votes"], strict=True):
         mean = np.bincount(q % p, y.N) @ np.array(votes)
         np.testing.assert_allclose(mean / y.N.sum(), 0, atol=0.001)  # what all have is the bias
@@ -34,7 +25,7 @@ def test_planted_votes_are_found_and_predict_every_class_that_is_left_out(n):
 
 def test_classes_sorted_first_are_the_least_squares_of_their_form():
     n, rng = 30, np.random.default_rng(0)
-    y = profile(rng.normal(size=(n, n)))
+    y = profile_of(rng.normal(size=(n, n)))
     columns = []
     for J in classes(n):
         here = np.isin(np.arange(n), J.elements)
@@ -45,6 +36,5 @@ def test_classes_sorted_first_are_the_least_squares_of_their_form():
     X = np.array(columns, float).reshape(len(columns), -1).T
     weight = np.repeat(np.sqrt(y.N), n)
     best = np.linalg.lstsq(X * weight[:, None], y.y.ravel() * weight, rcond=None)[0]
-    assert picture.network(y)["shares"]["classes"] == pytest.approx(
-        y.share((X @ best).reshape(n, n))
-    )
+    share = y.share((X @ best).reshape(n, n))
+    assert picture.network(y)["shares"]["classes"] == pytest.approx(share)

@@ -8,31 +8,19 @@ from strata.api.by_hand import weights
 from strata.measure.fourier import conjugate
 from strata.monoid import classes
 from studies.mechanism import by_hand
-from studies.mechanism.code import (
-    decoding,
-    families,
-    gates,
-    interaction,
-    measures,
-    moves,
-    votes,
-)
+from studies.mechanism.code import decoding, families, gates, interaction, measures, moves, votes
 from studies.mechanism.code import dictionary as functions
 from studies.mechanism.code.characters import Characters, key_in_any_class, local
 from studies.mechanism.code.descriptions import weights_of
 from studies.mechanism.code.dictionary import Gate
 from studies.mechanism.code.gates import Code, Limits
-from studies.mechanism.code.pairs import Profile, all_pairs, profile
+from studies.mechanism.code.pairs import all_pairs, profile
 from studies.mechanism.code.records import Part
+from studies.mechanism.planted_logits import profile_of
 
 N = 105
 KEY = by_hand.shared(N, {3: [1], 5: [1], 7: [1, 2]})
 LIMITS = Limits(0.01, 0.9, 4)
-
-
-def of(y):
-    y = y - y.mean(axis=1, keepdims=True)
-    return Profile(y, float(weights_of(len(y)) @ (y**2).sum(axis=1)))
 
 
 def some_votes(n, seed=0):
@@ -44,10 +32,10 @@ def some_votes(n, seed=0):
 @pytest.mark.parametrize("n", [12, 105])
 def test_votes_explain_sums_over_primes_and_nothing_else(n):
     exact, noise = some_votes(n), np.random.default_rng(1).normal(size=(n, n))
-    assert votes.share(of(exact)) == pytest.approx(1)
+    assert votes.share(profile_of(exact)) == pytest.approx(1)
     columns = votes.remainders(n)
     root = np.sqrt(weights_of(n))[:, None]
-    centred = of(noise)
+    centred = profile_of(noise)
     left = np.linalg.lstsq(root * columns, root * centred.y, rcond=None)[0]
     expected = centred.share(columns @ left)
     assert votes.share(centred) == pytest.approx(expected) and expected < 0.5
@@ -55,21 +43,20 @@ def test_votes_explain_sums_over_primes_and_nothing_else(n):
 
 def test_votes_for_the_same_candidates_whatever_the_product_hold_of_nothing(settings):
     bias = np.random.default_rng(0).normal(size=N)
-    values, _ = measures.of_votes(of(np.tile(bias, (N, 1))), settings)
+    values, _ = measures.of_votes(profile_of(np.tile(bias, (N, 1))), settings)
     assert values["votes-share"] == pytest.approx(1)
     assert values["votes-right"] == weights_of(N)[bias.argmax()] / N**2
     columns = votes.remainders(N)
-    assert measures.of_votes(of(columns @ columns.T), settings)[0]["votes-right"] == pytest.approx(
-        1
-    )
+    values, _ = measures.of_votes(profile_of(columns @ columns.T), settings)
+    assert values["votes-right"] == pytest.approx(1)
 
 
 def test_classes_that_were_left_out_are_predicted_and_never_seen():
-    y, columns = of(some_votes(N)), votes.remainders(N)
+    y, columns = profile_of(some_votes(N)), votes.remainders(N)
     found = votes.left_out(y, columns)
     assert found.determined == 1 and found.median == pytest.approx(1)
     group = functions.by_class(N)
-    poisoned = of(np.where((group == 0)[:, None], 100 * np.cos(np.arange(N)), y.y))
+    poisoned = profile_of(np.where((group == 0)[:, None], 100 * np.cos(np.arange(N)), y.y))
     other = votes.left_out(poisoned, columns)
     assert other.shares[0] < 0.1 and not np.allclose(other.shares[1:], found.shares[1:])
 
@@ -84,7 +71,7 @@ def gated(gate, size=0.5, seed=0):
     use, rng = Code(N, key_in_any_class(N, KEY)), np.random.default_rng(seed)
     y = use.plain.design @ rng.normal(size=(use.plain.count + 1, N))
     columns = functions.gated(N, [gate]).values
-    return of(y - size * columns @ rng.normal(size=(columns.shape[1], N)))
+    return profile_of(y - size * columns @ rng.normal(size=(columns.shape[1], N)))
 
 
 GATE = Gate(3, (Part(7, 0, (2,)),))
@@ -108,7 +95,7 @@ def test_gates_of_what_is_predicted_come_from_the_other_products():
     # A gate that one class alone shows cannot be known from the others.
     classes_of = [J.d for J in classes(N) if len(J) > 1]
     where = classes_of.index(3)
-    only = of(np.where((group == where)[:, None], y.y, gated(GATE, 0.0).y))
+    only = profile_of(np.where((group == where)[:, None], y.y, gated(GATE, 0.0).y))
     assert gates.held_out(gates.code(only, KEY, LIMITS), only, group, LIMITS) < 0.95 < shared
 
 
@@ -186,9 +173,9 @@ def test_columns_of_the_least_loss_have_their_lengths_and_no_turn_makes_it_less(
 def test_a_bias_that_is_the_best_is_explained_and_another_is_not():
     of_last = last()
     y = of_last.y.y - of_last.weight @ of_last.y.y
-    with_none = decoding.Last(of_last.pairs, of(y))
+    with_none = decoding.Last(of_last.pairs, profile_of(y))
     rng = np.random.default_rng(0)
-    other = decoding.Last(of_last.pairs, of(y + rng.normal(size=15)))
+    other = decoding.Last(of_last.pairs, profile_of(y + rng.normal(size=15)))
     assert decoding.bias_of_least_loss(other) < 0.5
     assert np.isfinite(decoding.bias_of_least_loss(with_none)) or with_none.bias < 1e-9
 

@@ -58,11 +58,13 @@ def test_the_factor_that_is_planted_decides_and_measures_that_do_not_vary_say_so
     assert steady["verdict"] == "nothing varies" and steady["p_split"] is None
 
 
-def test_of_noise_no_factor_is_shown_to_decide_and_tests_are_corrected_over_all():
-    def planted(s: int, w: int) -> dict[str, Any]:
-        return {"fve": 0.01 * NOISE[s, w], "epoch": round(9000 + 3000 * NOISE[w, s])}
+def noise(s: int, w: int) -> dict[str, Any]:
+    """What neither the split nor the initial weights decide."""
+    return {"fve": 0.01 * NOISE[s, w], "epoch": round(9000 + 3000 * NOISE[w, s])}
 
-    rows = components(runs(planted))
+
+def test_of_noise_no_factor_is_shown_to_decide_and_tests_are_corrected_over_all():
+    rows = components(runs(noise))
     known = [x for x in rows.values() if x["p_split"] is not None]
     assert {x["verdict"] for x in known} == {"none"} and len(known) == 2
     tests = [x[f"p_{y}"] for x in known for y in ("split", "weights")]
@@ -83,12 +85,9 @@ def test_with_a_cell_missing_or_a_run_that_does_not_generalise_nothing_is_said()
 
 
 def test_beside_the_rest_stands_what_other_rounding_does():
-    def planted(s: int, w: int) -> dict[str, Any]:
-        return {"fve": 0.01 * NOISE[s, w], "epoch": round(9000 + 3000 * NOISE[w, s])}
-
-    own, epochs = runs(planted), {(1, 2): 500, (2, 1): -700}
+    own, epochs = runs(noise), {(1, 2): 500, (2, 1): -700}
     moved = [
-        again(s, w, fve=0.01 * NOISE[s, w] + 1e-5, epoch=planted(s, w)["epoch"] + by)
+        again(s, w, fve=0.01 * NOISE[s, w] + 1e-5, epoch=noise(s, w)["epoch"] + by)
         for (s, w), by in epochs.items()
     ]
     failed = again(3, 1, fve=9.0, epoch=1, validation=0.9)
@@ -109,10 +108,7 @@ def test_beside_the_rest_stands_what_other_rounding_does():
 
 
 def test_that_rounding_alone_does_as_much_is_said_from_the_share_of_the_rest_on():
-    def planted(s: int, w: int) -> dict[str, Any]:
-        return {"fve": 0.01 * NOISE[s, w]}
-
-    own = runs(planted)
+    own = runs(noise)
     rest = components(own)["fve_classes"]["variance_rest"]
     for times, said in ((0.99, False), (1.01, True)):
         by = times * float(np.sqrt(2 * rest))
