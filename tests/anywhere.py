@@ -63,8 +63,7 @@ def archive(made: Project, folder: Path) -> Project:
     """Download ZIP, by a program that loses executable bits, and what the refusal says to do"""
     content = downloaded(made, folder)
     content.do("git", "init", "--quiet")
-    content.do("git", "add", ".")
-    content.do("git", "commit", "--quiet", "--message", "archive")
+    content.commit("archive")
     return content
 
 

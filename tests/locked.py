@@ -169,17 +169,10 @@ class Project(tiny.Project):
         """What a lock says of a path, and its objects in the remote of a project."""
         whole = self.folder / path
         inside = sorted(x for x in whole.rglob("*") if x.is_file()) if whole.is_dir() else [whole]
-        for file in (x for x in inside if x.is_file()):
-            self.keep(file.read_bytes(), project)
-        md5 = hashlib.md5(whole.read_bytes()).hexdigest() if whole.is_file() else "0" * 32
+        known = {x: self.keep(x.read_bytes(), project) for x in inside if x.is_file()}
+        md5 = known.get(whole, "0" * 32)
         if whole.is_dir():
-            listed = [
-                {
-                    "md5": hashlib.md5(x.read_bytes()).hexdigest(),
-                    "relpath": str(x.relative_to(whole)),
-                }
-                for x in inside
-            ]
+            listed = [{"md5": known[x], "relpath": str(x.relative_to(whole))} for x in inside]
             md5 = self.keep(json.dumps(listed).encode(), project, shipped.DIR)
         return {"path": os.path.relpath(path, at), "hash": "md5", "md5": md5}
 

@@ -29,6 +29,7 @@ OF_A_RUN = ("split", "train", "activations", "metrics")
 CHECK = f"{files.RUNS}:check@runs"
 EVERY = {"code", "params", CHECK, "collect", "tables", "seeds", "forward", *FIGURES}
 EVERY |= {f"{files.RUNS}:{kind}@{RUN}" for kind in OF_A_RUN}
+DVC = (sys.executable, "-m", "dvc")
 PACKS = (sys.executable, "-m", "ops.packs")  # what a clone has, into its remotes
 # What tiny studies have of each pipeline file, as a stage's own name.
 STUDIES = {
@@ -80,8 +81,13 @@ class Project:
         """The stages that the command ran, as DVC calls them in the project: the paper's, or
         studies."""
         own = ("--cd", project) if project else ()
-        said = self.do(sys.executable, "-m", "dvc", *own, *words)
+        said = self.do(*DVC, *own, *words)
         return set(re.findall(r"^Running stage '(.+)':", said, re.MULTILINE))
+
+    def commit(self, message: str = "made") -> None:
+        """All that is here, as it is now."""
+        self.do("git", "add", "--all")
+        self.do("git", "commit", "--quiet", "--message", message)
 
     def set(self, key: str, value: object) -> None:
         """Change the first value of that key in params.yaml, or else in that of the studies; a list
@@ -105,7 +111,7 @@ class Project:
 
 def dvc(*words: str) -> str:
     """What a dvc command prints."""
-    command = [sys.executable, "-m", "dvc", *words]
+    command = [*DVC, *words]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
@@ -202,8 +208,7 @@ def shared(base: Path, *, beside: bool = False) -> Project:
                 project = prepared(top / "project", pipeline())
                 assert project.dvc("repro") == EVERY
             project.do(*PACKS, "write")
-            project.do("git", "add", "--all")
-            project.do("git", "commit", "--quiet", "--message", "made")
+            project.commit()
             (top / "ready").touch()
     return Project(top / "project")
 

@@ -12,12 +12,11 @@ from pathlib import Path
 import anywhere
 import pytest
 from anywhere import MAKE
-from tiny import PACKS, ROOT, RUN, Project, copied
+from tiny import DVC, PACKS, ROOT, RUN, Project, copied
 
 from ops.files import RUNS
 from strata.plots.base import PAGE
 
-DVC = (sys.executable, "-m", "dvc")
 STAR = ("exp", "run", "--set-param", "figures.fig01_hierarchy.star=0.3", "fig01-hierarchy")
 DRAWN = "figures/fig01-hierarchy"
 

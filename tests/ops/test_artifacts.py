@@ -7,11 +7,10 @@ import sys
 
 import anywhere
 import pytest
-from tiny import MORE, PACKS, RUN, Project, add, copied
+from tiny import DVC, MORE, PACKS, RUN, Project, add, copied
 
 from ops import files
 
-DVC = (sys.executable, "-m", "dvc")
 TRAIN = f"{files.RUNS}:train@{RUN}"
 
 
@@ -89,8 +88,7 @@ def test_gc_loses_nothing_that_a_project_needs_and_no_run_of_ones_own(cloud, bot
     add(project, {"report/dvc.yaml": {"stages": {"page": REPORT}}})
     project.dvc("repro", project="report")
     project.do(*PACKS, "write")
-    project.do("git", "add", "--all")
-    project.do("git", "commit", "--quiet", "--message", "report")
+    project.commit("report")
     page, projects = project.folder / "report" / PAGE, ("", "studies", "report")
     project.dvc("exp", "run", "-S", "n=5", f"{files.RUNS}:split@n5-s1")
     own, before = (project.folder / mine).read_bytes(), objects(project)
@@ -121,8 +119,7 @@ def test_gc_loses_nothing_that_a_project_needs_and_no_run_of_ones_own(cloud, bot
 def test_an_experiment_adds_little_to_gits_folder_however_large_what_git_has(both, tmp_path):
     project = copied(both, tmp_path)
     (project.folder / "large.tar.xz").write_bytes(os.urandom(20 << 20))
-    project.do("git", "add", "large.tar.xz")
-    project.do("git", "commit", "--quiet", "--message", "large")
+    project.commit("large")
     project.do("git", "gc", "--quiet")
 
     def size() -> int:

@@ -9,12 +9,11 @@ from contextlib import suppress
 
 import pytest
 from psutil import NoSuchProcess, Process
-from tiny import Project, copied
+from tiny import DVC, Project, copied
 
 from ops import provenance
 from ops.files import RUNS
 
-DVC = (sys.executable, "-m", "dvc")
 BACK = (sys.executable, "-m", "ops.back")
 
 

@@ -26,13 +26,8 @@ def honest(tmp_path_factory) -> Project:
     with (project.folder / ".gitignore").open("a") as ignored:
         ignored.write("__pycache__/\n/deposit/\n/deposit.part/\n/.snapshots/\n")
     project.run(sys.executable, "-m", "ops.packs", "write")
-    commit(project)
+    project.commit()
     return project
-
-
-def commit(project: Project) -> None:
-    project.do("git", "add", "--all")
-    project.do("git", "commit", "--quiet", "--message", "made")
 
 
 def deposited(project: Project) -> str:
@@ -69,7 +64,7 @@ def test_what_is_not_committed_or_lacks_in_the_packs_is_told(honest, tmp_path):
     (project.folder / f"runs/artifacts/{RUNS[0]}.tar.xz").unlink()
     for name in ("remote", "studies/remote"):
         shutil.rmtree(project.folder / name)
-    commit(project)
+    project.commit()
     done = project.run(sys.executable, "-m", "ops.deposit")
     assert done.returncode
     assert f"data/train/{RUNS[0]}/weights.safetensors: " in done.stdout

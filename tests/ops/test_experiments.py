@@ -8,9 +8,8 @@ from pathlib import Path
 
 import anywhere
 import pytest
-from tiny import PACKS, ROOT, Project
+from tiny import DVC, PACKS, ROOT, Project
 
-DVC = (sys.executable, "-m", "dvc")
 PAGE = (ROOT / "docs" / "experiments.md").read_text("utf-8")
 FIGURE = "fig01-hierarchy"
 OUTSIDE = Path("/remote")  # where DVC looks in revisions for a remote of .dvc/config

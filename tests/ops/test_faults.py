@@ -15,14 +15,12 @@ from pathlib import Path
 import anywhere
 import psutil
 import pytest
-from tiny import PACKS, RUN, Project, called, copied
+from tiny import DVC, PACKS, RUN, Project, called, copied
 
 from ops import files
 
-DVC = (sys.executable, "-m", "dvc")
 PAPER = (sys.executable, "-m", "ops.paper")
 METRICS, FIGURE = f"data/metrics/{RUN}.json", "fig01-hierarchy"
-METRICS_STAGE = f"{files.RUNS}:metrics@{RUN}"
 SEED = 9  # of the moments; what happens in them still differs from machine to machine
 KILLS = {"figure": 3, "drawing": 3, "repro": 8, "paper": 4}
 

@@ -65,8 +65,7 @@ def trainings(tmp_path_factory) -> Project:
         (folder / path).write_text(text.replace(old, new, count))
     project.dvc("repro", CHECK)
     project.dvc("repro", "code", "check", project="studies")
-    project.do("git", "add", "--all")
-    project.do("git", "commit", "--quiet", "--message", "made")
+    project.commit()
     return project
 
 
@@ -173,8 +172,7 @@ def test_runs_are_made_through_the_studies_while_the_controller_is_restarted(
 ):
     project = prepared(tmp_path / "project", pipeline())
     add(project, studies())
-    project.do("git", "add", "--all")
-    project.do("git", "commit", "--quiet", "--message", "made")
+    project.commit()
     process = grid(project, cluster)
     until(lambda: "== running" in log(project, RUN), process)
     time.sleep(5)  # so often it saves what it knows; a task that it forgets is ended

@@ -13,14 +13,13 @@ from pathlib import Path
 
 import anywhere
 import pytest
-from tiny import Project, copied
+from tiny import DVC, Project, copied
 
 PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
 KINDS = ("folder", "s3", "ssh", "webdav", "http")
 RCLONE = Path(sys.executable).with_name("rclone")
 USER, PASSWORD = "tester", "let-me-in"
 IMPATIENT = {"AWS_MAX_ATTEMPTS": "1"}  # else an S3 client tries again for minutes
-DVC = (sys.executable, "-m", "dvc")
 
 
 def commands(kind: str) -> list[str]:
