@@ -104,13 +104,10 @@ def exact_transformer(of: task.Task | int) -> dict[str, np.ndarray]:
 
 def exact_mlp(n: int) -> dict[str, np.ndarray]:
     """An MLP-only model that is right on every pair: one-hot embeddings, a neuron for each pair."""
-    W_in, W_out = np.zeros((2 * n, n * n)), np.zeros((n * n, n))
-    for a in range(n):
-        for b in range(n):
-            W_in[[a, n + b], a * n + b] = 1
-            W_out[a * n + b, a * b % n] = 1
+    (a, b), eye = np.divmod(np.arange(n * n), n), np.eye(n)
     weights = {
-        "W_E": np.eye(n), "W_in": W_in, "b_in": np.full(n * n, -1.0), "W_out": W_out,
-        "b_out": np.zeros(n), "W_U": np.eye(n), "b_U": np.zeros(n),
+        "W_E": eye, "W_in": np.concatenate([eye[a], eye[b]], axis=1).T,
+        "b_in": np.full(n * n, -1.0), "W_out": eye[a * b % n],
+        "b_out": np.zeros(n), "W_U": eye, "b_U": np.zeros(n),
     }  # fmt: skip
     return {name: x.astype(np.float32) for name, x in weights.items()}

@@ -14,11 +14,9 @@ def test_the_block_score_of_all_or_some_rows_is_the_share_between_blocks_by_brut
     rng, labels = np.random.default_rng(n), np.gcd(np.arange(n), n)
     rows = np.flatnonzero(np.gcd(labels, n // labels) >= least)
     x = rng.normal(size=(n, n))[rows] + labels[rows][:, None]
-    block: dict[tuple[int, int], list[float]] = {}
-    for i, row in enumerate(rows):
-        for j in range(n):
-            block.setdefault((labels[row], labels[j]), []).append(x[i, j])
-    between = sum(len(v) * (np.mean(v) - x.mean()) ** 2 for v in block.values())
+    across = [labels == d for d in np.unique(labels)]
+    blocks = [x[np.ix_(e[rows], d)] for e in across if e[rows].any() for d in across]
+    between = sum(v.size * (v.mean() - x.mean()) ** 2 for v in blocks)
     share = between / ((x - x.mean()) ** 2).sum()
     assert block_eta_squared(x, labels[rows], labels) == pytest.approx(share)
     if least == 1:
