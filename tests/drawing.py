@@ -35,9 +35,8 @@ def code(template: Path) -> list[nbformat.NotebookNode]:
 def declared(template: Path) -> dict[str, object]:
     """The parameters of a template and their defaults."""
     scope: dict[str, object] = {}
-    exec(
-        next(c.source for c in code(template) if "parameters" in c.metadata.get("tags", ())), scope
-    )
+    [cell] = [c for c in code(template) if "parameters" in c.metadata.get("tags", ())]
+    exec(cell.source, scope)
     return {name: scope[name] for name in notebook.parameters(template)}
 
 

@@ -13,7 +13,7 @@ from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
-from shipped import STORES
+from shipped import ROOT, STORES
 
 from ops import files
 from ops.provenance import md5
@@ -23,7 +23,6 @@ from strata.measure import fourier, subspaces
 from strata.monoid import classes, prime_powers
 from strata.run import Run
 
-ROOT = Path(__file__).parents[1]
 RUN, TORSOR, MLP = "n165-s1", "n12-s1", "mlp-n6-s1"  # shipped; not square-free; the other kind
 PICTURE = "studies/mechanism/data/picture.json"
 FIGURES = {

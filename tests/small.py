@@ -52,8 +52,9 @@ def history_of(validation: list[float], loss: float = 0.5) -> pd.DataFrame:
     )
 
 
-def weights_of(run: Run) -> dict[str, np.ndarray]:
-    return {name: x.numpy() for name, x in network.initial(run, kind_of(run, TRAIN)).items()}
+def weights_of(run: Run, params: TrainParams = TRAIN) -> dict[str, np.ndarray]:
+    """The initial weights."""
+    return {name: x.numpy() for name, x in network.initial(run, kind_of(run, params)).items()}
 
 
 def measured(

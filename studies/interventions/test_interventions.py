@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 from planted import planted
-from small import TRAIN, kind_of
+from small import TRAIN, weights_of
 
 from strata import results, store
 from strata.api.circuits import subject
@@ -22,7 +22,6 @@ from strata.patch.scores import Measures, OperandScores, Range
 from strata.results import FAILS, HOLDS
 from strata.run import Run
 from strata.tables import format
-from strata.train import network
 from studies.interventions.code import criteria, evidence, routing, suite
 from studies.interventions.code.records import HeadChange, Interventions, Kind
 from studies.params import InterventionsSettings, load
@@ -31,10 +30,6 @@ LEVELS = load().interventions.levels
 PARAMS = InterventionsSettings(draws=2, swaps=1, seed=0, key_threshold=0.5)
 WIDE = TRAIN.model_copy(update={"d_model": 48, "n_heads": 4})
 N = 77  # classes of 60, 10 and 6 elements, the first of them on two axes
-
-
-def initial(run: Run) -> dict[str, np.ndarray]:
-    return {name: x.numpy() for name, x in network.initial(run, kind_of(run, WIDE)).items()}
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +44,7 @@ def apart():
 
 @pytest.fixture(scope="module")
 def random():
-    return suite.intervene(Run(N, 1), initial(Run(N, 1)), PARAMS, key=planted(N))
+    return suite.intervene(Run(N, 1), weights_of(Run(N, 1), WIDE), PARAMS, key=planted(N))
 
 
 def verdicts(run: Interventions) -> dict[str, str]:
@@ -131,7 +126,7 @@ def test_each_head_of_a_hand_made_model_carries_what_it_was_given(shared):
 
 @pytest.mark.parametrize("run", [Run(12, 1), Run(15, 2), Run(9, 1, "mlp")], ids=str)
 def test_the_network_run_again_is_the_network(run):
-    weights, n = initial(run), run.n
+    weights, n = weights_of(run, WIDE), run.n
     rig = patching.rig(weights, n)
     a, b = np.divmod(np.arange(n * n), n)
     logits = model_of(run, weights)(a, b).double()
@@ -163,7 +158,7 @@ def test_the_network_run_again_is_the_network(run):
 
 
 def test_heads_replaced_by_themselves_change_nothing():
-    it = subject(initial(Run(15, 1)), 15)
+    it = subject(weights_of(Run(15, 1), WIDE), 15)
     one_each = np.arange(15)
     for found in (
         routing.with_block_means(it, (0, 1, 2, 3), one_each),  # every pair is its own block
@@ -200,7 +195,7 @@ def test_spans_are_projections_of_the_dimension_asked_for_and_leave_means_alone(
 
 
 def test_directions_that_are_removed_are_gone_from_residues_and_not_from_class_means():
-    it = subject(initial(Run(15, 1)), 15)
+    it = subject(weights_of(Run(15, 1), WIDE), 15)
     basis = specificity.directions(it, 1)
     left = specificity.removed(it, basis)
     assert np.allclose(specificity.deviations(left, 15) @ basis.T, 0, atol=1e-5)
@@ -248,7 +243,7 @@ def test_random_changes_are_row_by_row_as_long_as_those_they_stand_beside():
 @pytest.mark.parametrize("run", [Run(2, 1), Run(4, 1), Run(12, 1), Run(13, 1), Run(15, 1, "mlp")],
                          ids=str)  # fmt: skip
 def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
-    found = [suite.intervene(run, initial(run), PARAMS) for _ in range(2)]
+    found = [suite.intervene(run, weights_of(run, WIDE), PARAMS) for _ in range(2)]
     assert found[0] == found[1]
     store.write_json(tmp_path / "x.json", found[0])
     assert store.read_model(tmp_path / "x.json", Interventions) == found[0]
@@ -262,7 +257,7 @@ def test_any_run_can_be_intervened_on_judged_and_tabled(run, tmp_path):
 
 
 def test_a_run_that_diverged_is_recorded_and_judged_on_nothing():
-    weights = initial(Run(6, 1)) | {"b_U": np.full(6, np.nan, dtype=np.float32)}
+    weights = weights_of(Run(6, 1), WIDE) | {"b_U": np.full(6, np.nan, dtype=np.float32)}
     found = suite.intervene(Run(6, 1), weights, PARAMS)
     assert found == lost(found) and criteria.judge(found, LEVELS) == []
     assert all(format.markdown(table) for table in evidence.of_run(found, LEVELS))

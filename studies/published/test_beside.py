@@ -5,30 +5,26 @@ import json
 import runpy
 import shutil
 from math import nan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from drawing import check
+from over_seeds import ALL, PRINTED, ROOT
 from planted_runs import found, studied
 
 from ops import files
-from strata import params, store
+from strata import store
 from strata.inputs import InputError
 from strata.measure.metrics import Metrics
 from strata.results import FAILS, HOLDS, Row
 from strata.run import read_yaml
 from strata.statistics import t_interval
 from strata.tables import claims, headline
-from strata.tables.printed import Printed
 from studies.published.code import beside
 
-ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "paper" / "published"
-PARAMS = params.load(ROOT / "params.yaml")
-PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
 RECEIPT = store.read_json(KEPT / "receipt.json")
 GATING = {"published": 1.0, "n35-s1": 0.9, "n35-s2": 1.1, "n35-s3": 0.95}
 
@@ -51,7 +47,7 @@ def frame():
         numbers = (("against", nan), ("cases", 2), ("held", 1))
         routes += [Row(*criterion, measure, "count", x) for measure, x in numbers]
     changed = found([theirs._replace(rows=routes)])
-    made = beside.tables(theirs.metrics, own, mechanism, changed, PARAMS.grid)
+    made = beside.tables(theirs.metrics, own, mechanism, changed, ALL.grid)
     return {table.name: table.frame for table in made}
 
 
@@ -90,11 +86,11 @@ def test_the_figure_is_drawn_of_both_tables(frame, tmp_path, monkeypatch):
 
 def test_the_numbers_of_the_paper_keep_their_rows_where_ours_are_of_another_modulus():
     theirs = studied((165, 1, "transformer")).metrics
-    text = claims.of_text(theirs, PRINTED, PARAMS)
+    text = claims.of_text(theirs, PRINTED, ALL)
     classes = headline.class_claims(theirs, PRINTED)
     ours = {"runs": 10, "mean": 0.5, "low": 0.4, "high": 0.6, "min": 0.3, "max": 0.7}
     over = text.iloc[:1].assign(**ours), classes.assign(**ours)
-    made = beside.numbers(theirs, over, PRINTED, PARAMS)
+    made = beside.numbers(theirs, over, PRINTED, ALL)
     assert [len(table.frame) for table in made] == [len(text), len(classes)]
     assert len(made[0].frame.dropna(subset="mean")) == 1
     known = made[1].frame.dropna(subset="paper")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from over_seeds import ALL
 from plain import Net
 
 from strata import store
@@ -15,12 +16,9 @@ from strata.api.foreign import from_weights, loaded
 from strata.api.published import export
 from strata.inputs import InputError
 from strata.measure.activations import forward
-from strata.params import load
 from strata.run import Settings
 from studies.published.stages import convert
 
-ROOT = Path(__file__).parents[2]
-PARAMS = load(ROOT / "params.yaml")
 SIZES = [(2, 4, 1, 3), (6, 16, 4, 32), (12, 12, 3, 5), (15, 8, 8, 40)]  # P, widths, heads
 
 
@@ -60,8 +58,8 @@ def test_export_undoes_convert(size, tmp_path):
     _, dictionary = checkpoint(size)
     torch.save(dictionary, tmp_path / "x.pt")
     widths = {"d_model": d_model, "n_heads": n_heads, "d_mlp": d_mlp, "epochs": 7}
-    train = PARAMS.train.model_copy(update=widths)
-    store.write_json(tmp_path / "settings", Settings(split=PARAMS.split, train=train))
+    train = ALL.train.model_copy(update=widths)
+    store.write_json(tmp_path / "settings", Settings(split=ALL.split, train=train))
     convert.main(f"n{n}-s1", *(str(tmp_path / x) for x in ("settings", "x.pt", "")))
     weights, metadata = store.read_tensors(tmp_path / "weights.safetensors")
     recorded = store.read_history(tmp_path / "history.parquet")

@@ -282,9 +282,8 @@ def test_the_command_writes_a_folder_whole(file, monkeypatch, capsys):
     monkeypatch.setattr(page, "FIGURES", drawn)
     monkeypatch.setattr(Analysis, "mechanism", results.read_rows())
     call(monkeypatch, str(file), "--out", "out")
-    assert (
-        "mine.pt, taken for the published format: wrote out/index.html" in capsys.readouterr().out
-    )
+    said = "mine.pt, taken for the published format: wrote out/index.html"
+    assert said in capsys.readouterr().out
     text = Path("out/index.html").read_text()
     assert r"\label{tab:mine-n6-s1-accuracy}" in Path("out/tables/accuracy.tex").read_text()
     assert r"\usepackage{amssymb,booktabs}" in text

@@ -6,14 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from over_seeds import PRINTED
+from over_seeds import PRINTED, ROOT
 from pydantic import ValidationError
 
 from strata import params
 from strata.inputs import InputError
 from strata.run import Run, SplitParams, TrainParams, command, section
 
-ROOT = Path(__file__).parents[2]
 VALID = (ROOT / "params.yaml").read_text(encoding="utf-8")
 
 

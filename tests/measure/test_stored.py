@@ -57,9 +57,8 @@ def test_attention_of_a_mirrored_pair_is_the_mirror_bit_for_bit(run):
 
 @pytest.mark.parametrize("other", [Run(14, 1), Run(16, 1), Run(15, 1, "mlp")], ids=str)
 def test_a_pass_of_another_model_is_refused(other, tmp_path):
-    stored.write_all_pairs(
-        tmp_path / "x", all_pairs.over_all_pairs(weights_of(other), other.n), other.n
-    )
+    found = all_pairs.over_all_pairs(weights_of(other), other.n)
+    stored.write_all_pairs(tmp_path / "x", found, other.n)
     with pytest.raises(InputError, match="x: its columns must be finite, prediction, "):
         stored.read_all_pairs(tmp_path / "x", 15, weights_of(Run(15, 1)))
 

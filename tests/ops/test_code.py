@@ -200,9 +200,8 @@ def test_what_projects_beside_call_of_ops_is_in_the_key_of_all():
 
 def test_a_name_that_is_imported_at_its_first_use_is_what_the_stub_says(package):
     script = package("import strata\nstrata.f(1)\n", one=ONE, two=TWO)
-    (script.parent / "src" / "strata" / "__init__.pyi").write_text(
-        "from strata.one import f as f\n"
-    )
+    stub = script.parent / "src" / "strata" / "__init__.pyi"
+    stub.write_text("from strata.one import f as f\n")
     assert names(script) == F
     script.write_text("from strata import f\nf(1)\n")
     assert names(script) == F

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
-from tiny import dvc
+from tiny import ROOT, dvc
 
 from ops import files
 from ops.times import RATE, SECONDS, Times, shared, words
@@ -14,8 +14,6 @@ from strata.inputs import InputError
 from strata.params import load
 from strata.run import Run
 from strata.train.environment import cores, gflop
-
-ROOT = Path(__file__).parents[2]
 
 
 def written(folder: Path, **pipelines: dict) -> Path:

@@ -6,14 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tiny import notebooks
+from tiny import ROOT, notebooks
 
 from ops import files
 from ops.code import Code
 from ops.syntax import source
 from strata.run import read_yaml
 
-ROOT = Path(__file__).parents[2]
 STAGES = files.stages(ROOT)
 SCIENCE = [path for wing in ("measure", "patch") for path in (ROOT / "src/strata" / wing).glob("*")]
 SCIENCE = [x for x in SCIENCE if x.suffix == ".py" and x.stem != "stored"]  # reads Parquet

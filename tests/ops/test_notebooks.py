@@ -51,9 +51,8 @@ def over_seeds(n: int, folder: Path, seeds: Sequence[int] = (2, 3, 10)) -> dict[
     for run in (Run(n, seed) for seed in seeds):
         weights = born(run, folder / f"{run}.safetensors")
         broken = {"loss": [np.nan if run.seed == 3 else 0.5]}
-        store.write_json(
-            folder / f"{run}.json", measured(run, weights, history.assign(**broken), task_of(n))
-        )
+        found = measured(run, weights, history.assign(**broken), task_of(n))
+        store.write_json(folder / f"{run}.json", found)
     return {"moduli": [n], "models": str(folder)}
 
 
@@ -176,9 +175,8 @@ def test_the_same_inputs_give_the_same_bytes_and_a_page_that_needs_no_network(st
 def test_a_notebook_that_fails_gives_one_line_and_leaves_no_file(stage, workplace):
     with pytest.raises(SystemExit) as stop:
         stage("fig08-class-order", "--input", "weights=params.yaml", "--out", "none")
-    assert re.fullmatch(
-        r"figure: fig08-class-order\.ipynb: InputError: params\.yaml: .+", str(stop.value)
-    )
+    said = r"figure: fig08-class-order\.ipynb: InputError: params\.yaml: .+"
+    assert re.fullmatch(said, str(stop.value))
     assert contents(workplace / "none") == {}
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from shipped import STORES
+from shipped import ROOT, STORES
 
 from ops import files, packs
 from ops.readme import cell, chosen
@@ -20,7 +20,6 @@ from strata.inputs import InputError
 from strata.run import Run
 from strata.train import snapshots
 
-ROOT = Path(__file__).parents[2]
 STAGES = {k: v for k, v in files.stages(ROOT).items() if files.project(k) != "report"}
 LOCK = {k: v for k, v in files.locked(ROOT).items() if files.project(k) != "report"}
 OUTS = {out["path"]: out["md5"] for stage in LOCK.values() for out in stage["outs"]}

@@ -43,11 +43,8 @@ def test_a_run_of_another_task_is_trained_measured_and_loaded(name, architecture
     run, settings = Run.parse(name), settings_of(name, architecture)
     of = settings.task(run)
     split = task.split(of.order, run.seed, 0.6, 0.3)
-    table = task.pair_table(of) | {
-        "split": split,
-        "mirror_in_train": task.mirrored(split, of.order),
-    }
-    store.write_table(tmp_path / "split", table, store.SPLIT)
+    more = {"split": split, "mirror_in_train": task.mirrored(split, of.order)}
+    store.write_table(tmp_path / "split", task.pair_table(of) | more, store.SPLIT)
     trainer = Trainer(run, settings.train, store.read_split(tmp_path / "split", of)["split"],
                       task=of)  # fmt: skip
     for rows in trainer.batches:
