@@ -41,6 +41,7 @@ HEADINGS = ["command", "what it shows", "CPU s", "s", "MB written", "MB received
 
 def taken(words: str, folder: Path, home: Path) -> tuple[float, float]:
     """CPU seconds and seconds of a command. Raises InputError where it fails."""
+    ctypes.CDLL(None).prctl(SUBREAPER, 1)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     own = {k: x for k, x in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH")}
     own |= {"HOME": str(home), "PATH": f"{folder}/.venv/bin:{os.environ['PATH']}"}
@@ -71,7 +72,6 @@ def received() -> float:
 
 
 def main(*names: str) -> None:
-    ctypes.CDLL(None).prctl(SUBREAPER, 1)
     file = Path("benchmarks/commands.md")
     lines = {row[0]: row for row in rows(file.read_text("utf-8"))[1:] if names}
     wheels = Path(os.environ.get("PIP_FIND_LINKS", "none")).glob("*.whl")

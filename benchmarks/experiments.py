@@ -8,7 +8,6 @@ on the machine makes them more: the columns compare, and a loop of Python says b
 some commands are named, as in the table, the rows of the others stay as they are.
 """
 
-import ctypes
 import os
 import subprocess
 from pathlib import Path
@@ -16,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from tabulate import tabulate
 
-from benchmarks.commands import SUBREAPER, taken
+from benchmarks.commands import taken
 from ops.readme import rows
 from strata.run import command
 
@@ -39,14 +38,12 @@ NAMED = {f"GIT_{x}_{y}": "strata" for x in ("AUTHOR", "COMMITTER") for y in ("NA
 
 
 def main(old: str, new: str, *names: str) -> None:
-    ctypes.CDLL(None).prctl(SUBREAPER, 1)
     os.environ |= NAMED
     folders = [Path(old).resolve(), Path(new).resolve()]
     last = ["git", "rev-parse", "--short=8", "HEAD"]
     before = subprocess.check_output(last, cwd=folders[0], text=True).strip()
     file = Path("benchmarks/experiments.md")
-    text = file.read_text("utf-8") if names and file.is_file() else ""
-    lines = {row[0]: row for row in rows(text)[1:]}
+    lines = {row[0]: row for row in rows(file.read_text("utf-8"))[1:] if names}
     with TemporaryDirectory() as home:
         for name in names or COMMANDS:
             times = [taken(COMMANDS[name], folder, Path(home))[0] for folder in folders]

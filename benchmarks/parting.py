@@ -8,6 +8,7 @@ arguments are the runs, else all. docs/verification.md shows the table.
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,9 @@ EPOCHS, UP_TO = 100, (5, 10, 20, 30, 40, 50, 60, 80, 100)
 MOVED = "a history moved by one epoch, at least"
 
 
-def worst(found: np.ndarray) -> list[float]:
-    """The largest value from the limit before to each of UP_TO."""
-    return [float(f"{x.max():.2g}") for x in np.split(found, UP_TO[:-1])]
-
-
-def least(found: np.ndarray) -> list[float]:
-    """The smallest value there."""
-    return [float(f"{x.min():.2g}") for x in np.split(found, UP_TO[:-1])]
+def by_limit(found: np.ndarray, extreme: Callable[[np.ndarray], float]) -> list[float]:
+    """The extreme value from the limit before to each of UP_TO."""
+    return [float(f"{extreme(x):.2g}") for x in np.split(found, UP_TO[:-1])]
 
 
 def measured(run: Run) -> tuple[str, dict[str, Any]]:
@@ -43,8 +39,8 @@ def measured(run: Run) -> tuple[str, dict[str, Any]]:
     again = trainings.repeat(run, params.split, params.train, EPOCHS, device)
     moved = trainings.apart(shipped, shipped.iloc[1 : EPOCHS + 1].reset_index(drop=True))
     pair = f"{made.words()} → {machine.describe(device).words()}"
-    apart = worst(trainings.apart(shipped, again))
-    return pair, {"apart": apart, "moved": least(moved)}
+    apart = by_limit(trainings.apart(shipped, again), np.max)
+    return pair, {"apart": apart, "moved": by_limit(moved, np.min)}
 
 
 def table(found: dict[str, dict[str, Any]]) -> str:

@@ -15,7 +15,6 @@ import pandas as pd
 import torch
 
 from ops import trainings
-from ops.trainings import dealt
 from strata import store
 from strata.params import load
 from strata.run import Run, command
@@ -69,7 +68,7 @@ def measured(run: Run, end: int) -> Iterator[str]:
     device = trainings.as_recorded(made.model_copy(update={"flushes": True}))
     here, train = machine.describe(device).words(), settings.train
     longer = train.model_copy(update={"epochs": train.epochs + EPOCHS})  # to go on at the end too
-    trainer = Trainer(run, longer, dealt(run, settings.split), device)
+    trainer = Trainer(run, longer, trainings.dealt(run, settings.split), device)
     shipped = store.read_history(folder / "history.parquet")
     for look in (*(x for x in LOOKS if x < end), end):
         trainer.advance(look)

@@ -7,7 +7,6 @@ CPU seconds of all processes, as in benchmarks/experiments.py. The runs are list
 as after a sweep. A stage is the split of a run.
 """
 
-import ctypes
 import json
 import os
 import re
@@ -18,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from tabulate import tabulate
 
-from benchmarks.commands import SUBREAPER, taken
+from benchmarks.commands import taken
 from ops.grid.logs import Logs
 from ops.recover import taken as locked
 from strata.run import command
@@ -53,7 +52,6 @@ def add(folder: Path, count: int) -> None:
 
 
 def main(clone: str) -> None:
-    ctypes.CDLL(None).prctl(SUBREAPER, 1)
     folder = Path(clone).resolve()
     os.environ["PATH"] = f"{folder}/.venv/bin:{os.environ['PATH']}"
     rows = {name: [name] for name in COMMANDS}

@@ -25,7 +25,8 @@ def row(name: str) -> list[object]:
     """The products of a run's epoch; CPU and wall milliseconds of it with one thread and two."""
     run = Run.parse(name)
     settings = load("params.yaml").settings(run)
-    products, of = gflop(settings.task(run).order, settings), settings.task(run)
+    of = settings.task(run)
+    products = gflop(of.order, settings)
     shares = settings.split.train_fraction, settings.split.validation_fraction
     training = Trainer(run, settings.train, task.split(of.order, 1, *shares), task=of)
     found: dict[int, list[tuple[float, ...]]] = {1: [], 2: []}

@@ -96,17 +96,13 @@ class Copy:
         self.locked = {k: v for k, v in files.locked(top).items() if k not in left}
         self.names = sorted({*self.stages, *self.locked})
         self.outs = Outs(self.locked)
-        found = ((name, self._placed(name)) for name in self.stages if name in self.locked)
-        self.lost = {name: fault for name, fault in found if fault}
-
-    def _placed(self, name: str) -> str:
-        """Put a stage's outputs in their places; what is wrong with one in the remote."""
-        try:
-            for out in self.kept(name):
-                shipped.restore(out, self.top, self.remotes)
-        except InputError as fault:
-            return str(fault)
-        return ""
+        self.lost: dict[str, str] = {}  # what is wrong with an output of a stage in the remote
+        for name in (x for x in self.stages if x in self.locked):
+            try:
+                for out in self.kept(name):
+                    shipped.restore(out, self.top, self.remotes)
+            except InputError as fault:
+                self.lost[name] = str(fault)
 
     def kept(self, name: str) -> list[Out]:
         """The outputs of a stage that the remote must hold."""

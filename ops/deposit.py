@@ -7,9 +7,9 @@ says how to go on from there. The same commit gives the same bytes.
 import hashlib
 import shutil
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ops import copied, files, packs, shipped
 from ops.git import git
@@ -57,20 +57,13 @@ Licence: {license}; `NOTICE` in `{title}/` names what is of others.
 """
 
 
-class Commit(NamedTuple):
-    """A commit's name and time."""
-
-    sha: str
-    made: datetime
-
-
-def commit() -> Commit:
-    """The last commit. Raises InputError where files differ from it."""
+def commit() -> tuple[str, date]:
+    """The last commit and its day. Raises InputError where files differ from it."""
     if changed := git("status", "--porcelain"):
         path = changed.splitlines()[0].split()[-1]
         raise InputError(f"{path}: must be as in the last commit: git commit, or git stash")
     seconds = int(git("show", "--no-patch", "--format=%ct"))
-    return Commit(git("rev-parse", "HEAD"), datetime.fromtimestamp(seconds, UTC))
+    return git("rev-parse", "HEAD"), datetime.fromtimestamp(seconds, UTC).date()
 
 
 def whole(outs: Iterable[Out]) -> None:
@@ -84,34 +77,31 @@ def whole(outs: Iterable[Out]) -> None:
             raise InputError(f"{out.path}: {fault}; {must}") from None
 
 
-def write(folder: Path, last: Commit, cff: Mapping[str, Any]) -> None:
+def write(folder: Path, last: str, day: date, cff: Mapping[str, Any]) -> None:
     """Write the deposit of the project in the current folder to a new folder. ``last`` is the
-    commit checked out, ``cff`` what CITATION.cff holds."""
+    commit checked out, of that day, ``cff`` what CITATION.cff holds."""
     title = cff["title"]
     folder.mkdir()
     git("archive", f"--output={folder / f'{title}.zip'}", f"--prefix={title}/", "HEAD")
     for name in COPIED:
         store.write_text(folder / name, Path(name).read_text(encoding="utf-8"))
-    said = README.format(commit=last.sha, date=last.made.date(), sums=SUMS, **cff)
+    said = README.format(commit=last, date=day, sums=SUMS, **cff)
     store.write_text(folder / "README.md", said)
-    sums = (f"{_sha256(x)}  {x.name}\n" for x in sorted(folder.iterdir()))
+    made = {x.name: hashlib.sha256(x.read_bytes()) for x in sorted(folder.iterdir())}
+    sums = (f"{digest.hexdigest()}  {name}\n" for name, digest in made.items())
     store.write_text(folder / SUMS, "".join(sums))
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def main() -> None:
     files.at_top()
-    cff, last = read_yaml("CITATION.cff"), commit()
+    cff, (last, day) = read_yaml("CITATION.cff"), commit()
     for project in files.projects():
         packs.unpack(project)
     found = copied.resolved(Path().resolve(), files.projects()).values()
     kept = {path for stage in found for path in stage.kept}
     whole(out for out in Outs(files.locked()) if out.path in kept)
     shutil.rmtree(PARTIAL, ignore_errors=True)
-    write(PARTIAL, last, cff)
+    write(PARTIAL, last, day, cff)
     shutil.rmtree(FOLDER, ignore_errors=True)
     PARTIAL.rename(FOLDER)
     sizes = [path.stat().st_size for path in FOLDER.iterdir()]

@@ -86,7 +86,7 @@ def _local(folder: Path) -> None:
     """Name the remote in the settings of this clone."""
     path = folder / "config.local"
     text = path.read_text("utf-8") if path.is_file() else ""
-    if folder.is_dir() and LOCAL not in text and '"shipped"' not in text:
+    if folder.is_dir() and '"shipped"' not in text:
         path.write_text(text + LOCAL, "utf-8")
 
 
@@ -200,9 +200,7 @@ def write(project: str) -> Iterator[str]:
 
 def _same(path: Path, objects: Mapping[str, str]) -> bool:
     """Whether a pack has just these objects: another version of xz may write other bytes."""
-    if not path.is_file():
-        return False
-    with suppress(InputError):
+    with suppress(InputError, FileNotFoundError):
         there = inside(path.read_bytes(), str(path))
         return {k: hashlib.md5(x).hexdigest() for k, x in there} == {
             k: x.removesuffix(DIR) for k, x in objects.items()

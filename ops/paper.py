@@ -73,11 +73,12 @@ class Paper:
 
     def alone(self) -> None:
         """Wait for another that does the same here."""
-        self._wait(lambda: "" if self._locked() else "another make paper is at work here")
 
-    def _locked(self) -> bool:
-        self.lock = self.lock or recover.taken(Path(".dvc", "tmp", "paper"))
-        return self.lock is not None
+        def other() -> str:
+            self.lock = recover.taken(Path(".dvc", "tmp", "paper"))
+            return "" if self.lock else "another make paper is at work here"
+
+        self._wait(other)
 
     def _wait(self, what: Callable[[], str]) -> None:
         """Wait while something is at work, and say what."""

@@ -76,8 +76,7 @@ def main() -> None:
     asked = calls.command("repro", project=str(WEIGHTS))
     if subprocess.run(asked, env=own, stdout=subprocess.DEVNULL, check=False).returncode:
         raise InputError("dvc repro did not run to its end")
-    seconds = time.monotonic() - began
-    print(f"published … {seconds:.0f} s: {WEIGHTS}/ has the tables and figures")
+    print(f"published … {paper.since(began)}: {WEIGHTS}/ has the tables and figures")
     print(keep())
 
 

@@ -159,8 +159,5 @@ def forget(project: str = "") -> None:
 
 def cache(project: str = "") -> Path:
     """The cache of a project."""
-    return Path(_config(project)["cache"].get("dir", Path(project, ".dvc", "cache"))).resolve()
-
-
-def _config(project: str) -> Config:
-    return Config(dvc_dir=str(Path(project, ".dvc").resolve()))
+    settings = Config(dvc_dir=str(Path(project, ".dvc").resolve()))
+    return Path(settings["cache"].get("dir", Path(project, ".dvc", "cache"))).resolve()

@@ -11,8 +11,8 @@ PACKAGES = {name: name for name in ("studies", "report", "ops")} | {"strata": "s
 STATEMENTS = ""  # the name for what stands at the top of a module and defines nothing
 NO_MEANING = {"ctx", "kind", "type_comment", "type_params"}
 IMPORTS = (ast.Import, ast.ImportFrom)
-NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-DOCUMENTED = (*NAMED, ast.Module)
+NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+DOCUMENTED = NAMED | ast.Module
 
 
 class Module(NamedTuple):
@@ -57,10 +57,8 @@ def _bindings(node: ast.AST, package: str) -> Iterator[tuple[str, str]]:
     """The names that an import binds, and what each stands for."""
     if isinstance(node, ast.Import):
         for alias in node.names:
-            if alias.asname:
-                yield alias.asname, alias.name
-            else:
-                yield alias.name.split(".")[0], alias.name.split(".")[0]
+            first = alias.name.split(".")[0]
+            yield (alias.asname, alias.name) if alias.asname else (first, first)
     elif isinstance(node, ast.ImportFrom):
         above = package.split(".")[: len(package.split(".")) + 1 - node.level]
         base = ".".join([*(above if node.level else ()), *filter(None, [node.module])])
@@ -72,22 +70,16 @@ def _names(node: ast.stmt) -> list[str]:
     """The names that a statement defines; none where it does something else too."""
     if isinstance(node, NAMED):
         return [node.name]
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
         return []
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     flat = [x for t in targets for x in (t.elts if isinstance(t, ast.Tuple) else [t])]
-    return (
-        [x.id for x in flat if isinstance(x, ast.Name)]
-        if all(isinstance(x, ast.Name) for x in flat)
-        else []
-    )
+    names = [x.id for x in flat if isinstance(x, ast.Name)]
+    return names if len(names) == len(flat) else []
 
 
 def chains(node: ast.AST) -> Iterator[list[str]]:
     """Every name that is used, with the attributes after it; those quoted in annotations too."""
-    if isinstance(node, ast.Name):
-        yield [node.id]
-        return
     rest, root = [], node
     while isinstance(root, ast.Attribute):
         rest, root = [root.attr, *rest], root.value
@@ -111,12 +103,9 @@ def _quoted(annotation: ast.AST) -> Iterator[list[str]]:
                 continue  # the shape of an array
 
 
-def _undocumented(node: ast.AST) -> list[ast.stmt]:
+def _undocumented(node: DOCUMENTED) -> list[ast.stmt]:
     """The body of a module, class or function without its docstring."""
-    body = node.body if isinstance(node, DOCUMENTED) else []
-    first = body[0].value if body and isinstance(body[0], ast.Expr) else None
-    said = isinstance(first, ast.Constant) and isinstance(first.value, str)
-    return body[1:] if said else body
+    return node.body if ast.get_docstring(node, clean=False) is None else node.body[1:]
 
 
 def dump(node: object) -> str:

@@ -106,7 +106,7 @@ def _end(history: pd.DataFrame, weights: store.Arrays, task: Task, counted: stor
     for name, rows in counted.items():
         share = float(right[rows].mean()) if rows.any() else np.nan
         limit = TRAINED if name == "train_accuracy" else VALIDATED
-        if not (abs(share - last[name]) <= limit or (np.isnan(share) and np.isnan(last[name]))):
+        if not np.isclose(share, last[name], 0, limit, equal_nan=True):
             return f"its weights have {name} {share:.4f}, its history ends with {last[name]:.4f}"
     return ""
 
@@ -216,7 +216,7 @@ def parting(shipped: pd.DataFrame, again: pd.DataFrame) -> str:
         return f"at epoch {i + 1}: {losses}, {found[i]:.2g} epochs apart, at most {limit[i]:g}"
     for name in (x for x in shipped if x.endswith("accuracy")):
         one, two = shipped[name].to_numpy(float), again[name].to_numpy(float)[: len(shipped)]
-        other = ~((np.abs(one - two) <= TRAINED) | (np.isnan(one) & np.isnan(two)))
+        other = ~np.isclose(one, two, 0, TRAINED, equal_nan=True)
         if other.any():
             i = int(np.argmax(other))
             return f"at epoch {i + 1}: {name} {one[i]:.4f}, here {two[i]:.4f}"

@@ -279,18 +279,13 @@ def drawn(names: Collection[str], share: int) -> set[str]:
 
 def done(tasks: Mapping[str, Any], before: Mapping[str, set[str]], jobs: int) -> Iterator[Outcome]:
     """The results of tasks, several at a time, each after those that it names."""
-    sorter, running = TopologicalSorter(before), set[Future[Outcome]]()
+    sorter, running = TopologicalSorter(before), dict[Future[Outcome], str]()
     sorter.prepare()
-    of: dict[Future[Outcome], str] = {}
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         while sorter.is_active():
-            for name in sorter.get_ready():
-                future = pool.submit(tasks[name])
-                of[future] = name
-                running.add(future)
-            ended, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in ended:
-                sorter.done(of[future])
+            running |= {pool.submit(tasks[name]): name for name in sorter.get_ready()}
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                sorter.done(running.pop(future))
                 yield future.result()
 
 
