@@ -32,11 +32,11 @@ def by_limit(found: np.ndarray, extreme: Callable[[np.ndarray], float]) -> list[
 
 def measured(run: Run) -> tuple[str, dict[str, Any]]:
     """Where the run was trained and is now, and how far its histories are apart."""
-    params, folder = load("params.yaml"), TRAINED / str(run)
+    settings, folder = load("params.yaml").settings(run), TRAINED / str(run)
     made = environment.read(folder / "environment.json")
     device = machine.prepare(made.flushes)
     shipped = store.read_history(folder / "history.parquet")
-    again = trainings.repeat(run, params.split, params.train, EPOCHS, device)
+    again = trainings.repeat(run, settings, EPOCHS, device)
     moved = trainings.apart(shipped, shipped.iloc[1 : EPOCHS + 1].reset_index(drop=True))
     pair = f"{made.words()} → {machine.describe(device).words()}"
     apart = by_limit(trainings.apart(shipped, again), np.max)

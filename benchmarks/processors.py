@@ -16,7 +16,7 @@ from tabulate import tabulate
 from ops import files, provenance
 from strata.run import command
 
-KINDS = ("metrics", "studies/interventions/dvc.yaml:interventions")
+KINDS = (f"{files.RUNS}:metrics", "studies/interventions/dvc.yaml:interventions")
 RUNS = ("n165-s1", "mlp-n165-s1")
 COLUMNS = ["stage", "processor", "md5 of its output", "as recorded"]
 

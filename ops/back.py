@@ -78,14 +78,14 @@ def restored(outs: Iterable[Out]) -> list[str]:
     """Check out what is not as published, unless it would be lost; what would be. DVC is called in
     those projects alone that have such outputs, as it takes seconds to read a project."""
     caches = {name: recover.cache(name) for name in files.projects()}
-    of: dict[str, list[Out]] = {name: [] for name in caches}
+    wrong = set()
     for out in outs:
         name, found = files.project(out.stage), shipped.on_disk(out.path)
         if found != out.md5 and (found or shipped.at(out.md5, caches[name]).is_file()):
-            of[name].append(out)
-    for out in (x for wrong in of.values() for x in wrong if x.path.endswith(DERIVED)):
-        shipped.make_room(Path(out.path))
-    return [path for name, wrong in of.items() if wrong for path in checked_out(name)]
+            wrong.add(name)
+            if out.path.endswith(DERIVED):
+                shipped.make_room(Path(out.path))
+    return [path for name in caches if name in wrong for path in checked_out(name)]
 
 
 def main() -> None:

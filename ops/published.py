@@ -37,26 +37,20 @@ def take(checkpoint: str) -> None:
     if hashlib.sha256(content).hexdigest() != receipt["sha256"]:
         said = f"not the weights that {KEPT}/receipt.json names"
         raise InputError(f"{checkpoint}: {said}; strata analyse FILE measures any others")
-    if not TAKEN.is_file() or TAKEN.read_bytes() != content:
-        store.write_bytes(TAKEN, content)
-
-
-def sha256(path: Path) -> str:
-    return hashlib.sha256(store.read_bytes(path)).hexdigest()
+    store.write_bytes(TAKEN, content)
 
 
 def keep() -> str:
     """Keep the results in paper/published with a new receipt. What is to be said of it."""
     receipt = store.read_json(KEPT / "receipt.json")
-    for path in RESULTS:
-        shutil.copyfile(WEIGHTS / path, KEPT / Path(path).name)
+    kept = [shutil.copyfile(WEIGHTS / x, KEPT / Path(x).name) for x in RESULTS]
     locked = read_yaml(WEIGHTS / "dvc.lock")["stages"]["measure"]
     md5 = {x["path"]: x["md5"] for x in locked["deps"]}
     new = {
         "commands": locked["cmd"],
         "code": {Path(x).stem: md5[x] for x in md5 if "/data/code/" in x},
         "params": {Path(x).stem: read_yaml(WEIGHTS / x) for x in md5 if "/config/" in x},
-        "results": {Path(x).name: sha256(KEPT / Path(x).name) for x in RESULTS},
+        "results": {x.name: hashlib.sha256(x.read_bytes()).hexdigest() for x in kept},
     }
     store.write_json(KEPT / "receipt.json", receipt | new)
     return f"{KEPT}: has its results"

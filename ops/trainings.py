@@ -20,7 +20,7 @@ from strata import store, task
 from strata.inputs import InputError
 from strata.measure.activations import answers, blocks
 from strata.params import load
-from strata.run import Run, SplitParams, TrainParams
+from strata.run import Run, Settings, SplitParams, TrainParams
 from strata.task import Task, operation
 from strata.train import environment, machine
 from strata.train.environment import Environment
@@ -70,7 +70,7 @@ def faults(folder: Path, table: Path, run: Run, project: Path) -> str:
     counted = dict(zip(store.HISTORY.names[2:], asked, strict=True))
     end, epochs, every = store.diverged(history), len(history), settings.train.validate_every
     seen = history["validation_accuracy"].to_numpy()
-    ends = (k for k in range(1, epochs + 1) if settled(seen[:k], every, settings.early))
+    ends = (k for k in range(every, epochs + 1, every) if settled(seen[:k], every, settings.early))
     must = end or next(ends, settings.train.epochs)
     if epochs - end >= EPOCHS_AT_A_TIME if end else epochs != must:
         return f"its history has {epochs} epochs, must have {must}"
@@ -149,7 +149,7 @@ def begun(folder: Path, run: Run, project: Path, epochs: int) -> tuple[str, str]
     device = as_recorded(made)
     exact = made.repeats(machine.describe(device))
     trained = epochs if exact else epochs + AROUND // 2
-    again = repeat(run, settings.split, settings.train, trained, device)
+    again = repeat(run, settings, trained, device)
     first = again.iloc[: len(shipped)]
     if shipped.equals(first):
         return "", f"first {epochs} epochs the same bytes"
@@ -178,11 +178,10 @@ def as_recorded(made: Environment) -> torch.device:
     return machine.prepare(made.flushes)
 
 
-def repeat(
-    run: Run, split: SplitParams, train: TrainParams, epochs: int, device: torch.device
-) -> pd.DataFrame:
+def repeat(run: Run, settings: Settings, epochs: int, device: torch.device) -> pd.DataFrame:
     """A run's history up to that many epochs, trained here."""
-    trainer = Trainer(run, train, dealt(run, split), device, task.named(split.task, run.n))
+    split = dealt(run, settings.split)
+    trainer = Trainer(run, settings.train, split, device, settings.task(run))
     trainer.advance(epochs)
     return pd.DataFrame(trainer.history())
 

@@ -1,4 +1,5 @@
-"""What the front page's live network needs beside a run's page: changes, readers, places, scales.
+"""What the front page's live network needs beside a run's page: changes, readers, places, scales;
+and votes of networks.
 
 The page computes the network itself, from the weights of ``run_data.rounded_model``. A change of it
 is one of studies/interventions/criteria.md; how often each makes the answer wrong is counted here,
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from sympy.ntheory import factorint, multiplicity
 
-from report.code.run_data import digits
+from report.code.run_data import digits, pack
 from strata.api import by_hand
 from strata.architecture import architecture_of
 from strata.measure import activations
@@ -199,3 +200,19 @@ def cost(subject: Subject, change: Json) -> Json:
     modulo = {q: share(off % q != 0) for q in prime_powers(rig.n)}
     directions = len(basis(subject, change)) if "frequencies" in change else None
     return {"wrong": {"all": share(off != 0), "modulo": modulo}, "directions": directions}
+
+
+def votes(net: Json) -> Json:
+    """One network of studies/mechanism/data/picture.json: rows packed, a byte a number, with the
+    circle of each of its primes."""
+
+    def rows(x: list[Any]) -> Json:
+        return pack(np.atleast_2d(x))
+
+    fits = {
+        d: {"bias": rows(x["bias"]), "votes": [rows(g) for g in x["votes"]]}
+        for d, x in net["fits"].items()
+    }
+    classes = {d: {k: rows(v) for k, v in x.items()} for d, x in net["classes"].items()}
+    powers = [circle(q) for q in prime_powers(net["n"])]
+    return net | {"fits": fits, "classes": classes, "powers": powers}

@@ -82,8 +82,7 @@ def composite(n: int) -> bool:
 
 def seeds(metrics: Sequence[Json], n: int) -> list[Json]:
     """The metrics of the transformers of this modulus, trained as the paper's, that are finite."""
-    usual = [x for x in metrics if str(Run(n, x["seed"])) == x["run"]]
-    return [x for x in usual if x["finite"]]
+    return [x for x in metrics if x["finite"] and str(Run(n, x["seed"])) == x["run"]]
 
 
 # Of a part replaced by what is said of it, the right answers.

@@ -196,11 +196,8 @@ def ordered(shown: Sequence[Section], said: Mapping[str, Any]) -> list[Section]:
         return not s.notebook, number, places.get(s.name, len(places))
 
     figures = {x.name for x in shown if x.notebook}
-    twins = [not x.notebook and x.name in figures for x in shown]
-    own = (
-        replace(x, id=f"{x.name}-table" if twin else x.name)
-        for x, twin in zip(shown, twins, strict=True)
-    )
+    twins = {x for x in shown if not x.notebook and x.name in figures}
+    own = (replace(x, id=f"{x.name}-table" if x in twins else x.name) for x in shown)
     return sorted(own, key=order)
 
 

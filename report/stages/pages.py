@@ -14,7 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from report.code import appendix, front, numbers, training, votes, words
+from report.code import appendix, front, numbers, training, words
+from report.code.hero import votes
 from report.code.sections import Section, sections
 from report.code.site import dressed, rendered, script
 from strata import store
@@ -99,7 +100,7 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
     if told:
         own = next((x for x in trained if x["run"] == str(run)), {})
         told |= {"epochs": own.get("checkpoints", []), "first": own.get("first_099")}
-        nets = [votes.network(x) for x in store.read_json(PICTURE)] if PICTURE.is_file() else []
+        nets = [votes(x) for x in store.read_json(PICTURE)] if PICTURE.is_file() else []
         told |= {"picture": [{name: x[name] for name in ("run", "n", "powers")} for x in nets]}
         if nets:
             store.write_text(out / "site/picture.js", script("picture", nets))
