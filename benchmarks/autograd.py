@@ -16,9 +16,9 @@ class Autograd:
 
     def __init__(self, trainer: Trainer):
         self.trainer, self.n_heads = trainer, trainer.params.n_heads
-        grad = trainer.parameter.grad
-        assert grad is not None
-        parts = grad.split([layer.numel() for layer in trainer.layers.values()])
+        assert trainer.parameter.grad is not None
+        self.grad = trainer.parameter.grad
+        parts = self.grad.split([layer.numel() for layer in trainer.layers.values()])
         self.leaves = {}
         for (name, layer), part in zip(trainer.layers.items(), parts, strict=True):
             rows = [slice(None)] if name == "W_E" else [slice(-1), -1]  # a matrix and its bias
@@ -57,9 +57,7 @@ class Autograd:
 
     def step(self) -> float:
         """One epoch: the loss before the step."""
-        grad = self.trainer.parameter.grad
-        assert grad is not None
-        grad.zero_()
+        self.grad.zero_()
         self.right = torch.zeros(())  # the training accuracy, which our epoch records too
         tables, total = self.tables(), 0.0
         # A chunk's graph ends at copies of the tables: it is freed before the next one is built.

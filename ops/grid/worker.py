@@ -169,10 +169,9 @@ def work(worker: Worker, revision: str, runs: list[str]) -> int:
 def main(revision: str, task: str) -> None:
     place = Path(tempfile.mkdtemp(prefix="strata-worker-"))
     try:
-        code = work(Worker(place), revision, task.split("+"))
+        sys.exit(work(Worker(place), revision, task.split("+")))
     finally:
         shutil.rmtree(place, ignore_errors=True)
-    sys.exit(code)
 
 
 if __name__ == "__main__":
