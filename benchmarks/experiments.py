@@ -43,7 +43,8 @@ def main(old: str, new: str, *names: str) -> None:
     last = ["git", "rev-parse", "--short=8", "HEAD"]
     before = subprocess.check_output(last, cwd=folders[0], text=True).strip()
     file = Path("benchmarks/experiments.md")
-    lines = {row[0]: row for row in rows(file.read_text("utf-8"))[1:] if names}
+    text = file.read_text("utf-8") if names and file.is_file() else ""
+    lines = {row[0]: row for row in rows(text)[1:]}
     with TemporaryDirectory() as home:
         for name in names or COMMANDS:
             times = [taken(COMMANDS[name], folder, Path(home))[0] for folder in folders]
