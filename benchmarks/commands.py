@@ -93,8 +93,8 @@ def main(*names: str) -> None:
             cells = [f"{x:.0f}" if x >= 10 else f"{x:.1f}" for x in (*times, *sizes)]
             lines[f"`{words}`"] = [f"`{words}`", shows, *cells]
             print(*lines[f"`{words}`"], flush=True)
-    text = tabulate(lines.values(), HEADINGS, tablefmt="github", disable_numparse=True)
-    file.write_text(f"{text}\n", encoding="utf-8")
+            text = tabulate(lines.values(), HEADINGS, tablefmt="github", disable_numparse=True)
+            file.write_text(f"{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,18 +4,15 @@ what decides each run.
 In: the checked parameters; a folder; after --runs the names of the runs, that of the headline last.
 Out, in the folder: split/RUN.json and train/RUN.json, which change where that run's own settings
 do; metrics.json, the settings of the measures; runs.json, the names without the headline's. Says
-how many of the runs were trained with other settings. Refuses an experiment that would be lost.
+how many of the runs were trained with other settings.
 """
 
-import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from ops import files, packages, provenance
-from ops.git import loses_queued
 from strata import store
 from strata.inputs import InputError
-from strata.params import Params
+from strata.params import RunsParams
 from strata.run import Run, command
 
 
@@ -34,12 +31,7 @@ def others(folder: str, names: Iterable[str]) -> list[str]:
 def main(checked: str, folder: str, flag: str, *names: str) -> None:
     packages.refuse()
     files.refuse_cut_off()
-    top = os.environ.get("DVC_ROOT", ".")  # the clone, also where this runs in another folder
-    if Path(top, ".git").exists() and (said := loses_queued(top)):
-        if not Path.cwd().samefile(top):
-            raise InputError(said)
-        print(said)
-    params, listed = store.read_model(checked, Params), names[:-1]
+    params, listed = store.read_model(checked, RunsParams), names[:-1]
     for name in listed:
         if listed.count(name) > 1:
             raise InputError(f"runs: {name}: must be listed once")

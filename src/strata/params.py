@@ -88,8 +88,8 @@ class GridParams(Section):
         return run.variant in {"", "mlp"} and run.weights_seed == run.seed
 
 
-class Params(Section):
-    """params.yaml."""
+class RunsParams(Section):
+    """What of params.yaml decides the runs and their metrics."""
 
     n: Modulus
     seed: Seed
@@ -98,10 +98,6 @@ class Params(Section):
     train: TrainParams
     variants: dict[str, dict[str, Any]]  # the values in which each differs
     metrics: MetricsParams
-    inches: InchesParams
-    figures: Figures
-    tables: TablesParams
-    grid: GridParams
 
     def settings(self, run: Run) -> Settings:
         """All that decides the weights of a run. Raises InputError where there is no such
@@ -122,7 +118,7 @@ class Params(Section):
         return Run(self.n, self.seed, self.variant.removesuffix("-"))
 
     @model_validator(mode="after")
-    def _variants(self) -> "Params":
+    def _variants(self) -> "RunsParams":
         for name in self.variants:
             if not re.fullmatch("[a-z0-9]+", name):
                 raise ValueError(f"variants: {name!r}: must be of lower-case letters and digits")
@@ -133,6 +129,15 @@ class Params(Section):
         except InputError as fault:
             raise ValueError(str(fault)) from None
         return self
+
+
+class Params(RunsParams):
+    """params.yaml."""
+
+    inches: InchesParams
+    figures: Figures
+    tables: TablesParams
+    grid: GridParams
 
     @model_validator(mode="after")
     def _head_exists(self) -> "Params":

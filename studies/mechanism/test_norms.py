@@ -7,6 +7,7 @@ from strata.api.by_hand import weights
 from studies.mechanism import by_hand
 from studies.mechanism.code import norms
 from studies.mechanism.code.pairs import all_pairs
+from studies.mechanism.stages.by_hand import writing
 
 MODELS = {
     "written down": (weights(15), 15),
@@ -53,6 +54,8 @@ def test_weights_of_a_given_norm_have_the_logits_by_one_factor(name):
 
 def test_a_network_written_down_has_few_neurons_and_the_margin_that_it_is_written_for():
     found = norms.size(all_pairs(weights(105), 105))
+    without = norms.size(all_pairs(writing(weights(105)), 105))
+    assert without == pytest.approx(found, rel=1e-8)
     assert found.neurons == 3 + 2 + 7 + 2 * 7  # primes, the sign modulo 3, of 5, of 7
     assert found.parameters < 3000 and found.balanced < found.squares
     assert 10 - 1e-5 < found.margin < 10 + 1e-5
