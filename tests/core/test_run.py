@@ -1,5 +1,6 @@
 """Input: what is valid comes back typed and frozen, a fault gets one line with what is allowed."""
 
+import os
 import re
 import subprocess
 import sys
@@ -160,7 +161,8 @@ def test_a_name_that_is_no_run_gets_one_line(name):
 def test_a_stage_ends_with_one_line_and_exit_code_one(tmp_path):
     (tmp_path / "params.yaml").write_text(with_value("epochs", "0"), encoding="utf-8")
     stage = [sys.executable, str(ROOT / "stages" / "params.py"), "data/params.json"]
-    done = subprocess.run(stage, cwd=tmp_path, capture_output=True, text=True, check=False)
+    own = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(stage, cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("params: params.yaml: train.epochs = 0: ")
     assert done.stderr.count("\n") == 1
