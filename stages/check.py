@@ -30,7 +30,6 @@ def others(folder: str, names: Iterable[str]) -> list[str]:
 
 def main(checked: str, folder: str, flag: str, *names: str) -> None:
     packages.refuse()
-    files.refuse_cut_off()
     params, listed = store.read_model(checked, RunsParams), names[:-1]
     for name in listed:
         if listed.count(name) > 1:
