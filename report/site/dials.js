@@ -24,7 +24,7 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
       svg("circle", { cx: M, cy: M, r: (INNER + OUTER) / 2, class: "even" }), ...scores ? petals : [], ...names, arcs.a, arcs.b);
     for (const key of ["a", "b"]) {
       const mark = marks[key] = svg("g", { class: `handle handle-${key}` }, svg("circle", { r: 20, class: "reach" }),
-        key === "a" ? svg("circle", { r: 10 }) : svg("rect", { x: -9, y: -9, width: 18, height: 18, rx: 3 }), svg("text", { y: 4.5 }, key));
+        key === "a" ? svg("circle", { r: 10 }) : svg("rect", { x: -11, y: -9, width: 22, height: 18, rx: 3 }), svg("text", { y: 4.5 }, key));
       drawing.append(mark);
       if (drag) turned(mark, key);
     }
@@ -109,6 +109,7 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
         name.setAttribute("class", `residue${r === right ? " right" : ""}${r === got && r !== right ? " wrong" : ""}`);
         name.style.display = crowded && !named.includes(r) ? "none" : "";
       });
+      marks.b.lastChild.textContent = unit(state.a % q) ? "ab" : "b"; // where it stands
       for (const key of ["a", "b"]) {
         marks[key].setAttribute("aria-valuenow", state[key] % q);
         marks[key].setAttribute("aria-valuetext", `${key} = ${state[key]}, ${state[key] % q} modulo ${q}`);

@@ -2,10 +2,10 @@
 // The front page: what is chosen, what the network makes of it, the dials at the top, and when each screen is drawn.
 // At first the scores are those that the page holds of one pair; then all are computed from the weights.
 addEventListener("DOMContentLoaded", () => {
-  const told = document.getElementById("hero-data");
-  if (!told) return;
-  const hero = JSON.parse(told.textContent), { html, percent, many } = strata.draw, { n } = hero, $ = id => document.getElementById(id);
-  const made = new Map(), screens = [];
+  const data = document.getElementById("hero-data");
+  if (!data) return;
+  const hero = JSON.parse(data.textContent), { html, percent, many } = strata.draw, { n } = hero, $ = id => document.getElementById(id);
+  const made = new Map(), screens = [], lead = document.querySelector(".lead"), first = lead.textContent;
   let run = null, asked = 0, smooth = false, resized = false, shared = null;
 
   // ---- what is chosen: the address has it ------------------------------------------------------
@@ -56,15 +56,20 @@ addEventListener("DOMContentLoaded", () => {
     line.querySelector("b").textContent = percent(share);
     line.hidden = label === "";
   }
+  function about({ wrong, ...change }) {
+    const words = strata.changed(change), all = hero.powers.map(({ q }) => `${percent(wrong.modulo[q])} wrong modulo ${q}`);
+    return `${n} = ${hero.powers.map(({ q }) => q).join(" · ")}. ${words[0].toUpperCase()}${words.slice(1)}: ${wrong.all ? all.join(", ") : "every pair right"}.`;
+  }
   function verdict({ a, b, answer, change: which }) {
-    const product = a * b % n;
+    const product = a * b % n, uncut = which.kind !== "none" && !hero.changes.find(x => x.kind === "none").wrong.all;
+    lead.textContent = which.name === hero.start ? first : about(which);
     for (const [key, value] of [["a", a], ["b", b]]) $(key).value = value;
     const box = $("verdict");
     box.className = answer === null ? "" : answer === product ? "is-right" : "is-wrong";
     box.replaceChildren(...answer === null ? ["…"] : ["= ", html("b", {}, answer), ...hero.powers.map(({ q }) => {
       const right = answer % q === product % q;
       return html("span", { class: right ? "ok" : "off", title: `modulo ${q}` }, right ? "✓" : "✗", html("small", {}, ` mod ${q}`));
-    }), answer === product ? "" : html("span", { class: "truth" }, `it is ${product}`)]);
+    }), answer === product ? "" : html("span", { class: "truth" }, uncut ? `uncut: ${product} ✓` : `it is ${product}`)]);
     const q = which.kind === "axis" && hero.powers.find(x => x.prime === which.prime).q;
     bar("all", `wrong, of all ${many(n * n)} pairs`, which.wrong.all);
     bar("chance", q ? "guessing among non-zeros" : "", q ? hero.chance[q] : 0);

@@ -3,7 +3,7 @@
 addEventListener("DOMContentLoaded", () => {
   if (!strata.front) return;
   const { hero, classOf } = strata.front, { n, classes, powers } = hero;
-  const { svg, html, many, say, put, legend } = strata.draw, { J, shape, color } = strata.theme, largest = powers.at(-1).q;
+  const { svg, html, many, own, say, put, legend } = strata.draw, { J, shape, color } = strata.theme, largest = powers.at(-1).q;
 
   const last = (hero.epochs ?? []).length - 1;
   let maps = null, pointed = null;
@@ -15,6 +15,16 @@ addEventListener("DOMContentLoaded", () => {
   }
   const about = c => `${c}: in ${J(classes[classOf(c)].d)}; ${powers.map(({ q }) => `${c % q} modulo ${q}`).join(", ")}.`;
   const moved = c => maps.forEach(({ marks, ring }) => ring.setAttribute("transform", marks[c].getAttribute("transform")));
+  // Through the middles of the residues in the order of powers, of that residue for which it is shortest: a dial, if it is one.
+  function way(points) {
+    const { places, rings } = powers.at(-1), ring = places.flatMap(([i], r) => i === rings ? [r] : []).sort((r, s) => places[r][1] - places[s][1]);
+    const middle = own => [0, 1].map(i => own.reduce((sum, p) => sum + p[i], 0) / own.length), count = ring.length;
+    const middles = ring.map(r => middle(points.filter((_, c) => c % largest === r)));
+    const gcd = (x, y) => y ? gcd(y, x % y) : x, steps = ring.map((_, i) => i + 1).filter(step => gcd(step, count) === 1);
+    const ways = steps.map(step => ring.map((_, i) => middles[i * step % count]));
+    const long = x => x.reduce((sum, p, i) => sum + Math.hypot(p[0] - x.at(i - 1)[0], p[1] - x.at(i - 1)[1]), 0);
+    return `M${ways.reduce((x, y) => long(y) < long(x) ? y : x).map(p => p.map(z => z.toFixed(1)).join(" ")).join("L")}Z`;
+  }
   // By class as shapes, by residue as digits.
   function built(box) {
     const looks = [
@@ -26,7 +36,8 @@ addEventListener("DOMContentLoaded", () => {
     return looks.map(([name, label, look]) => {
       const marks = Array.from({ length: n }, (_, c) => svg("g", { "data-c": c }, look(c)));
       const ring = svg("circle", { r: 9, class: "ring" });
-      const image = svg("svg", { viewBox: "0 0 340 340", role: "img", "aria-label": label }, ...marks, ring);
+      const line = svg("path", { class: "way", style: own(powers.at(-1).prime) });
+      const image = svg("svg", { viewBox: "0 0 340 340", role: "img", "aria-label": label }, ...name === "three" ? [line] : [], ...marks, ring);
       image.onpointerover = event => {
         const mark = event.target.closest("[data-c]");
         if (!mark) return;
@@ -35,7 +46,7 @@ addEventListener("DOMContentLoaded", () => {
         say(box, about(pointed));
       };
       put(box, image, `.${name}`);
-      return { marks, ring };
+      return { marks, ring, line };
     });
   }
   strata.screen("embedding", (box, _, { run }) => {
@@ -44,7 +55,9 @@ addEventListener("DOMContentLoaded", () => {
     const then = index === last ? run : strata.at(run, index, error => error ? say(box, error.message) : strata.redraw("embedding"));
     if (!then) return say(box, "The checkpoints are being loaded.");
     maps ??= built(box);
-    placed(then.pca.points).forEach(([x, y], c) => {
+    const places = placed(then.pca.points), order = way(places);
+    for (const { line } of maps) line.setAttribute("d", order);
+    places.forEach(([x, y], c) => {
       for (const { marks } of maps) marks[c].setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
     });
     if (pointed !== null) moved(pointed);

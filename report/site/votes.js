@@ -41,9 +41,9 @@ addEventListener("DOMContentLoaded", () => {
   const pairs = (net, products) => products.reduce((x, q) => x + net.N[q], 0) / net.n ** 2;
 
   // ---- grids -----------------------------------------------------------------------------------
-  const UNIT = 20;
+  const UNIT = 20, inRows = ({ n, primes }) => primes.filter(x => x * x <= n).at(-1) ?? n;
   function grid({ n, primes }, label, discs, colour = "var(--ink)") {
-    const p = primes.filter(x => x * x <= n).at(-1) ?? n, row = primes.indexOf(p), across = n / p, cells = [], dots = [], names = [];
+    const p = inRows({ n, primes }), row = primes.indexOf(p), across = n / p, cells = [], dots = [], names = [];
     for (let c = 0; c < n; c++) {
       const [x, y] = [c % across * UNIT, c % p * UNIT];
       cells.push(svg("rect", { x, y, width: UNIT, height: UNIT, class: "box" }));
@@ -111,6 +111,8 @@ addEventListener("DOMContentLoaded", () => {
     if (!nets) return;
     const now = chosen(), { net, a, b, q, d, muted, left } = now, { n, primes, run } = net, name = left ? d : "all";
     if (drawn?.net !== net) drawn = built(net);
+    for (const x of document.querySelectorAll("#votes .in-row")) x.textContent = inRows(net);
+    for (const x of document.querySelectorAll("#votes .in-columns")) x.textContent = primes.filter(p => p !== inRows(net)).join(" and ");
     const { ballots, small } = drawn, fit = net.fits[name], model = strata.loaded(run);
     if (!model) strata.load(run).then(() => strata.redraw("votes"));
     const said = model && centred(strata.model.logits(model, a, b));
@@ -120,7 +122,7 @@ addEventListener("DOMContentLoaded", () => {
       fill(cells, fit.votes[i][q % p], 0.8 * fit.most[i]);
       image.classList.toggle("muted", !on);
       image.setAttribute("aria-label", `What ${p} votes: most for the ${n / p} candidates that are ${q % p} modulo ${p}`);
-      says.replaceChildren(html("b", {}, p), ` votes for the ${n / p} that are `, html("b", {}, q % p), ` modulo ${p}`);
+      says.replaceChildren("prime ", html("b", {}, p), ` votes for the ${n / p} that are `, html("b", {}, q % p), ` modulo ${p}`);
       mute.setAttribute("aria-pressed", !on);
       lost.textContent = on ? "" : `${percent(pairs(net, rightly(net, "all", muted)))} of pairs right`;
     });
@@ -135,7 +137,7 @@ addEventListener("DOMContentLoaded", () => {
     $("leave").setAttribute("aria-pressed", left);
     $("leave").textContent = size < 2 ? "0 is alone in its class" : `leave out ${J(d)}, the ${size} products like ${q}`;
     $("left").textContent = left ? `Fitted to all others, the votes answer ${known} of these ${size}.` : "";
-    $("rival-says").textContent = left ? `The paper’s way: of ${J(d)} nothing is known.` : `The paper’s way at its freest: sorted first, then any rule for each class. It explains ${percent(net.shares.classes)}.`;
+    $("rival-says").textContent = left ? `The paper’s way: of ${J(d)} nothing is known.` : `The paper’s way: its class gives each candidate a score, and inside the class the quotient counts. It explains ${percent(net.shares.classes)}.`;
     $("added-says").textContent = `Votes, added. All together explain ${percent(net.shares.votes)} of the network’s mean scores for each product. Discs: its own scores for ${a} × ${b}, which show only where they differ.`;
     say(box, `${a} · ${b} = ${q} modulo ${n}. ${muted.length ? "The votes that are left" : "The votes"} say ${answer}${said ? `, the network says ${best(said)}` : ""}.`);
     for (const act of document.querySelectorAll("[data-set]")) act.setAttribute("aria-pressed", Object.entries(JSON.parse(act.dataset.set)).every(([key, value]) => strata.get(key) === (value ?? "")));
