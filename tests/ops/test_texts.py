@@ -22,6 +22,7 @@ SPEAKS = {
     "n = 165, earlier | all of all classes right": "All answers are right in",
     "n = 165, earlier | runs": "networks of 165",
     "n = 143, earlier | all of all classes right": "networks of 165, in",
+    "votes | votes-permuted | earlier: median": "by shuffled remainders",
     "n = 143, earlier | runs": "of 143, whose primes interact",
     "n = 165, earlier | least loss": "of its columns, it explains",
     "165 | all heads | skill lost, mean": "in the ten networks of 165:",
