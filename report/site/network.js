@@ -88,7 +88,7 @@ strata.network = (() => {
   // A change in words.
   strata.changed = x => ({
     none: "as trained", axis: `directions of ${x.prime} cut`, class: `directions of ${strata.theme.J(x.d)} cut`,
-    head: `head ${x.head} averaged`, keep: "key characters only", remove: "key characters removed",
+    head: `head ${x.head}: mean output`, keep: "key characters only", remove: "key characters removed",
   })[x.kind];
   return { changed };
 })();
