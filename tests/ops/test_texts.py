@@ -17,7 +17,7 @@ every_filled = pytest.mark.parametrize("page", FILLED, ids=str)
 DATED = "criteria-primes.md"
 # What each number of README is of, by the cell of its table: the words beside it.
 SPEAKS = {
-    "n = 165, earlier | product and candidate, of the logits": "of the variance of outputs of networks of 165",
+    "n = 165, earlier | product and candidate, of the logits": "of the variance of outputs",
     "n = 165, earlier | votes, of that": "of that (medians)",
     "n = 165, earlier | all of all classes right": "All answers are right in",
     "n = 165, earlier | runs": "networks of 165",

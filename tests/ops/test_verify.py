@@ -325,6 +325,19 @@ def test_weights_are_held_to_the_end_of_their_history(honest, trained, change, n
     assert named in faults(honest, trained)
 
 
+@pytest.mark.parametrize(("rise", "named"), [(4, ""), (2, "its weights have loss ")])
+def test_a_loss_that_leaps_may_leap_on_by_the_square_of_its_last_step(rise, named, honest, trained):
+    def leaping(history):
+        loss = history["loss"].copy()
+        loss.iloc[-1] /= 9
+        loss.iloc[-2] = loss.iloc[-1] / rise
+        return history.assign(loss=loss)
+
+    rewritten(trained, leaping)
+    said = faults(honest, trained)
+    assert named in said and bool(said) == bool(named)
+
+
 def test_weights_splits_and_thinned_histories_are_those_of_their_run(honest, trained, tmp_path):
     weights, config = store.read_tensors(trained / "weights.safetensors")
     content = store.tensors_bytes(weights, config | {"lr": 1})
