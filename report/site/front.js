@@ -117,7 +117,7 @@ addEventListener("DOMContentLoaded", () => {
     if (isIntersecting && screen.stale) redraw(screen, state());
   }), { rootMargin: "200px" });
   const gcd = (x, y) => y ? gcd(y, x % y) : x, classOf = c => hero.classes.findIndex(x => x.d === gcd(c, n));
-  strata.front = { hero, cut, later, classOf, turner };
+  strata.front = { hero, cut, later, classOf, turner, gcd };
   // keys: of the address, what this screen alone shows.
   strata.screen = (name, draw, setup = () => {}, keys = []) => {
     const box = $(`${name}-picture`);

@@ -2,7 +2,7 @@
 // The map of the embedding, twice: by class, by residue. A slider goes back through the training.
 addEventListener("DOMContentLoaded", () => {
   if (!strata.front) return;
-  const { hero, classOf } = strata.front, { n, classes, powers } = hero;
+  const { hero, classOf, gcd } = strata.front, { n, classes, powers } = hero;
   const { svg, html, many, own, say, put, legend } = strata.draw, { J, shape, color } = strata.theme, largest = powers.at(-1).q;
 
   const last = (hero.epochs ?? []).length - 1;
@@ -20,7 +20,7 @@ addEventListener("DOMContentLoaded", () => {
     const { places, rings } = powers.at(-1), ring = places.flatMap(([i], r) => i === rings ? [r] : []).sort((r, s) => places[r][1] - places[s][1]);
     const middle = own => [0, 1].map(i => own.reduce((sum, p) => sum + p[i], 0) / own.length), count = ring.length;
     const middles = ring.map(r => middle(points.filter((_, c) => c % largest === r)));
-    const gcd = (x, y) => y ? gcd(y, x % y) : x, steps = ring.map((_, i) => i + 1).filter(step => gcd(step, count) === 1);
+    const steps = ring.map((_, i) => i + 1).filter(step => gcd(step, count) === 1);
     const ways = steps.map(step => ring.map((_, i) => middles[i * step % count]));
     const long = x => x.reduce((sum, p, i) => sum + Math.hypot(p[0] - x.at(i - 1)[0], p[1] - x.at(i - 1)[1]), 0);
     return `M${ways.reduce((x, y) => long(y) < long(x) ? y : x).map(p => p.map(z => z.toFixed(1)).join(" ")).join("L")}Z`;

@@ -5,9 +5,9 @@
 addEventListener("DOMContentLoaded", () => {
   const box = document.getElementById("votes-picture");
   if (!strata.front || !box) return;
-  const { turner, hero } = strata.front, { svg, html, own, percent, say } = strata.draw, { J } = strata.theme, { unpack } = strata.model;
+  const { turner, hero, gcd } = strata.front, { svg, html, own, percent, say } = strata.draw, { J } = strata.theme, { unpack } = strata.model;
   const $ = id => document.getElementById(id), every = n => Array.from({ length: n }, (_, q) => q), inside = (n, d) => every(n).filter(q => gcd(q, n) === d);
-  const best = x => x.indexOf(Math.max(...x)), gcd = (x, y) => y ? gcd(y, x % y) : x;
+  const best = x => x.indexOf(Math.max(...x));
   const centred = x => { const mean = x.reduce((sum, y) => sum + y, 0) / x.length; return x.map(y => y - mean); };
   let nets = null, drawn = null; // all networks of the picture; what is drawn of one of them
 
@@ -86,6 +86,8 @@ addEventListener("DOMContentLoaded", () => {
       return { ...own, says, mute, lost };
     });
     const sum = grid(net, "The votes, added", true), rival = grid(net, "Sorted first", true);
+    const row = inRows(net), columns = net.primes.filter(p => p !== row).join(" and ");
+    for (const [name, said] of [["row", row], ["columns", columns]]) document.querySelectorAll(`#votes .in-${name}`).forEach(x => { x.textContent = said; });
     box.querySelector(".added").replaceChildren(sum.image);
     box.querySelector(".rival").replaceChildren(rival.image);
     return { net, small, ballots, sum, rival };
@@ -111,8 +113,6 @@ addEventListener("DOMContentLoaded", () => {
     if (!nets) return;
     const now = chosen(), { net, a, b, q, d, muted, left } = now, { n, primes, run } = net, name = left ? d : "all";
     if (drawn?.net !== net) drawn = built(net);
-    for (const x of document.querySelectorAll("#votes .in-row")) x.textContent = inRows(net);
-    for (const x of document.querySelectorAll("#votes .in-columns")) x.textContent = primes.filter(p => p !== inRows(net)).join(" and ");
     const { ballots, small } = drawn, fit = net.fits[name], model = strata.loaded(run);
     if (!model) strata.load(run).then(() => strata.redraw("votes"));
     const said = model && centred(strata.model.logits(model, a, b));
