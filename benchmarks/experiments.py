@@ -28,8 +28,8 @@ COMMANDS = {
     "`dvc exp run -S n=154`": "dvc exp run -S n=154",
     "`make back` after it": "make back",
     "`dvc repro` for a changed figure": "sed -i 's/star: .*/star: 0.3/' params.yaml && dvc repro",
-    "`dvc exp run --queue`, one figure": f"make back && dvc exp run --queue -S {STAR}=0.4 "
-    "fig01-hierarchy && dvc queue start",
+    "`dvc exp run --queue`, one figure": "make back && git checkout --orphan sweep && "
+    f"git commit -m sweep && dvc exp run --queue -S {STAR}=0.4 fig01-hierarchy && dvc queue start",
     "`strata --help`": "strata --help",
     "first logits of `strata.load`": "python -c \"import strata; strata.load('n165-s1')(2, [3])\"",
     "of a loop of Python, for comparison": 'python -c "for i in range(20_000_000): i * i"',

@@ -126,11 +126,12 @@ def attention(r: Results) -> Json:
 
 
 def accounts(r: Results) -> Json:
-    """For each modulus in how many runs the embedding sides with primes."""
-    embeddings: dict[int, list[bool]] = {}
-    for x in sorted(r.accounts(), key=lambda x: -x["n"]):
-        embeddings.setdefault(x["n"], []).append(x["E"] == "primes")
-    return {"embedding": [(n, sum(own), len(own)) for n, own in embeddings.items()]}
+    """For each modulus in how many runs the embedding sides with primes, and in how many
+    of all with classes."""
+    rows = r.accounts()
+    sides = {n: [x["E"] for x in rows if x["n"] == n] for n in sorted({x["n"] for x in rows})}
+    primes = [(n, own.count("primes"), len(own)) for n, own in reversed(sides.items())]
+    return {"embedding": primes, "classes": sum(own.count("strata") for own in sides.values())}
 
 
 def statements(r: Results) -> list[Json]:

@@ -11,7 +11,13 @@ from strata.monoid import JClass, chi
 from strata.patch import ablations, projections, scores
 from strata.results import FAILS, HOLDS
 from studies.interventions.code import criteria, energy, interchange, routing
-from studies.interventions.code.records import EqualEnergy, Interventions
+from studies.interventions.code.records import (
+    Control,
+    EqualEnergy,
+    HeadChange,
+    Interventions,
+    KeepRemove,
+)
 from studies.params import load
 
 Weights = dict[str, np.ndarray]
@@ -122,6 +128,18 @@ def headed(n: int, shares: np.ndarray) -> Weights:
     return w | {name: x.astype(np.float32) for name, x in (heads | {"b_V": zero}).items()}
 
 
+@pytest.mark.parametrize(("left", "verdict"), [([0.2, 0.9, 0.8], HOLDS), ([0.2, 0.9, 0.2], FAILS)])
+def test_head_0_carries_the_class_where_any_other_may_be_missing(left, verdict):
+    it = subject(planted(15), 15)
+    whole = scores.measures(it.rig, it.rig.base)
+    without = [
+        HeadChange(change="ablate", heads=(h,), all=whole.model_copy(update={"class_accuracy": x}))
+        for h, x in enumerate(left)
+    ]
+    every = HeadChange(change="ablate", heads=(0, 1, 2), all=whole)
+    assert verdicts(record(it, routing=(*without, every)))["carries"] == verdict
+
+
 HEADS = {
     "one head for each prime": (np.eye(2), True, True),
     "a head and a half for each": (np.array([[0.9, 0], [0.1, 0], [0, 0.9], [0, 0.1]]), False, True),
@@ -138,6 +156,25 @@ def test_heads_belong_to_primes_alone_as_a_group_or_not(shares, alone, group):
     for scale in criteria.SCALES:
         assert found[f"heads-alone-{scale}"] == (HOLDS if alone else FAILS)
         assert found[f"heads-group-{scale}"] == (HOLDS if group else FAILS)
+
+
+@pytest.mark.parametrize(("highs", "holds"), [((0.1, 0.2), True), ((0.1, 1), False)])
+def test_key_characters_are_kept_where_every_control_does_worse(highs, holds):
+    it = subject(planted(15), 15)
+    whole = scores.measures(it.rig, it.rig.base)
+    own = scores.Scores(**{x: getattr(whole, x) for x in scores.Scores.model_fields})
+
+    def drawn(high: float) -> Control:
+        over = dict.fromkeys(
+            scores.ScoreRanges.model_fields, scores.Range(mean=0, low=0, high=high)
+        )
+        return Control(dimension=1, own=scores.ScoreRanges(**over))
+
+    kept = KeepRemove(
+        site="embedding", d=None, action="keep", dimension=1, base=own, own=own, all=whole,
+        controls={"other": drawn(highs[0]), "random": drawn(highs[1])},
+    )  # fmt: skip
+    assert criteria._kept(kept, LEVELS).holds is holds
 
 
 def equal(weights: Weights, n: int) -> dict[str, EqualEnergy]:
@@ -190,6 +227,8 @@ def test_what_reads_key_characters_alone_is_about_their_content():
         case = judge(x, LEVELS)
         assert case is not None and case.holds
     assert x.add_other_strong.skill.low == 1  # a disturbance that nothing reads
+    weak, whole = x.remove_key_weak.margin.high, x.base.margin
+    assert weak is not None and weak < whole  # a part of the key characters is taken away
 
 
 def test_what_reads_other_characters_as_well_once_they_are_as_strong_is_about_energy():

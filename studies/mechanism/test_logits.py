@@ -61,7 +61,9 @@ def test_frequencies_of_each_class_make_sharing_cost():
     assert votes.cost >= 0.2 and votes.L == "strata"
 
 
-@pytest.mark.parametrize(("cross", "L"), [(0.1, "strata"), (0.5, "between"), (0.9, "primes")])
+@pytest.mark.parametrize(
+    ("cross", "L"), [(-0.5, "strata"), (0.1, "strata"), (0.5, "between"), (0.9, "primes")]
+)
 def test_a_mixture_has_the_gating_that_is_planted(cross, L):
     rng, n = np.random.default_rng(1), 165
     _, votes = measured(primes(n, rng, cross), shared_keys(n))

@@ -56,6 +56,10 @@ def test_a_network_written_down_has_few_neurons_and_the_margin_that_it_is_writte
     found = norms.size(all_pairs(weights(105), 105))
     without = norms.size(all_pairs(writing(weights(105)), 105))
     assert without == pytest.approx(found, rel=1e-8)
+    idle = weights(105)
+    idle["b_in"], idle["W_in"] = np.append(idle["b_in"], 1), np.pad(idle["W_in"], ((0, 0), (0, 1)))
+    idle["W_out"] = np.pad(idle["W_out"], ((0, 1), (0, 0)))
+    assert norms.size(all_pairs(idle, 105)).neurons == found.neurons  # written nowhere
     assert found.neurons == 3 + 2 + 7 + 2 * 7  # primes, the sign modulo 3, of 5, of 7
     assert found.parameters < 3000 and found.balanced < found.squares
     assert 10 - 1e-5 < found.margin < 10 + 1e-5

@@ -99,6 +99,24 @@ def test_gates_of_what_is_predicted_come_from_the_other_products():
     assert gates.held_out(gates.code(only, KEY, LIMITS), only, group, LIMITS) < 0.95 < shared
 
 
+def test_what_a_class_alone_asks_for_chooses_no_gate_that_predicts_it():
+    """One class has, besides what all have, all other gates, and larger."""
+    y, here = gated(GATE), np.gcd(np.arange(N), N) == 5
+    use, rng = Code(N, key_in_any_class(N, KEY)), np.random.default_rng(1)
+    columns = functions.gated(N, [x for x in use.possible if x != GATE]).values
+    loud = columns @ (100 * rng.normal(size=(columns.shape[1], N)))
+    y = profile_of(y.y + np.where(here[:, None], loud, 0))
+    found, one = gates.code(y, KEY, LIMITS), Limits(0.01, 0.9, 1)
+    assert gates.gates(found, y, y.N, one) != (GATE,)
+    without = np.where(here, 0, y.N)
+    assert gates.gates(found, y, without, one) == (GATE,)
+    predicted = Code(N, found.characters, (GATE,)).functions.design
+    predicted = predicted @ functions.fitted(predicted, y.y, without)
+    zeros = use.plain.zeros @ functions.fitted(use.plain.zeros, y.y, without)
+    expected = 1 - y.error(predicted, here) / y.error(zeros, here)
+    assert gates.held_out(found, y, here - 1, one) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("n", [12, 35])
 def test_a_step_changes_one_prime_power(n):
     found = {*moves.steps(n)}
@@ -109,6 +127,38 @@ def test_a_step_changes_one_prime_power(n):
     assert found == expected
 
 
+@pytest.mark.parametrize("size", [0.3, 1])
+def test_moves_are_those_of_a_fit_without_the_classes_of_both_products(size):
+    w = weights(15)
+    noise = np.random.default_rng(0).normal(size=w["W_E"].shape)
+    of = all_pairs(w | {"W_E": (w["W_E"] + size * noise).astype(np.float32)}, 15)
+    use = Code(15, key_in_any_class(15, by_hand.shared(15, {3: [1], 5: [1]}))).plain
+    logits, gcd, design = of.logits(of.residual), np.gcd(np.arange(15), 15), use.design
+    means = of.by_product(of.residual) @ of.weights["W_U"]
+    expected = {True: [0.0, 0.0, 0.0], False: [0.0, 0.0, 0.0]}
+    for q, to in moves.steps(15):
+        rest = (gcd != gcd[q]) & (gcd != gcd[to])
+        root = np.sqrt(of.N[rest])[:, None]
+        mu = np.linalg.lstsq(design[rest] * root, means[rest] * root, rcond=1e-10)[0]
+        step, counted = design[to] - design[q], expected[bool(gcd[q] == gcd[to])]
+        near = np.linalg.lstsq(design[rest].T, step, rcond=1e-10)[0]
+        pairs = of.q == q
+        if np.allclose(design[rest].T @ near, step):
+            right = (logits[pairs] + step @ mu).argmax(axis=1) == to
+            counted[0] += of.count[pairs] @ right
+            counted[1] += of.count[pairs].sum()
+        else:
+            counted[2] += of.count[pairs].sum()
+    inside, across = moves.moves(of, use)
+    assert [*inside] == expected[True] and [*across] == expected[False]
+    assert 0 < inside.hits < inside.tried or size == 1
+
+
+def test_moves_of_which_most_were_left_out_have_no_share():
+    assert moves.Moves(1, 2, 2).share == 0.5
+    assert np.isnan(moves.Moves(1, 2, 3).share) and np.isnan(moves.Moves().share)
+
+
 def test_neurons_of_one_prime_and_all_zeros_are_replaced_by_themselves():
     pairs, rng = all_pairs(by_hand.random(30, "mlp"), 30), np.random.default_rng(0)
     both = rng.normal(size=(2, 5, 2, 2, 12))  # of a, b: modulo 5, whether 2 and 3 divide
@@ -116,12 +166,14 @@ def test_neurons_of_one_prime_and_all_zeros_are_replaced_by_themselves():
         (x % 5, (x % 2 == 0).astype(int), (x % 3 == 0).astype(int)) for x in (pairs.a, pairs.b)
     ]
     before = both[0][label[0]] * both[1][label[1]]
+    before[:, 0] = -1  # never on
     none = Characters((), np.zeros((30, 0), dtype=np.complex128))
     every = families.families(30, none)
     object.__setattr__(pairs, "before", before)
     found = families.replaced(pairs, every)
     np.testing.assert_allclose(found.hidden, np.maximum(before, 0), atol=1e-12)
-    assert found.variance == pytest.approx(1) and set(found.family) == {2}
+    assert found.variance == pytest.approx(1)
+    assert found.family[0] == -1 and set(found.family[1:]) == {2}
     other = families.replaced(pairs, [x[rng.permutation(30)] for x in every])
     assert other.variance < 0.8
 
@@ -168,6 +220,13 @@ def test_columns_of_the_least_loss_have_their_lengths_and_no_turn_makes_it_less(
         assert loss(rho * turned / np.linalg.norm(turned, axis=0)) > least
     box = decoding.in_a_box(of_last)
     assert np.abs(box).max() <= np.abs(of_last.pairs.weights["W_U"]).max()
+
+
+def test_a_bias_is_read_as_pairs_have_their_products():
+    of_last, zero = last(), np.arange(15) == 0
+    varies = zero - of_last.weight @ zero  # 0 in the mean over pairs, not over products
+    varies = np.outer(varies, np.random.default_rng(0).normal(size=15))
+    assert of_last.read(of_last.y.y + varies).bias == pytest.approx(1)
 
 
 def test_a_bias_that_is_the_best_is_explained_and_another_is_not():

@@ -58,6 +58,13 @@ def test_the_factor_that_is_planted_decides_and_measures_that_do_not_vary_say_so
     assert steady["verdict"] == "nothing varies" and steady["p_split"] is None
 
 
+def test_of_two_factors_that_matter_the_one_with_most_of_the_variance_decides():
+    rows = components(runs(lambda s, w: {"fve": 0.01 * (s + 1.2 * w) + 1e-4 * NOISE[s, w]}))
+    own = rows["fve_classes"]
+    assert own["verdict"] == "weights" and own["share_split"] > 0.3
+    assert own["p_holm_split"] < 0.05 and own["p_holm_weights"] < 0.05
+
+
 def noise(s: int, w: int) -> dict[str, Any]:
     """What neither the split nor the initial weights decide."""
     return {"fve": 0.01 * NOISE[s, w], "epoch": round(9000 + 3000 * NOISE[w, s])}

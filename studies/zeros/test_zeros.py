@@ -17,7 +17,7 @@ from strata.run import Run, Settings
 from strata.task import Residues, Task, named
 from strata.train import network
 from studies.params import ZerosSettings, load
-from studies.zeros.code import measures, verdicts
+from studies.zeros.code import measures, verdicts, votes
 from studies.zeros.code.measures import ABSORBING, ALL, NONE, ONE, OTHER, TWO, Measured
 from studies.zeros.code.mixing import KeyCharacter, Pair
 from studies.zeros.parts import automorphisms, part
@@ -160,6 +160,21 @@ def test_the_factors_of_a_product_of_groups_are_those_that_it_names():
         found = measures.measured(str(run), weights, task, 1.0, SETTINGS).factors
         assert found and found.share == pytest.approx(share, abs=1e-6)
         assert found.even == 120 / 142
+
+
+def test_votes_inside_classes_are_fitted_over_all_pairs():
+    task, _, _ = born(Run(105, 2, "z12"))
+    assert isinstance(task, Residues)
+    y = np.random.default_rng(0).normal(size=(task.order, task.order))
+    columns = np.hstack([np.equal.outer(task.modulo(p), np.arange(p)) for p in task.factors])
+    inside = [np.array(x, dtype=float) for x in (y, columns)]
+    for x in inside:
+        for J in task.classes:
+            x[J.elements] -= x[J.elements].mean(axis=0)
+    each, own = (x[task.table.ravel()] for x in inside)  # a row for each pair
+    rest = each - own @ np.linalg.lstsq(own, each, rcond=1e-10)[0]
+    expected = 1 - (rest**2).sum() / (each**2).sum()
+    assert votes.inside_classes(y, task) == pytest.approx(expected)
 
 
 def test_a_table_has_to_be_the_units_with_an_absorbing_element():

@@ -54,6 +54,7 @@ def test_the_level_is_reached_at_the_first_epoch_after_which_it_holds(curve, epo
     ("train", "epoch", "relapses"),
     [
         ([0.5, 1, 1, 1, 1, 1], 2, 0),
+        ([0.5, 1, 0.99, 1, 1, 1], 2, 0),  # at the level is not below it
         ([0.5, 0.5, 1, 1, 1, 1], 3, 0),  # read at every epoch, validated or not
         ([1, 1, 1, 1, 0.2, 1], 6, 1),
         ([1, 1, 1, 0.9, 0.2, 1], 6, 2),

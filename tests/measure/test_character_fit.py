@@ -78,6 +78,8 @@ def test_sums_of_blocks_add_up_to_the_sums_of_all_prompts(n, d):
     a, b = prompts(J)
     logits, product = np.random.default_rng(d).normal(size=(len(a), len(J))), position(n)[a * b % n]
     total = character_fit.no_sums(len(J))
+    low = character_fit.sums(-logits, product, J.orders)
+    assert low.largest == character_fit.sums(logits, product, J.orders).largest > 0
     for rows in np.array_split(np.arange(len(a)), 7):
         total = total + character_fit.sums(logits[rows], product[rows], J.orders)
     whole = character_fit.sums(logits, product, J.orders)

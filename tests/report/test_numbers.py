@@ -47,6 +47,8 @@ def test_metrics_alone_decide_what_is_about_one_modulus():
     found = verdicts.judged(results([wrong, wrong, metrics(3)]))
     assert found["accuracy"]["verdict"] == found["dimension"]["verdict"] == DIFFERS
     assert numbers.components(results(seeds))["q"] == "5"
+    found = verdicts.judged(results([wrong, metrics(3)]))  # half are not most
+    assert found["accuracy"]["verdict"] == found["dimension"]["verdict"] == DIFFERS
 
 
 def test_only_runs_trained_as_the_papers_count_as_seeds():
@@ -84,15 +86,19 @@ def test_a_table_of_the_paper_holds_where_most_of_its_numbers_are_within_the_see
     assert found["characters"]["verdict"] == UNTESTED
 
 
-@pytest.mark.parametrize(("logits", "verdict"), [("strata", HOLDS), ("primes", DIFFERS)])
+@pytest.mark.parametrize(
+    ("logits", "verdict"),
+    [(("strata", "strata"), HOLDS), (("strata", "primes"), DIFFERS), (("primes",) * 2, DIFFERS)],
+)
 def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdict):
-    row = {"architecture": "transformer", "generalised": True, "L": logits, "E": "primes"}
+    row = {"architecture": "transformer", "generalised": True, "L": logits[0], "E": "primes"}
     rows = [row | {"run": f"n{n}-s1", "n": n} for n in (15, 35, 12, 113)]
+    rows[1]["L"] = logits[1]
     rows += [rows[0] | {"architecture": "mlp"}, rows[0] | {"generalised": False}]
     found = results([], accounts_runs=rows)
     assert verdicts.judged(found)["mechanism"]["verdict"] == verdict
     assert verdicts.judged(found)["mechanism"]["runs"] == 2
-    assert numbers.accounts(found)["embedding"] == [(35, 1, 1), (15, 1, 1)]
+    assert numbers.accounts(found) == {"embedding": [(35, 1, 1), (15, 1, 1)], "classes": 0}
 
 
 def test_a_statement_is_shown_as_the_fresh_runs_decide_it():

@@ -212,7 +212,7 @@ def equally(n: int, own: pd.DataFrame, seeds: int, equal: float, confidence: flo
 def gap(low: float, high: float, equal: float) -> str:
     """What an interval of a difference of accuracies says.
 
-    >>> [gap(*x, 0.01) for x in ((-0.005, 0.01), (-0.03, -0.02), (0.02, 0.03), (-0.02, 0.0))]
+    >>> [gap(*x, 0.01) for x in ((-0.005, 0.01), (-0.03, -0.012), (0.012, 0.03), (-0.02, 0.0))]
     ['holds', 'does not hold', 'does not hold', 'undecided']
     """
     if high < -equal or low > equal:
