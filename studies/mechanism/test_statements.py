@@ -127,11 +127,10 @@ def test_a_step_changes_one_prime_power(n):
     assert found == expected
 
 
-@pytest.mark.parametrize("size", [0.3, 1])
-def test_moves_are_those_of_a_fit_without_the_classes_of_both_products(size):
+def test_moves_are_those_of_a_fit_without_the_classes_of_both_products():
     w = weights(15)
     noise = np.random.default_rng(0).normal(size=w["W_E"].shape)
-    of = all_pairs(w | {"W_E": (w["W_E"] + size * noise).astype(np.float32)}, 15)
+    of = all_pairs(w | {"W_E": (w["W_E"] + 0.3 * noise).astype(np.float32)}, 15)
     use = Code(15, key_in_any_class(15, by_hand.shared(15, {3: [1], 5: [1]}))).plain
     logits, gcd, design = of.logits(of.residual), np.gcd(np.arange(15), 15), use.design
     means = of.by_product(of.residual) @ of.weights["W_U"]
@@ -151,7 +150,7 @@ def test_moves_are_those_of_a_fit_without_the_classes_of_both_products(size):
             counted[2] += of.count[pairs].sum()
     inside, across = moves.moves(of, use)
     assert [*inside] == expected[True] and [*across] == expected[False]
-    assert 0 < inside.hits < inside.tried or size == 1
+    assert 0 < inside.hits < inside.tried and across.hits > 0
 
 
 def test_moves_of_which_most_were_left_out_have_no_share():
