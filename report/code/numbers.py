@@ -129,9 +129,10 @@ def accounts(r: Results) -> Json:
     """For each modulus in how many runs the embedding sides with primes, and in how many
     of all with classes."""
     rows = r.accounts()
-    sides = {n: [x["E"] for x in rows if x["n"] == n] for n in sorted({x["n"] for x in rows})}
-    primes = [(n, own.count("primes"), len(own)) for n, own in reversed(sides.items())]
-    return {"embedding": primes, "classes": sum(own.count("strata") for own in sides.values())}
+    moduli = sorted({x["n"] for x in rows}, reverse=True)
+    sides = {n: [x["E"] for x in rows if x["n"] == n] for n in moduli}
+    primes = [(n, some.count("primes"), len(some)) for n, some in sides.items()]
+    return {"embedding": primes, "classes": sum(x["E"] == "strata" for x in rows)}
 
 
 def statements(r: Results) -> list[Json]:

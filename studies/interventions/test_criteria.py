@@ -162,7 +162,6 @@ def test_heads_belong_to_primes_alone_as_a_group_or_not(shares, alone, group):
 def test_key_characters_are_kept_where_every_control_does_worse(highs, holds):
     it = subject(planted(15), 15)
     whole = scores.measures(it.rig, it.rig.base)
-    own = scores.Scores(**{x: getattr(whole, x) for x in scores.Scores.model_fields})
 
     def drawn(high: float) -> Control:
         over = dict.fromkeys(
@@ -171,7 +170,7 @@ def test_key_characters_are_kept_where_every_control_does_worse(highs, holds):
         return Control(dimension=1, own=scores.ScoreRanges(**over))
 
     kept = KeepRemove(
-        site="embedding", d=None, action="keep", dimension=1, base=own, own=own, all=whole,
+        site="embedding", d=None, action="keep", dimension=1, base=whole, own=whole, all=whole,
         controls={"other": drawn(highs[0]), "random": drawn(highs[1])},
     )  # fmt: skip
     assert criteria._kept(kept, LEVELS).holds is holds

@@ -100,7 +100,7 @@ def test_gates_of_what_is_predicted_come_from_the_other_products():
 
 
 def test_what_a_class_alone_asks_for_chooses_no_gate_that_predicts_it():
-    """One class has, besides what all have, all other gates, and larger."""
+    """One class has all other gates, too, and larger ones."""
     y, here = gated(GATE), np.gcd(np.arange(N), N) == 5
     use, rng = Code(N, key_in_any_class(N, KEY)), np.random.default_rng(1)
     columns = functions.gated(N, [x for x in use.possible if x != GATE]).values
@@ -108,13 +108,11 @@ def test_what_a_class_alone_asks_for_chooses_no_gate_that_predicts_it():
     y = profile_of(y.y + np.where(here[:, None], loud, 0))
     found, one = gates.code(y, KEY, LIMITS), Limits(0.01, 0.9, 1)
     assert gates.gates(found, y, y.N, one) != (GATE,)
-    without = np.where(here, 0, y.N)
-    assert gates.gates(found, y, without, one) == (GATE,)
-    predicted = Code(N, found.characters, (GATE,)).functions.design
-    predicted = predicted @ functions.fitted(predicted, y.y, without)
-    zeros = use.plain.zeros @ functions.fitted(use.plain.zeros, y.y, without)
-    expected = 1 - y.error(predicted, here) / y.error(zeros, here)
-    assert gates.held_out(found, y, here - 1, one) == pytest.approx(expected)
+    assert gates.gates(found, y, np.where(here, 0, y.N), one) == (GATE,)
+    group, design = here - 1, Code(N, found.characters, (GATE,)).functions.design
+    designs = (design, use.plain.zeros)
+    errors = [y.error(functions.held_out(x, y, group)[0], here) for x in designs]
+    assert gates.held_out(found, y, group, one) == pytest.approx(1 - errors[0] / errors[1])
 
 
 @pytest.mark.parametrize("n", [12, 35])

@@ -78,11 +78,10 @@ def test_sums_of_blocks_add_up_to_the_sums_of_all_prompts(n, d):
     a, b = prompts(J)
     logits, product = np.random.default_rng(d).normal(size=(len(a), len(J))), position(n)[a * b % n]
     total = character_fit.no_sums(len(J))
-    low = character_fit.sums(-logits, product, J.orders)
-    assert low.largest == character_fit.sums(logits, product, J.orders).largest > 0
     for rows in np.array_split(np.arange(len(a)), 7):
         total = total + character_fit.sums(logits[rows], product[rows], J.orders)
     whole = character_fit.sums(logits, product, J.orders)
+    assert character_fit.sums(-logits, product, J.orders).largest == whole.largest > 0
     assert np.allclose(total.total, whole.total, atol=1e-12)
     assert np.isclose(total.squares, whole.squares)
     assert (total.largest, total.prompts) == (whole.largest, len(a))
