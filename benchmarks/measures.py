@@ -1,22 +1,18 @@
 """What the mechanism's measures of one run take: writes benchmarks/measures.md.
 
 Each run is measured in a process of its own, as its stage does; CPU seconds are those of one
-thread, memory is the most that the process held. The law of lengths is that of `least_loss` alone.
+thread, memory is the most that the process held.
 """
 
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tabulate import tabulate
 
-from strata import store
-from strata.run import Run, command
-from studies.mechanism.code import decoding
-from studies.mechanism.code.pairs import all_pairs, profile
+from strata.run import command
 
 HERE = Path(__file__).parents[1]
 RUNS = ("n113-s1", "n143-s1", "n165-s1", "n195-s1", "n231-s1", "mlp-n165-s1")
@@ -26,16 +22,6 @@ def weights_of(name: str) -> Path:
     """Of a run of the paper, or of the studies."""
     paths = (HERE / x / f"data/train/{name}/weights.safetensors" for x in ("", "studies"))
     return next(path for path in paths if path.is_file())
-
-
-def least_loss(name: str) -> float:
-    """CPU seconds of the last layer of the least loss."""
-    run = Run.parse(name)
-    pairs = all_pairs(store.read_weights(weights_of(name), run), run.n)
-    last = decoding.Last(pairs, profile(pairs))
-    start = time.process_time()
-    decoding.least_loss(last, last.lengths)
-    return time.process_time() - start
 
 
 def measured(name: str, folder: str) -> tuple[float, float]:
@@ -55,8 +41,8 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         for name in RUNS:
             cpu, memory = measured(name, folder)
-            rows.append([name, f"{least_loss(name):.1f}", f"{cpu:.0f}", f"{memory:.0f}"])
-    columns = ["run", "law of lengths: CPU s", "all measures: CPU s", "MB"]
+            rows.append([name, f"{cpu:.0f}", f"{memory:.0f}"])
+    columns = ["run", "CPU s", "MB"]
     text = tabulate(rows, columns, tablefmt="github", disable_numparse=True)
     Path(HERE, "benchmarks/measures.md").write_text(f"{text}\n", encoding="utf-8")
 

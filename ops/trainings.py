@@ -18,8 +18,9 @@ from jaxtyping import Float
 
 from strata import store, task
 from strata.inputs import InputError
-from strata.measure.activations import answers, blocks
+from strata.measure.activations import blocks
 from strata.params import load
+from strata.patch.patching import joined, outcome
 from strata.run import Run, Settings, SplitParams, TrainParams
 from strata.task import Task, operation
 from strata.train import environment, machine
@@ -116,14 +117,11 @@ def _end(history: pd.DataFrame, weights: store.Arrays, task: Task, counted: stor
 
 def passed(weights: store.Arrays, n: Task | int) -> tuple[np.ndarray, np.ndarray]:
     """The loss of each of the n² pairs, and whether its product comes out right."""
-    losses, right = [], []
+    made, right = [], []
     for a, b, found in blocks(weights, n):
-        logits, c = found.logits.astype(float), operation(a, b, n)
-        most = logits.max(axis=1)
-        total = most + np.log(np.exp(logits - most[:, None]).sum(axis=1))
-        losses.append(total - logits[np.arange(len(c)), c])
-        right.append(answers(found.logits) == c)
-    return np.concatenate(losses), np.concatenate(right)
+        made.append(outcome(found.logits.astype(float), operation(a, b, n)))
+        right.append(made[-1].answer == operation(a, b, n))
+    return joined(made).loss, np.concatenate(right)
 
 
 def dealt(run: Run, split: SplitParams) -> np.ndarray:

@@ -4,8 +4,8 @@ else, and not where a comment is another.
 In: where to write, and the folders that hold stages/ and notebooks/: the top where none is given.
 Out: FOLDER/NAME.txt for each script stages/NAME.py but figure.py, tutorial.py and this one, and for
 each notebook, which one of these executes: every definition that it reaches, with its md5. all.txt
-has the modules that they share: those of the library and what it says of ops, or of a study's
-code/. sources.txt has every file of the library, with comments and docstrings.
+has those of the library, or of a study's code/. sources.txt has every file of the library, with
+comments and docstrings.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,6 @@ from strata.run import command
 
 FIGURE = Path("stages/figure.py")
 APART = {"code", "figure", "tutorial"}
-OPS = ("files", "packages", "provenance")  # of these, what stages of the projects beside call
 
 
 def pieces(top: Path) -> Iterator[tuple[Path, ...]]:
@@ -46,8 +45,7 @@ def main(folder: str, *tops: str) -> None:
         store.write_text(Path(folder) / f"{name}.txt", "".join(code.lines(*files)))
     shared = sorted(x for top in tops for x in Path(top).glob("code/**/*.py"))
     library = sorted(Path("src/strata").rglob("*.py"))
-    shared = shared if tops else [*library, *(Path("ops", f"{name}.py") for name in OPS)]
-    store.write_text(Path(folder) / "all.txt", "".join(code.lines(*shared)))
+    store.write_text(Path(folder) / "all.txt", "".join(code.lines(*(shared if tops else library))))
     if not tops:
         texts = (f"{provenance.md5(path)}  {path.as_posix()}\n" for path in library)
         store.write_text(Path(folder) / "sources.txt", "".join(texts))

@@ -4,8 +4,9 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from itertools import chain
 from pathlib import Path
 
@@ -19,16 +20,17 @@ PARTS = {
     "paper": ("stages/*.py", "notebooks/*.ipynb"),
     "ops": ("ops/**/*.py",),
     "report": ("report/code/*.py", "report/stages/*.py", "report/notebooks/*.ipynb"),
+    "docs": ("docs/*.py",),
+    "benchmarks": ("benchmarks/**/*.py",),
+    "studies": ("studies/*.py", "studies/stages/*.py"),  # what all studies share
 } | {
-    f"studies/{name}": (
-        f"studies/{name}/code/*.py", f"studies/{name}/stages/*.py",
-        f"studies/{name}/notebooks/*.ipynb",
-    )
+    f"studies/{name}": (f"studies/{name}/**/*.py", f"studies/{name}/notebooks/*.ipynb")
     for name in STUDIES
 }  # fmt: skip
-# What a part may import beside itself and the library, which imports no other part.
-ABOVE = {part: {"ops"} for part in PARTS}  # stages run with what the workshop has
-ABOVE |= {"library": set(), "ops": set()}
+# What a part may import beside itself and the library, which imports no other part. A key of a
+# study's stages knows nothing of ops.
+ABOVE = {part: {"studies"} for part in PARTS} | {"library": set(), "ops": set(), "docs": set()}
+ABOVE |= {part: {"ops"} for part in ("paper", "report", "benchmarks", "studies")}
 # The split is drawn by torch's generator; published checkpoints are torch's; `verify` trains.
 KNOW_TORCH = {"src/strata/train", "src/strata/api", "src/strata/task"}
 KNOW_TORCH |= {"ops/trainings", "ops/verify"}
@@ -37,7 +39,8 @@ FUNCTION_LINES = 50
 
 def files(part: str) -> list[Path]:
     """The modules, scripts and notebooks of a part."""
-    return sorted(path for where in PARTS[part] for path in ROOT.glob(where))
+    found = (path for where in PARTS[part] for path in ROOT.glob(where))
+    return sorted(path for path in found if not path.name.startswith("test_"))
 
 
 MODULES = {
@@ -59,9 +62,9 @@ def code(notebook: str) -> str:
     return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
 
 
-def imported(module: ast.AST) -> Iterator[str]:
-    """The dotted names that a module imports, wherever in it."""
-    for node in ast.walk(module):
+def imported(module: ast.AST, apart: Iterable[ast.AST] = ()) -> Iterator[str]:
+    """The dotted names that a module imports, wherever in it but in these statements."""
+    for node in {*ast.walk(module)} - {*apart}:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -72,7 +75,7 @@ def reached(name: str) -> str:
     """The part that a dotted name leads to; empty where it is none of ours."""
     first, *rest = name.split(".")
     if first == "studies":
-        return f"studies/{rest[0]}" if rest[0] in STUDIES else ""  # params are of all studies
+        return f"studies/{rest[0]}" if rest[0] in STUDIES else first
     return {"strata": "library", "ops": "ops", "report": "report"}.get(first, "")
 
 
@@ -105,6 +108,19 @@ def test_a_part_imports_the_library_and_no_part_above_it(part):
     assert imports(part) <= ABOVE[part]
 
 
+def test_no_module_needs_one_that_needs_it():
+    """Not even in a function; for its types it may."""
+    graph: dict[str, set[str]] = {}
+    for name, path in MODULES.items():
+        branches = (x for x in ast.walk(tree(path)) if isinstance(x, ast.If))
+        types = (x for x in branches if "TYPE_CHECKING" in ast.dump(x.test))
+        names = imported(tree(path), (y for x in types for y in ast.walk(x)))
+        names = (x.replace(".", "/") for x in names)
+        names = (x.replace("strata/", "src/strata/", 1) for x in names)
+        graph[name] = {x for y in names for x in (y, y.rpartition("/")[0])} & {*MODULES} - {name}
+    assert [*TopologicalSorter(graph).static_order()]
+
+
 def test_modules_are_imported_by_their_whole_names():
     for path in MODULES.values():
         nodes = [n for n in ast.walk(tree(path)) if isinstance(n, ast.ImportFrom)]
@@ -126,8 +142,9 @@ def test_only_plots_knows_matplotlib():
 
 
 def test_torch_is_for_training_alone():
-    """A study that reads torch's files may know it too."""
-    users = {x for x in using("torch") if not x.startswith("studies/")}
+    """What is beside the house, and a study that reads torch's files, may know it too."""
+    beside = ("benchmarks/", "docs/", "studies/")
+    users = {x for x in using("torch") if not x.startswith(beside)}
     folders = {x if x in KNOW_TORCH else x.rpartition("/")[0] for x in users}
     assert folders == KNOW_TORCH
 

@@ -120,7 +120,7 @@ def cuts(r: Results) -> Json:
 def attention(r: Results) -> Json:
     """In how many runs with several classes patterns by class bring back a part of what mean
     patterns lose, and in how many all of it."""
-    rows = [x for x in r.rows("routing-runs", heads="all heads") if len(factorint(x["n"])) > 1]
+    rows = [x for x in r.rows("routing-runs", id="all-heads") if len(factorint(x["n"])) > 1]
     keys = {"runs": "used", "part": "class_part", "all": "class_yes"}
     return {name: sum(x[key] for x in rows) for name, key in keys.items()}
 
@@ -156,7 +156,7 @@ def layers(r: Results) -> Json:
     rows = {x: r.rows("mechanism-measures", id=x)[0] for x in (*LAYERS, "code-count")}
     names = [f"{deciding(r)} {x}" for x in ("median", "worst", "runs")]
     said = {id: [row[x] for x in names] for id, row in rows.items()}
-    [fixed] = r.rows("routing-runs", n=r.n, heads="all heads")
+    [fixed] = r.rows("routing-runs", n=r.n, id="all-heads")
     return said | {"fixed": [1 - fixed["lost_mean"], fixed["runs"]]}
 
 

@@ -108,13 +108,13 @@ def rounded_model(weights: Arrays) -> Json:
     return kept | {"scores": [digits(x, 6) for x in scores_of(restored(kept, weights)).T]}
 
 
-def pack(x: Float[np.ndarray, "rows columns"]) -> Json:
+def pack(table: Float[np.ndarray, "rows columns"]) -> Json:
     """Numbers as multiples of 1/127 of the largest of their row, a byte each, as base64."""
-    scale = np.array(digits(np.abs(x).max(axis=1), 6))
-    steps = np.rint(x / np.where(scale > 0, scale, 1)[:, None] * (ZERO - 1)).astype(int)
+    scale = np.array(digits(np.abs(table).max(axis=1), 6))
+    steps = np.rint(table / np.where(scale > 0, scale, 1)[:, None] * (ZERO - 1)).astype(int)
     codes = np.clip(steps + ZERO, 1, 2 * ZERO - 1).astype(np.uint8)
     data = b64encode(codes.tobytes()).decode()
-    return {"columns": x.shape[1], "scale": scale.tolist(), "data": data}
+    return {"columns": table.shape[1], "scale": scale.tolist(), "data": data}
 
 
 def unpack(packed: Json) -> Float[np.ndarray, "rows columns"]:

@@ -118,12 +118,12 @@ def profile_of(y) -> Profile:
     return Profile(y, float(descriptions.weights_of(len(y)) @ (y**2).sum(axis=1)))
 
 
-def recorded(found: Profiles, keys, run="n15-s1") -> Logits:
+def recorded(profiles: Profiles, keys, run="n15-s1") -> Logits:
     """The record of profiles with these key frequencies."""
     return Logits(
-        run=run, n=found.n, architecture="transformer", finite=True,
-        ceiling=found.ceiling(np.ones(found.n, dtype=bool)),
-        at=logits.at_key(found, keys, SETTINGS),
+        run=run, n=profiles.n, architecture="transformer", finite=True,
+        ceiling=profiles.ceiling(np.ones(profiles.n, dtype=bool)),
+        at=logits.at_key(profiles, keys, SETTINGS),
     )  # fmt: skip
 
 

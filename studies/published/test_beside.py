@@ -89,10 +89,11 @@ def test_the_numbers_of_the_paper_keep_their_rows_where_ours_are_of_another_modu
     text = claims.of_text(theirs, PRINTED, ALL)
     classes = headline.class_claims(theirs, PRINTED)
     ours = {"runs": 10, "mean": 0.5, "low": 0.4, "high": 0.6, "min": 0.3, "max": 0.7}
+    ours |= {"claim": "the same in other words"}
     over = text.iloc[:1].assign(**ours), classes.assign(**ours)
     made = beside.numbers(theirs, over, PRINTED, ALL)
     assert [len(table.frame) for table in made] == [len(text), len(classes)]
-    assert len(made[0].frame.dropna(subset="mean")) == 1
+    assert [len(table.frame.dropna(subset="mean")) for table in made] == [1, len(classes)]
     known = made[1].frame.dropna(subset="paper")
     apart = known["published"] - known["paper"]
     assert len(known) and np.allclose(known["published_difference"], apart)
@@ -135,15 +136,15 @@ def test_the_digits_of_tables_2_and_3_come_back_from_the_paper_s_weights():
     assert len(frame) == 17
     digits = np.where(frame["unit"] == "share", 3, 0)
     for row, decimals in zip(frame.to_dict("records"), digits, strict=True):
-        assert np.isclose(round(row["ours"], decimals), row["paper"], atol=1e-9), row["claim"]
+        assert np.isclose(round(row["ours"], decimals), row["paper"], atol=1e-9), row["id"]
 
 
 def test_classes_are_drawn_where_the_paper_prints_a_value_and_where_not(tmp_path, monkeypatch):
-    columns = ["claim", "unit", "paper", "published", "mean", "low", "high", "min", "max"]
+    columns = ["d", "measure", "unit", "paper", "published", "mean", "low", "high", "min", "max"]
     rows = [
-        ("J1: key frequencies", "count", 8, 8, 7.6, 6.8, 8.4, 6, 10),
-        ("J5: key frequencies", "count", None, 3, 2.5, 2.1, 2.9, 2, 3),
-        ("J1: R² of the character fit", "share", 0.7, 0.7, 0.8, 0.7, 0.9, 0.6, 0.9),
+        (1, "key frequencies", "count", 8, 8, 7.6, 6.8, 8.4, 6, 10),
+        (5, "key frequencies", "count", None, 3, 2.5, 2.1, 2.9, 2, 3),
+        (1, "R² of the character fit", "share", 0.7, 0.7, 0.8, 0.7, 0.9, 0.6, 0.9),
     ]
     pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "classes.csv", index=False)
     given = {"classes": str(tmp_path / "classes.csv")}

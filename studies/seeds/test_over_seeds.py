@@ -95,15 +95,15 @@ def test_diverged_weights_go_through_every_table(runs):
     assert not made["not-generalised"].set_index("run").loc["n15-s4", "finite"]
     pca = made["pca-seeds"].set_index("n")
     assert pca.loc[15, ["runs", "of"]].tolist() == [3, 4]
-    accuracy = made["verdict"].set_index("claim").loc["accuracy on all pairs"]
+    accuracy = made["verdict"].set_index("id").loc["accuracy-all"]
     assert accuracy["runs"] == 4
     assert np.isfinite(made["classes-seeds"]["mean"].dropna()).all()
 
 
 def test_the_verdict_is_about_the_seeds_of_the_first_run(runs):
     frame = seeds.of_seeds(runs, PRINTED, ALL)[0].frame
-    rows = {row["claim"]: row for row in frame.to_dict("records")}
-    accuracy, own = rows["accuracy on all pairs"], [r for r in runs[:4] if r.n == 15]
+    rows = {row["id"]: row for row in frame.to_dict("records")}
+    accuracy, own = rows["accuracy-all"], [r for r in runs[:4] if r.n == 15]
     assert accuracy["runs"] == len(own) == 3
     assert accuracy["ours"] == runs[0].accuracy.all
     assert accuracy["mean"] == pytest.approx(np.mean([r.accuracy.all for r in own]))
@@ -117,17 +117,16 @@ def test_tables_2_and_3_stand_among_the_seeds_class_by_class(runs):
         "table_character_fit": {1: PrintedFit(pairs=(1, 1), r2_percent=100.0)},
     }
     frame = seeds.of_seeds(runs, PRINTED.model_copy(update=theirs), ALL)[1].frame
-    rows = {row["claim"]: row for row in frame.to_dict("records")}
+    rows = {row["id"]: row for row in frame.to_dict("records")}
     own = [r.of_class(1) for r in runs[:4] if r.n == 15]
-    key, fve = rows["J1: key frequencies"], rows["J1: energy at key frequencies"]
-    fit = rows["J1: R² of the character fit"]
+    key, fve, fit = rows["J1-key"], rows["J1-fve"], rows["J1-r2"]
     assert [row["runs"] for row in (key, fve, fit)] == [3, 3, 3]
     assert (key["paper"], key["verdict"]) == (99, "above")
     assert (fve["paper"], fve["verdict"]) == (0.001, "below")
     assert (fit["paper"], fit["verdict"]) == (1.0, "above")
     assert fve["mean"] == pytest.approx(np.mean([c.fve for c in own]))
     assert fit["ours"] == own[0].character_fit.r2
-    other = rows["J3: key frequencies"]
+    other = rows["J3-key"]
     assert np.isnan(other["paper"]) and pd.isna(other["verdict"])
 
 

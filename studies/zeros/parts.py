@@ -43,10 +43,10 @@ def automorphisms(table: np.ndarray) -> Iterator[np.ndarray]:
             yield f
 
 
-def powers(table: np.ndarray, x: int) -> int:
+def powers(table: np.ndarray, element: int) -> int:
     """How many powers an element has."""
-    known, y = set(), x
+    known, y = set(), element
     while y not in known:
         known.add(y)
-        y = int(table[y, x])
+        y = int(table[y, element])
     return len(known)

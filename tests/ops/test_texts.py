@@ -25,7 +25,7 @@ SPEAKS = {
     "votes | votes-permuted | earlier: median": "by shuffled remainders",
     "n = 143, earlier | runs": "of 143, whose primes interact",
     "n = 165, earlier | least loss": "of its columns, it explains",
-    "165 | all heads | skill lost, mean": "in the ten networks of 165:",
+    "165 | all-heads | skill lost, mean": "in the ten networks of 165:",
     "share-all-heads-classes | mean": "by classes brings back",
     "shuffled-all-heads-classes | mean": "shuffled ones",
     "share-all-heads-11 | mean": "remainders modulo 11 bring back",
@@ -95,6 +95,18 @@ def test_no_line_begins_with_the_marker_of_a_number(page):
 @every_filled
 def test_every_numeral_of_a_page_comes_from_a_file_that_a_stage_wrote(page):
     assert readme.typed(page.read_text("utf-8"), page.name == page.as_posix() == "README.md") == []
+
+
+@every_filled
+def test_a_number_of_a_row_with_an_id_is_found_by_it(page):
+    """So a table's sentences may be reworded."""
+    for x in readme.CELL.finditer(page.read_text("utf-8")):
+        if x[2].endswith(".md") and readme.known(x[2]):
+            headings, *below = readme.rows(readme.read(x[2]))
+            keys = {*x[3].split(" | ")[:-1]}
+            if "id" in headings:
+                [row] = [row for row in below if keys <= {*row}]
+                assert row[headings.index("id")] in keys, x[3]
 
 
 def test_each_number_of_readme_is_that_of_which_its_sentence_speaks():

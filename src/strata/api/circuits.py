@@ -104,20 +104,16 @@ def key_characters(weights: Arrays, n: Task | int) -> tuple[Arrays, ...]:
     return tuple(embedding(weights, rows) for rows in parts)
 
 
-def attribution(model: "Model", a: int, b: int, answer: int | None) -> pd.DataFrame:
+def attribution(model: "Model", a: int, b: int, answer: int) -> pd.DataFrame:
     """What each part writes, along the centred direction of the answer; and the biases."""
-    from strata.api.model import residues  # which imports this module
-
-    task, (_, cache) = model.task, model.run_with_cache(a, b)
-    right = int(task.product(a, b) if answer is None else residues(answer, "answer", model.n))
-    weights = model.weights()
-    direction = weights["W_U"][:, right] - weights["W_U"].mean(axis=1)
+    task, weights, (_, cache) = model.task, model.weights(), model.run_with_cache(a, b)
+    direction = weights["W_U"][:, answer] - weights["W_U"].mean(axis=1)
     between = all_pairs.over_all_pairs(weights, task).neurons.between
     powers = [q for q in between if q != "classes"]
     own = np.argmax([between[q] for q in powers], axis=0)
     added = cache["post"][0, -1].detach().cpu().numpy() * (weights["W_out"] @ direction)
     rows: list[tuple[str, int | None, int | None, float]] = []
-    bias = weights["b_out"] @ direction + weights["b_U"][right] - weights["b_U"].mean()
+    bias = weights["b_out"] @ direction + weights["b_U"][answer] - weights["b_U"].mean()
     if "W_O" in weights:
         heads = cache.stack_head_results()[:, 0, -1].detach().cpu().numpy() @ direction
         rows += [("embedding", None, None, weights["W_E"][-1] @ direction)]

@@ -75,12 +75,12 @@ def path_of(short: Any, paths: Iterable[str]) -> str:
     raise InputError(f"{short!r}: no such activation; there are {', '.join(paths)}")
 
 
-def residues(x: Any, name: str, n: int) -> Int[Tensor, "..."]:
+def residues(given: Any, name: str, n: int) -> Int[Tensor, "..."]:
     """Integers from 0 to n − 1 as a tensor. Raises InputError for anything else."""
     try:
-        found = torch.as_tensor(x)
+        found = torch.as_tensor(given)
     except (TypeError, ValueError, RuntimeError):
-        raise InputError(f"{name} = {x!r:.60}: must be integers from 0 to {n - 1}") from None
+        raise InputError(f"{name} = {given!r:.60}: must be integers from 0 to {n - 1}") from None
     if found.is_floating_point() or found.is_complex() or found.dtype == torch.bool:
         raise InputError(f"{name} is {found.dtype}: must be integers from 0 to {n - 1}")
     for bad in found[(found < 0) | (found >= n)].flatten()[:1].tolist():
@@ -204,7 +204,8 @@ class Model(nn.Module):
         answer, by default the right one, less the mean over all candidates. The sum of column
         ``logit`` is that difference. Columns part (embedding, head, neuron, bias), index, and the
         ``prime`` power that explains most of a neuron."""
-        return _circuits().attribution(self, a, b, answer)
+        right = self.task.product(a, b) if answer is None else residues(answer, "answer", self.n)
+        return _circuits().attribution(self, a, b, int(right))
 
     @torch.no_grad()
     def activations(self, name: str) -> Float[np.ndarray, "pairs *shape"]:

@@ -209,13 +209,13 @@ class Found:
         return {k: np.ascontiguousarray(x, np.float32) for k, x in found.items()}
 
 
-def flat(role: str, x: np.ndarray) -> np.ndarray:
+def flat(role: str, weight: np.ndarray) -> np.ndarray:
     """The heads of a weight side by side, where it has them apart."""
-    if x.ndim == 3 and role in ("W_Q", "W_K", "W_V"):
-        return np.concatenate([*x], axis=1)
-    if x.ndim == 3 and role == "W_O":
-        return x.reshape(-1, x.shape[-1])
-    return x.ravel() if x.ndim == 2 and role in ("b_Q", "b_K", "b_V") else x
+    if weight.ndim == 3 and role in ("W_Q", "W_K", "W_V"):
+        return np.concatenate([*weight], axis=1)
+    if weight.ndim == 3 and role == "W_O":
+        return weight.reshape(-1, weight.shape[-1])
+    return weight.ravel() if weight.ndim == 2 and role in ("b_Q", "b_K", "b_V") else weight
 
 
 def cut(role: str, x: np.ndarray, size: tuple[int, ...]) -> np.ndarray:

@@ -82,13 +82,17 @@ class Outside:
         return AllPairs(np.concatenate(prediction), scores, sums, none, finite)
 
 
-def array(x: Any, name: str) -> np.ndarray:
+def array(given: Any, name: str) -> np.ndarray:
     """Numbers as float32, of NumPy, torch or what NumPy reads. Raises InputError."""
     try:
-        found = x.detach().cpu().float().numpy() if isinstance(x, torch.Tensor) else np.asarray(x)
+        found = (
+            given.detach().cpu().float().numpy()
+            if isinstance(given, torch.Tensor)
+            else np.asarray(given)
+        )
         found = found.astype(np.float32)
     except (TypeError, ValueError):
-        raise InputError(f"{name}: a {type(x).__name__}, must be an array of numbers") from None
+        raise InputError(f"{name}: a {type(given).__name__}, must be an array of numbers") from None
     if found.ndim < 2 or not found.size:
         raise InputError(f"{name} is {found.shape}: must have two axes, none empty")
     return found

@@ -21,12 +21,12 @@ NAMES: dict[str, str] = dict.fromkeys(("train", "training"), task.TRAIN)
 NAMES |= dict.fromkeys(("validation", "val", "valid", "test"), task.VALIDATION)
 
 
-def table(split: Any, of: Task | int) -> Arrays:
+def table(split: Any, asked: Task | int) -> Arrays:
     """The pair table of a task with this split: {"train": …, "validation": …}, each an array
     (pairs, 2), or a file of it (.npz, .json, .pt), or one with columns a, b, split (.csv,
     .parquet). A pair in neither is held back. Raises InputError.
     """
-    n = task.task_of(of).order
+    n = task.task_of(asked).order
     origin = str(split) if isinstance(split, str | Path) else "split"
     found = read(Path(split), n) if isinstance(split, str | Path) else split
     if not isinstance(found, Mapping) or not {*map(str, found)} & {*NAMES}:
@@ -43,7 +43,7 @@ def table(split: Any, of: Task | int) -> Arrays:
             a, b = divmod(int(both[0]), n)
             raise InputError(f"{origin}: ({a}, {b}) is in train and in validation")
         dealt[rows] = part
-    return task.pair_table(of) | {"split": dealt, "mirror_in_train": task.mirrored(dealt, n)}
+    return task.pair_table(asked) | {"split": dealt, "mirror_in_train": task.mirrored(dealt, n)}
 
 
 def numbered(pairs: Any, n: int, origin: str) -> Int[np.ndarray, " pairs"]:

@@ -12,14 +12,14 @@ Arrays = Sequence[np.ndarray]
 
 
 def unfolded(
-    x: np.ndarray, primes: Sequence[int], across: int, down: int
+    spectrum: np.ndarray, primes: Sequence[int], across: int, down: int
 ) -> Shaped[np.ndarray, "blocks rows columns"]:
     """An array over the axes of a class, each of them named by its prime, with that of ``across``
     last, that of ``down`` before it, and all others as blocks."""
     rank = {across: 2, down: 1}
     order = np.argsort([rank.get(p, 0) for p in primes], kind="stable")
-    sides = [[x.shape[i] for i in order if rank.get(primes[i], 0) == k] for k in (0, 1, 2)]
-    return x.transpose(order).reshape([prod(side) for side in sides])
+    sides = [[spectrum.shape[i] for i in order if rank.get(primes[i], 0) == k] for k in (0, 1, 2)]
+    return spectrum.transpose(order).reshape([prod(side) for side in sides])
 
 
 def blocks_spectrum(

@@ -21,8 +21,8 @@ from strata.tables.format import STYLES, percent
 from strata.tables.printed import Printed
 from strata.tables.table import Column, Record
 
-# claim, where, unit, relation, paper, ours
-Claim = tuple[str, str, str, str, float | None, float | None]
+CLAIM = ["id", "claim", "where", "unit", "relation", "paper", "ours"]
+Claim = tuple[str, str, str, str, str, float | None, float | None]
 BOUNDS = {"<": operator.lt, ">": operator.gt}  # relations of a claim: ours to the paper’s
 
 
@@ -54,7 +54,7 @@ def of_text(metrics: Metrics, printed: Printed, params: Params) -> pd.DataFrame:
     """The numbers of the paper's text, and those of ours that belong beside them, one row each."""
     limit, heads = params.tables.square_free_up_to, metrics.heads
     density, paper = square_free_density(limit), of_run(printed, metrics)
-    square_free = f"square-free integers up to {limit:,}, and 6/π²"
+    about = f"square-free integers up to {limit:,}, and 6/π²"
     rows: list[Claim] = [
         *_accuracy_claims(metrics, paper, params.metrics),
         *_embedding_claims(metrics, paper, params.metrics),
@@ -62,10 +62,9 @@ def of_text(metrics: Metrics, printed: Printed, params: Params) -> pd.DataFrame:
         *(claim for h in heads for claim in _attention_claims(h)),
         *_block_claims(heads),
         *_neuron_claims(metrics.neurons),
-        (square_free, "Table 1, appendix D.2", "share", "=", 6 / math.pi**2, density),
+        ("square-free", about, "Table 1, appendix D.2", "share", "=", 6 / math.pi**2, density),
     ]
-    frame = pd.DataFrame(rows, columns=["claim", "where", "unit", "relation", "paper", "ours"])
-    frame = frame.astype({"paper": float, "ours": float})
+    frame = pd.DataFrame(rows, columns=CLAIM).astype({"paper": float, "ours": float})
     return frame.assign(difference=frame["ours"] - frame["paper"])
 
 
@@ -76,29 +75,31 @@ def _accuracy_claims(
     # The paper says complete mastery of the whole table, of the run that its numbers are about.
     theirs = paper.training.final_accuracy_on_all_pairs if paper else None
     wrong = None if theirs is None else round((1 - theirs) * squares)
-    yield "accuracy on all pairs", "3.1", "share", "=", theirs, accuracy.all
+    yield "accuracy-all", "accuracy on all pairs", "3.1", "share", "=", theirs, accuracy.all
     ours = round((1 - accuracy.all) * squares)
-    yield f"wrong answers among all {squares:,} pairs", "3.1", "count", "=", wrong, ours
-    validation = "accuracy on the validation pairs"
-    yield validation, "appendix B", "share", "", None, accuracy.validation
+    yield "wrong", f"wrong answers among all {squares:,} pairs", "3.1", "count", "=", wrong, ours
+    claim, where = "accuracy on the validation pairs", "appendix B"
+    yield "accuracy-validation", claim, where, "share", "", None, accuracy.validation
     free, pairs = accuracy.mirror_free, metrics.pairs
     leak = pairs.validation_mirrored_share if pairs else None
-    yield f"{validation} without a mirror in training", new, "share", "", None, free
-    yield "validation pairs with their mirror in training", new, "share", "", None, leak
+    claim += " without a mirror in training"
+    yield "accuracy-mirror-free", claim, new, "share", "", None, free
+    yield "mirrored", "validation pairs with their mirror in training", new, "share", "", None, leak
     yield from _epoch_claims(metrics, f"{percent(params.accuracy)} %")
 
 
 def _epoch_claims(metrics: Metrics, level: str) -> Iterator[Claim]:
     first, stays = by_pairs(metrics.first_099), by_pairs(metrics.epoch_099)
     for name in first:
-        accuracy = f"{name.replace('_', '-')} accuracy"
         where = "beyond the paper" if name == "mirror_free" else "appendix B"
-        claim = f"first epoch at which the {accuracy} is {level} or more"
-        yield claim, where, "count", "", None, first[name]
-        claim = f"epoch from which the {accuracy} stays at {level} or more"
-        yield claim, where, "count", "", None, stays[name]
+        pairs = name.replace("_", "-")
+        claim = f"first epoch at which the {pairs} accuracy is {level} or more"
+        yield f"first-{pairs}", claim, where, "count", "", None, first[name]
+        claim = f"epoch from which the {pairs} accuracy stays at {level} or more"
+        yield f"stays-{pairs}", claim, where, "count", "", None, stays[name]
     claim = f"epochs whose train accuracy falls below {level} again"
-    yield claim, "beyond the paper", "count", "", None, metrics.epoch_099.train_relapses
+    relapses = metrics.epoch_099.train_relapses
+    yield "relapses-train", claim, "beyond the paper", "count", "", None, relapses
 
 
 def _embedding_claims(
@@ -108,62 +109,70 @@ def _embedding_claims(
     if not pca:
         return
     bound = paper.embedding_pca.share(params.variance) if paper else None
-    largest = max((c.pca.components for c in metrics.classes if c.pca), default=0)
-    claim = f"share of the {pca.of} principal components for {share} % of the variance"
-    yield f"{claim}, largest over the classes", "5.1", "share", "<", bound, largest / pca.of
-    yield f"{claim}, all residues", "5.1", "share", "", None, pca.share
+    largest = max((c.pca.components for c in metrics.classes if c.pca), default=0) / pca.of
+    about = f"share of the {pca.of} principal components for {share} % of the variance"
+    claim = f"{about}, largest over the classes"
+    yield "components-classes", claim, "5.1", "share", "<", bound, largest
+    yield "components-all", f"{about}, all residues", "5.1", "share", "", None, pca.share
     if order := metrics.token_order:
         claim = "energy of the plain Fourier transform where the period is a prime power"
-        yield claim, "Figure 7", "share", "", None, order.share
-        yield f"{claim}, if even", "Figure 7", "share", "", None, order.uniform
-    claim, shown = "variance of the first three principal components", pca.shown
-    yield f"{claim}: classes explain", "Figure 10", "share", "", None, shown.classes
+        yield "token-order", claim, "Figure 7", "share", "", None, order.share
+        claim += ", if even"
+        yield "token-order-even", claim, "Figure 7", "share", "", None, order.uniform
+    about, shown = "variance of the first three principal components", pca.shown
+    claim = f"{about}: classes explain"
+    yield "shown-classes", claim, "Figure 10", "share", "", None, shown.classes
     for q, explained in shown.modulo.items() if len(shown.modulo) > 1 else ():
-        yield f"{claim}: a modulo {q} explains", "Figure 10", "share", "", None, explained
+        claim = f"{about}: a modulo {q} explains"
+        yield f"shown-{q}", claim, "Figure 10", "share", "", None, explained
 
 
 def _ov_claims(head: HeadMetrics, paper: Printed | None, params: MetricsParams) -> Iterator[Claim]:
     ov, theirs = head.ov, paper.ov_circuit_head_0 if paper else None
-    share, top = percent(params.variance), params.top_singular
-    claim = f"head {head.head}, {ov.of} singular values of OV"
+    share, top, new = percent(params.variance), params.top_singular, "beyond the paper"
+    id, about = f"head-{head.head}", f"head {head.head}, {ov.of} singular values of OV"
     count = theirs.components(params.variance) if theirs else None
-    yield f"{claim}: needed for {share} %", "5.2", "count", "=", count, ov.components
+    claim = f"{about}: needed for {share} %"
+    yield f"{id}-components", claim, "5.2", "count", "=", count, ov.components
     [least] = fractions([theirs.top_percent(top) if theirs else None])
-    yield f"{claim}: share of the top {top}", "5.2", "share", ">", least, ov.top
-    cosine, new = params.aligned_cosine, "beyond the paper"
+    yield f"{id}-top", f"{about}: share of the top {top}", "5.2", "share", ">", least, ov.top
     for d in sorted(head.alignment)[:2]:  # the paper names J_1 and J_3, its first two
-        claim = f"head {head.head}, directions of J{d} with a cosine ≥ {cosine:g}"
-        where, ours = "5.2, Figure 4", head.alignment[d]
+        cosine, ours = params.aligned_cosine, head.alignment[d]
+        about = f"head {head.head}, directions of J{d} with a cosine ≥ {cosine:g}"
+        id, where = f"head-{head.head}-J{d}", "5.2, Figure 4"
         # The paper's count is that of the read side, though its text speaks of the output.
         count = paper.principal_angles_head_0.above(cosine, d) if paper else None
-        yield f"{claim}: read", where, "count", "=", count, ours.read_above
-        random = f"{claim}: read, by as many random residues"
-        yield random, new, "ratio", "", None, ours.read_random
-        yield f"{claim}: written", where, "count", "", None, ours.write_above
+        yield f"{id}-read", f"{about}: read", where, "count", "=", count, ours.read_above
+        claim = f"{about}: read, by as many random residues"
+        yield f"{id}-read-random", claim, new, "ratio", "", None, ours.read_random
+        yield f"{id}-written", f"{about}: written", where, "count", "", None, ours.write_above
 
 
 def _attention_claims(head: HeadMetrics) -> Iterator[Claim]:
     claim, where = f"head {head.head}, attention of ‘=’ to itself", "appendix B.3"
-    yield f"{claim}, mean", where, "share", "", None, head.self_attention.mean
-    yield f"{claim}, max", where, "share", "", None, head.self_attention.max
+    for name, value in (("mean", head.self_attention.mean), ("max", head.self_attention.max)):
+        yield f"head-{head.head}-self-{name}", f"{claim}, {name}", where, "share", "", None, value
 
 
 def _block_claims(heads: tuple[HeadMetrics, ...]) -> Iterator[Claim]:
-    claim, new = "variance of the attention to a that class blocks explain", "beyond the paper"
+    about, new = "variance of the attention to a that class blocks explain", "beyond the paper"
     for head in heads:
-        yield f"head {head.head}, {claim}", new, "share", "", None, head.block_score
+        id, claim = f"head-{head.head}-blocks", f"head {head.head}, {about}"
+        yield id, claim, new, "share", "", None, head.block_score
     if heads:
         shuffled = max(head.block_score_shuffled.mean for head in heads)
-        yield f"{claim}, shuffled classes, largest over heads", new, "share", "", None, shuffled
+        claim = f"{about}, shuffled classes, largest over heads"
+        yield "blocks-shuffled", claim, new, "share", "", None, shuffled
 
 
 def _neuron_claims(neurons: NeuronMetrics | None) -> Iterator[Claim]:
     if neurons:
-        claim, where = "variance of the MLP’s activations that", "Figure 11"
-        yield f"{claim} the classes of a and b explain", where, "share", "", None, neurons.classes
+        about, where = "variance of the MLP’s activations that", "Figure 11"
+        claim = f"{about} the classes of a and b explain"
+        yield "neurons-classes", claim, where, "share", "", None, neurons.classes
         if len(neurons.modulo) > 1:
-            claim += " a and b explain modulo one prime power for each neuron"
-            yield claim, where, "share", "", None, neurons.one_power
+            claim = f"{about} a and b explain modulo one prime power for each neuron"
+            yield "neurons-one-power", claim, where, "share", "", None, neurons.one_power
 
 
 def square_free_density(limit: int) -> float:

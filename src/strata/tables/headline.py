@@ -176,9 +176,10 @@ def class_claims(metrics: Metrics, printed: Printed) -> pd.DataFrame:
     )
     found = []
     for frame, name, where, unit, what in shown:
-        about = {"where": where, "unit": unit, "relation": "="}
+        ids = {"id": [f"J{d}-{name}" for d in frame["d"]], "d": frame["d"], "measure": what}
+        about = {"claim": [f"J{d}: {what}" for d in frame["d"]], "where": where, "unit": unit}
         values = {"paper": frame.get(f"paper_{name}", np.nan), "ours": frame[name]}
-        own = pd.DataFrame({"claim": [f"J{d}: {what}" for d in frame["d"]], **about, **values})
+        own = pd.DataFrame({**ids, **about, "relation": "=", **values})
         found.append(own.astype({"paper": float, "ours": float}))
     return pd.concat(found, ignore_index=True)
 

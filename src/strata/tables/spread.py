@@ -6,7 +6,6 @@ says how many do, and `of` how many there are. A run that did not generalise cou
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,14 +17,13 @@ from strata.statistics import holm, t_interval, welch
 from strata.tables.claims import BOUNDS
 from strata.tables.format import percent
 from strata.tables.printed import Printed
-from strata.tables.table import DIFFERS, P_HOLM, RUNS, SPREAD, Column, N, Record, Table
+from strata.tables.table import DIFFERS, P_HOLM, RUNS, SPREAD, Cells, Column, N, Record, Table
 
-Row = dict[str, Any]
 Value = float | int | None
 STATISTICS = ["runs", "mean", "std", "low", "high", "min", "max"]
 
 
-def spread(values: Iterable[Value], params: GridParams, unit: str) -> Row:
+def spread(values: Iterable[Value], params: GridParams, unit: str) -> Cells:
     """Mean, sample standard deviation, Student's interval of the mean, least, largest.
 
     Without a value all are missing; with one, so are deviation and interval.
@@ -51,7 +49,7 @@ def listed(values: Iterable[Value]) -> str:
 PLACES = {"within": "within the seeds", "above": "above every seed", "below": "below every seed"}
 
 
-def place(relation: str, paper: float, values: Float[np.ndarray, " seeds"], unit: str) -> Row:
+def place(relation: str, paper: float, values: Float[np.ndarray, " seeds"], unit: str) -> Cells:
     """Where the paper’s number lies among ours: the verdict and, of a bound, in how many seeds it
     holds. A bound "holds" if it does in most of them, or "fails". No verdict where the paper prints
     no number or we have one seed.
@@ -103,7 +101,7 @@ def pca(runs: Sequence[Metrics], printed: Printed, params: GridParams) -> pd.Dat
         own = [run.pca for run in runs if run.n == n]
         found = [x for x in own if x]
         over = spread((x.components for x in found), params, "count")
-        row: Row = {"n": n, "unit": "ratio", "runs": over["runs"], "of": len(own)}
+        row: Cells = {"n": n, "unit": "ratio", "runs": over["runs"], "of": len(own)}
         row |= {name: over[name] for name in STATISTICS[1:]}
         row["values"] = listed(x.components for x in found)
         row["fve"] = float(np.mean([x.fve for x in found])) if found else None

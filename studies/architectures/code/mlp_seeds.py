@@ -197,16 +197,16 @@ def epochs(pairs: pd.DataFrame, which: str) -> tuple[np.ndarray, np.ndarray]:
     return mlp, transformer
 
 
-def equally(n: int, own: pd.DataFrame, seeds: int, equal: float, confidence: float) -> Cells:
+def equally(n: int, pairs: pd.DataFrame, seeds: int, equal: float, confidence: float) -> Cells:
     """Whether the interval of the mean difference of accuracies lies within the bounds."""
-    gaps = own["accuracy_gap"].tolist()
-    row: Cells = {"id": "equal", "n": n, "seeds": len(own), "estimate_unit": "share"}
+    gaps = pairs["accuracy_gap"].tolist()
+    row: Cells = {"id": "equal", "n": n, "seeds": len(pairs), "estimate_unit": "share"}
     row |= {"estimate": float(np.mean(gaps)), "verdict": UNTESTED}
     if not (interval := t_interval(gaps, confidence)):
         return row
     low, high = interval
     row |= {"estimate_low": low, "estimate_high": high}
-    return row | ({"verdict": gap(low, high, equal)} if len(own) == seeds else {})
+    return row | ({"verdict": gap(low, high, equal)} if len(pairs) == seeds else {})
 
 
 def gap(low: float, high: float, equal: float) -> str:

@@ -76,12 +76,12 @@ TIMES = N | CLASS | {
 }  # fmt: skip
 
 
-def of_times(found: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
+def of_times(by_modulus: Mapping[int, Mapping[str, Times]]) -> pd.DataFrame:
     """One row for each class of two elements or more; composite classes name their factors."""
     rows = [
         (n, J.d, len(J), " x ".join(f"J{d}" for d in order.factors(J)),
          *(by_measure[name].get(J.d) for name in MEASURES))
-        for n, by_measure in found.items()
+        for n, by_measure in by_modulus.items()
         for J in classes(n)
         if len(J) > 1
     ]  # fmt: skip
@@ -150,7 +150,7 @@ ORDER = N | MEASURE | RUNS | {
 
 
 def of_order(
-    found: Mapping[int, Mapping[str, Times]],
+    by_modulus: Mapping[int, Mapping[str, Times]],
     line: Mapping[int, Times],
     params: GridParams,
 ) -> pd.DataFrame:
@@ -159,13 +159,13 @@ def of_order(
     times of ``one_rate``."""
     at: dict[str, Mapping[int, Times]] = {}
     for name, label in MEASURES.items():
-        at[label] = {n: own[name] for n, own in found.items()}
+        at[label] = {n: own[name] for n, own in by_modulus.items()}
         if name == "epoch_fve_above":
             at[LINE] = line
     rows = []
-    groups: dict[int | None, list[int]] = {n: [n] for n in found}
-    if len(found) > 1:
-        groups[None] = list(found)
+    groups: dict[int | None, list[int]] = {n: [n] for n in by_modulus}
+    if len(by_modulus) > 1:
+        groups[None] = list(by_modulus)
     for label, times in at.items():
         for n, some in groups.items():
             row = _order({x: times[x] for x in some}, params)

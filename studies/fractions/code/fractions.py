@@ -52,20 +52,20 @@ STATEMENTS = {"sentence": Column("about", align="l")} | RUNS | {
 }  # fmt: skip
 
 
-def statements(own: pd.DataFrame) -> pd.DataFrame:
+def statements(listed: pd.DataFrame) -> pd.DataFrame:
     """What is said of each epoch: whether it goes down at every step of the fraction in each seed,
     with the steps at which it does. And of mixing among the runs that generalise: whether both
     seeds mix at one fraction and neither at another, with the runs that mix. Nothing is said while
     runs are missing; of mixing there is no row where no study says which runs mix."""
-    done = own.query("generalises == True")
-    trained = len(own.dropna(subset=["generalises"]))
-    rows = [{"id": x, "runs": trained} | _epochs(own, x) for x in ("epoch", "first")]
-    if "mixes" in own:
-        rows.append({"id": "mixing", "runs": len(done)} | _mixing(done, len({*own["seed"]})))
+    done = listed.query("generalises == True")
+    trained = len(listed.dropna(subset=["generalises"]))
+    rows = [{"id": x, "runs": trained} | _epochs(listed, x) for x in ("epoch", "first")]
+    if "mixes" in listed:
+        rows.append({"id": "mixing", "runs": len(done)} | _mixing(done, len({*listed["seed"]})))
     names = ["id", "sentence", "runs", "held", "of_all", "trained", "planned", "verdict"]
-    frame = pd.DataFrame(rows, columns=names).assign(trained=trained, planned=len(own))
+    frame = pd.DataFrame(rows, columns=names).assign(trained=trained, planned=len(listed))
     frame["sentence"] = frame["id"].map(SENTENCES.__getitem__)
-    if trained < len(own):
+    if trained < len(listed):
         frame = frame.assign(held=None, of_all=None, verdict=UNTESTED)
     return frame.astype({"held": "Int64", "of_all": "Int64"})
 

@@ -14,7 +14,7 @@ from studies.fractions.code import fractions
 from studies.params import runs
 
 
-def main(folder: str, listed: str, splits: str, metrics: str, *found: str) -> None:
+def main(folder: str, listed: str, splits: str, metrics: str, *studies: str) -> None:
     usual = section("params.yaml", "split", SplitParams)
     own = {
         run: store.read_model(f"{splits}/{run}.json", SplitParams)
@@ -22,7 +22,7 @@ def main(folder: str, listed: str, splits: str, metrics: str, *found: str) -> No
     }
     own |= {Run(n, seed): usual for n, seed in {(run.n, run.seed) for run in own}}
     asked = {run: x.train_fraction for run, x in own.items()}
-    measured, more = read_collected(metrics, Metrics), results.read_rows(*found)
+    measured, more = read_collected(metrics, Metrics), results.read_rows(*studies)
     format.write(fractions.tables(asked, measured, more), folder)
 
 

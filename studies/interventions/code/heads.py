@@ -117,18 +117,19 @@ def routes(
     rows = []
     for n in dict.fromkeys(run.n for run in runs):
         own = [run for run in runs if run.n == n]
-        for name in ("head 0", "all heads"):
+        for id, name in (("head-0", "head 0"), ("all-heads", "all heads")):
             every = [
                 (run.run, *route)
                 for run in own
                 for route in criteria.routes(
-                    run, (0,) if name == "head 0" else criteria.every_head(run), levels
+                    run, (0,) if id == "head-0" else criteria.every_head(run), levels
                 )
             ]
             frame = pd.DataFrame(every, columns=["run", *Route._fields])
-            rows.append({"n": n, "heads": name, "runs": len(own)} | _over(frame, confidence))
-    names = ["n", "heads", "runs", "used", "lost_mean", "class_yes", "class_part", "residue_yes"]
-    return pd.DataFrame(rows, columns=[*names, "residue_part", *GAINS])
+            row = {"n": n, "id": id, "heads": name, "runs": len(own)}
+            rows.append(row | _over(frame, confidence))
+    names = ["n", "id", "heads", "runs", "used", "lost_mean", "class_yes", "class_part"]
+    return pd.DataFrame(rows, columns=[*names, "residue_yes", "residue_part", *GAINS])
 
 
 def _over(every: pd.DataFrame, confidence: float) -> dict[str, Any]:

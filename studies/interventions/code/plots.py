@@ -31,17 +31,17 @@ def damage(
     ax: Axes,
     lost: Float[np.ndarray, "count count"],
     title: str,
-    own: int | None = None,
+    framed: int | None = None,
     predicted: Bool[np.ndarray, "count count"] | None = None,
 ) -> AxesImage:
-    """What is lost, 0 to 1, by (class of a, class of b); class ``own`` is framed, and dots stand
+    """What is lost, 0 to 1, by (class of a, class of b); class ``framed`` has a frame, dots stand
     where loss is ``predicted``."""
     drawn = heat(ax, lost, (0, 1), "magma_r", aspect="equal")
     ax.set(xticks=[], yticks=[])
     ax.set_title(title)
-    if own is not None:
+    if framed is not None:
         for line in (ax.axhline, ax.axvline):
-            for edge in (own - 0.5, own + 0.5):
+            for edge in (framed - 0.5, framed + 0.5):
                 line(edge, color=RED, linewidth=1)
     if predicted is not None:
         y, x = np.nonzero(predicted)

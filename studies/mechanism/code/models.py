@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from sympy import factorint
 
+from strata.results import check
 from strata.run import Run
 
 FRESH, EARLIER, ONE, SQUARES = "fresh", "earlier", "one prime", "with squares"
@@ -28,7 +29,9 @@ class Models(NamedTuple):
     verdicts: pd.DataFrame
 
     def of(self, id: str, measure: str = "") -> pd.Series:
-        """One number of every model; NaN where there is none."""
+        """One number of every model; NaN where there is none. Raises InputError for an id that none
+        has."""
+        check(id, {x for x, _ in self.values.columns})
         return pd.Series(self.values.get((id, measure), nan), self.kind.index)
 
     @property
@@ -65,9 +68,9 @@ def kind_of(name: str, fresh: Sequence[str]) -> str:
     return EARLIER if max(powers.values()) == 1 else SQUARES
 
 
-def models(found: pd.DataFrame, fresh: Sequence[str]) -> Models:
+def models(measured: pd.DataFrame, fresh: Sequence[str]) -> Models:
     """The models of a long table. Where many are of one kind, those of one modulus are a group."""
-    kinds = {str(name): kind_of(str(name), fresh) for name in found["run"].unique()}
+    kinds = {str(name): kind_of(str(name), fresh) for name in measured["run"].unique()}
     runs = {name: Run.parse(name) for name, kind in kinds.items() if kind != BESIDE}
 
     def order(name: str) -> tuple[Any, ...]:
@@ -83,7 +86,7 @@ def models(found: pd.DataFrame, fresh: Sequence[str]) -> Models:
     kind = pd.Series([kinds[x] for x in names], pd.Index(names, name="run"))
     n = pd.Series([runs[x].n if x in runs else 0 for x in names], kind.index)
     groups = pd.Series([group(x) for x in names], kind.index, name="group")
-    text = found.astype(dict.fromkeys(["run", "id", "measure", "verdict"], object))
+    text = measured.astype(dict.fromkeys(["run", "id", "measure", "verdict"], object))
     values = text.pivot_table("value", "run", ["id", "measure"], "last").reindex(kind.index)
     said = text.loc[text["measure"] == ""].pivot_table("verdict", "run", "id", "last")
     return Models(kind, n, groups, values, said.reindex(kind.index).fillna(""))

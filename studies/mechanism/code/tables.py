@@ -18,9 +18,11 @@ ALL, ILLUSTRATE, WRITTEN = "all fresh runs", "all earlier runs", "written by han
 CONTROLS = "untrained", "memorised"  # of which no statement may hold
 
 
-def tables(found: pd.DataFrame, hand: pd.DataFrame, params: MechanismParams) -> tuple[Table, ...]:
+def tables(
+    measured: pd.DataFrame, hand: pd.DataFrame, params: MechanismParams
+) -> tuple[Table, ...]:
     """All tables, from the measures of all models and the networks written by hand."""
-    every = models(found, params.fresh)
+    every = models(measured, params.fresh)
     done = every.where(every.accuracy >= params.accuracy)
     compared = done.where(done.kind.isin(GROUPS))
     held = "Runs for which each statement holds and does not, with 95 % intervals."
@@ -37,7 +39,7 @@ def tables(found: pd.DataFrame, hand: pd.DataFrame, params: MechanismParams) -> 
         Table("mechanism-kinds", kinds, interactions(done), INTERACTIONS),
         Table("mechanism-rivals", others, rivals(done), RIVALS),
         Table("mechanism-by-hand", sizes, by_hand(done, hand), SIZES),
-        Table("mechanism-gates", gated, gates(found, done), GATES),
+        Table("mechanism-gates", gated, gates(measured, done), GATES),
         Table("mechanism-runs", "The verdicts, run by run.", runs(every), RUNS),
     )
 
@@ -141,15 +143,12 @@ def ballots(every: Models) -> pd.DataFrame:
     found = pd.DataFrame({name: every.of(*key) for name, key in names.items()})
     rows = []
     for group in every.group.unique():
-        own = pd.DataFrame(found.loc[every.group == group])
-        row = {
-            "group": group,
-            "kind": every.where(every.group == group).kind.iloc[0],
-            "runs": len(own),
-        }
+        some, own = every.where(every.group == group), pd.DataFrame(found[every.group == group])
+        n = some.n.iloc[0] if some.n.nunique() == 1 else None
+        row = {"group": group, "kind": some.kind.iloc[0], "n": n, "runs": len(own)}
         row |= own.agg("median").to_dict()
         rows.append(row | {"whole": own["whole"].agg("sum")})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).astype({"n": "Int64"})
 
 
 def interactions(every: Models) -> pd.DataFrame:

@@ -46,6 +46,7 @@ def heads(interventions: pd.DataFrame, run: str) -> Cells:
     """What the heads of a run are put to, and how many of them, and of the primes, are specific."""
     row: Cells = {}
     for suffix, scale in SCALES.items():
+        results.check(f"put-{scale}", {*interventions["id"]})
         put = interventions.query(f"run == @run and id == 'put-{scale}' and measure != ''")
         row[f"put{suffix}"] = (
             None if put.empty else in_words(dict(zip(put["measure"], put["value"], strict=True)))
@@ -98,14 +99,14 @@ STATEMENTS = {"sentence": Column("about", align="l")} | RUNS | {
 }  # fmt: skip
 
 
-def statements(own: pd.DataFrame, interventions: pd.DataFrame) -> pd.DataFrame:
+def statements(listed: pd.DataFrame, interventions: pd.DataFrame) -> pd.DataFrame:
     """Of the runs that generalise: in how many both verdicts are *primes*, and how many divide four
     heads two and two between the two largest primes, with a margin, as at other moduli, beside the
     chance of that. No row where no study has measured it; nothing is said while runs are missing.
     """
-    done = own.query("generalises == True")
+    done = listed.query("generalises == True")
     rows: list[Cells] = []
-    if {"L", "E"} <= {*own}:
+    if {"L", "E"} <= {*listed}:
         held = len(done.query("L == E == 'primes'"))
         verdict = FAILS if not held else HOLDS if held == len(done) else UNDECIDED
         verdict = verdict if len(done) else UNTESTED
@@ -116,12 +117,12 @@ def statements(own: pd.DataFrame, interventions: pd.DataFrame) -> pd.DataFrame:
         chance = results.numbers(interventions, "divided")[done["run"].tolist()[0]]
         row: Cells = {"id": "heads", "runs": len(known), "held": sum(known), "chance": chance}
         rows.append(row | {"p_test": float(binom.sf(sum(known) - 1, len(known), chance))})
-    trained = len(own.dropna(subset=["generalises"]))
+    trained = len(listed.dropna(subset=["generalises"]))
     names = ["id", "sentence", "runs", "held", "chance", "p_test", "n", "trained", "planned"]
     frame = pd.DataFrame(rows, columns=[*names, "verdict"])
-    frame = frame.assign(trained=trained, planned=len(own))
+    frame = frame.assign(trained=trained, planned=len(listed))
     frame["sentence"] = frame["id"].map(SENTENCES.__getitem__)
-    frame["n"] = Run.parse(own["run"].tolist()[0]).n
-    if trained < len(own):
+    frame["n"] = Run.parse(listed["run"].tolist()[0]).n
+    if trained < len(listed):
         frame = frame.assign(held=None, p_test=None, verdict=UNTESTED)
     return frame.astype({"held": "Int64"})

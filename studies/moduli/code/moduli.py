@@ -12,9 +12,8 @@ from strata.inputs import InputError
 from strata.measure.metrics import SPECTRUM, ClassMetrics, Metrics
 from strata.statistics import above_chance
 from strata.tables.headline import FVE, R2, REGULAR
-from strata.tables.table import CLASS, GENERALISED, Column, N, Table
+from strata.tables.table import CLASS, GENERALISED, Cells, Column, N, Table
 
-Row = dict[str, float | int | None]
 # The one frequency and the one dimension of two elements hold all, whatever the model does.
 SMALLEST = 3
 MEANS = [name for name, shown in SPECTRUM.items() if shown.row]  # that are taken over many
@@ -70,7 +69,7 @@ def classes(runs: Sequence[Metrics]) -> pd.DataFrame:
     return frame.astype({"fve_above": float, "r2_above": float})
 
 
-def _row(run: Metrics, c: ClassMetrics) -> Row | None:
+def _row(run: Metrics, c: ClassMetrics) -> Cells | None:
     """None where there is nothing to measure: the run diverged, or the rows are all equal."""
     if c.fve is None or c.pca is None:
         return None
@@ -115,7 +114,7 @@ def kinds(runs: Sequence[Metrics], per_class: pd.DataFrame) -> pd.DataFrame:
     return frame.astype({"n": "Int64", "block": float, "block_shuffled": float})
 
 
-def _blocks(runs: Sequence[Metrics], regular: bool) -> Row:
+def _blocks(runs: Sequence[Metrics], regular: bool) -> Cells:
     """Block score of one kind and its shuffled baseline, means over the heads of the runs."""
     by_kind = [x.block_score_by_kind for run in runs for x in run.heads if x.block_score_by_kind]
     scores = [x.regular if regular else x.non_regular for x in by_kind]

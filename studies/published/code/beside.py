@@ -119,16 +119,16 @@ CRITERIA = RUNS | SENTENCE | {
 }  # fmt: skip
 
 
-def criteria(found: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+def criteria(changed: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Every criterion of the interventions, and in how many of the runs it is passed."""
     rows = []
-    for mine in found.query("run == @names[0] and measure == 'cases'").to_dict("records"):
-        id, passed = mine["id"], results.truths(found, mine["id"])
-        value, *of = (results.numbers(found, id, x) for x in ("", "against", "held", "cases"))
+    for mine in changed.query("run == @names[0] and measure == 'cases'").to_dict("records"):
+        id, passed = mine["id"], results.truths(changed, mine["id"])
+        value, *of = (results.numbers(changed, id, x) for x in ("", "against", "held", "cases"))
         others = [x for x in names[1:] if x in passed]
         values = pd.Series([value[x] for x in others], dtype=float)
         row = (id, mine["sentence"], *(x.get(names[0]) for x in (value, *of)))
-        row += (results.verdicts(found, id).get(names[0]),)
+        row += (results.verdicts(changed, id).get(names[0]),)
         row += (len(others), sum(passed[x] for x in others))
         rows.append((*row, values.mean(), values.min(), values.max()))
     columns = ["id", "sentence", "value", "against", "held", "cases", "verdict", "runs", "passes"]
@@ -160,6 +160,6 @@ def numbers(
 def _joined(frame: pd.DataFrame, over: pd.DataFrame) -> pd.DataFrame:
     theirs = frame.rename(columns={"ours": "published"})
     theirs["published_difference"] = theirs["published"] - theirs["paper"]
-    names = ["claim", "ours", "runs", "mean", "low", "high", "min", "max"]
+    names = ["id", "ours", "runs", "mean", "low", "high", "min", "max"]
     theirs = theirs[[x for x in theirs if x != "difference"]]
-    return theirs.merge(over[names], on="claim", how="left", validate="one_to_one")
+    return theirs.merge(over[names], on="id", how="left", validate="one_to_one")

@@ -7,7 +7,7 @@ the variant ``again`` are the same trained on another machine.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,8 @@ from strata.measure.metrics import Metrics
 from strata.results import numbers
 from strata.run import Run
 from strata.statistics import holm
-from strata.tables.table import GENERALISED, MEASURE, RUN, RUNS, SAID, Column, Record, Table
+from strata.tables.table import GENERALISED, MEASURE, RUN, RUNS, SAID, Cells, Column, Record, Table
 
-Row = dict[str, Any]
 AGAIN = "again"  # the variant that changes nothing
 MEASURES = {
     "eta_classes": Column("η² of classes, first three components", "share"),
@@ -43,18 +42,18 @@ CELLS = RUN | GENERALISED | MEASURES | {
 def tables(
     planned: Sequence[Run],
     runs: Sequence[Metrics],
-    found: pd.DataFrame,
+    measured: pd.DataFrame,
     confidence: float,
 ) -> tuple[Table, Table]:
     """The components of each measure, and the runs. ``planned``: the runs with a split and initial
-    weights of different seeds, those that are there again among them; ``found``: what other studies
-    measured of all runs."""
+    weights of different seeds, those that are there again among them; ``measured``: what other
+    studies found of all runs."""
     [n] = {run.n for run in planned}
     seeds = sorted({run.seed for run in planned})
     about = f"Splits crossed with initial weights, n = {n}"
     asked = [Run(n, split, "", weights) for split in seeds for weights in seeds]
     twice = [run for run in planned if run.variant == AGAIN]
-    own, again = (cells(x, runs, found) for x in (asked, twice))
+    own, again = (cells(x, runs, measured) for x in (asked, twice))
     known = [x for x in MEASURES if len(own.dropna(subset=[x]))]
     rows = components(own, again, len(asked), confidence, known)
     shown = pd.concat([own, again], ignore_index=True).drop(
@@ -70,7 +69,7 @@ def cells(asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame) ->
     """The runs of the study that there are, with their measures. Those of a class are means over
     the classes of two or more."""
     by, gating = {x.run: x for x in runs}, numbers(found, "gating")
-    rows: list[Row] = []
+    rows: list[Cells] = []
     for run in (x for x in asked if str(x) in by):
         x = by[str(run)]
         fits = [c.character_fit.r2 for c in x.classes if c.character_fit]
@@ -157,10 +156,10 @@ def _known(runs: pd.DataFrame, name: str) -> pd.Series:
     return pd.Series(some[name]).dropna().astype(float)
 
 
-def _component(own: pd.DataFrame, again: pd.DataFrame, cells: int, name: str) -> Row:
+def _component(own: pd.DataFrame, again: pd.DataFrame, cells: int, name: str) -> Cells:
     """The row of one measure; without shares where a cell lacks it."""
     known = _known(own, name)
-    row: Row = {"measure": MEASURES[name].heading, "runs": len(known), "cells": cells}
+    row: Cells = {"measure": MEASURES[name].heading, "runs": len(known), "cells": cells}
     if len(known) < cells:
         return row | {"verdict": "not called"}
     found = crossed(known.unstack().to_numpy())

@@ -45,30 +45,37 @@ def of_classes(run: Metrics) -> Iterator[Measure]:
         about = {"n": run.n, "d": c.d}
         for name, shown in SPECTRUM.items():
             if shown.row:
-                yield about | {"measure": shown.row}, shown.unit, getattr(c, name)
+                yield about | {"id": name, "measure": shown.row}, shown.unit, getattr(c, name)
         for name, measure in FITS.items():
-            yield about | {"measure": measure}, "share", getattr(fit, name) if fit else None
+            value = getattr(fit, name) if fit else None
+            yield about | {"id": name, "measure": measure}, "share", value
 
 
 def of_neurons(run: Metrics) -> Iterator[Measure]:
     """What the neurons of the MLP follow, and how many follow which prime power of n most."""
     found = run.neurons
     if found and len(found.modulo) > 1:
-        yield {"n": run.n, "measure": "classes of a and b"}, "share", found.classes
-        one = "a and b modulo one prime power"
-        yield {"n": run.n, "measure": one}, "share", found.one_power
-        for q in found.modulo:
-            yield {"n": run.n, "measure": f"neurons with {q}"}, "ratio", found.neurons[q]
+        measures = (
+            ("classes", "classes of a and b", "share", found.classes),
+            ("one-power", "a and b modulo one prime power", "share", found.one_power),
+            *((f"with-{q}", f"neurons with {q}", "ratio", found.neurons[q]) for q in found.modulo),
+        )
+        for id, measure, unit, value in measures:
+            yield {"n": run.n, "id": id, "measure": measure}, unit, value
 
 
 def of_generalisation(run: Metrics) -> Iterator[Measure]:
     """When each accuracy came to its level, first and to stay, and the accuracy in the end."""
     about = {"n": run.n, "architecture": run.architecture}
-    for when, epochs in {"first epoch": run.first_099, "epoch to stay": run.epoch_099}.items():
+    for id, when, epochs in (
+        ("first", "first epoch", run.first_099), ("stays", "epoch to stay", run.epoch_099)
+    ):  # fmt: skip
         for name, epoch in by_pairs(epochs).items():
-            measure = f"{when}, {name.replace('_', '-')}"
-            yield about | {"measure": measure}, "count", epoch
-    yield about | {"measure": "accuracy on all pairs"}, "share", run.accuracy.all
+            pairs = name.replace("_", "-")
+            measure = {"id": f"{id}-{pairs}", "measure": f"{when}, {pairs}"}
+            yield about | measure, "count", epoch
+    measure = {"id": "accuracy-all", "measure": "accuracy on all pairs"}
+    yield about | measure, "share", run.accuracy.all
 
 
 def table(
@@ -96,20 +103,15 @@ def sees_mirrors_apart(row: Record) -> bool:
     return not TABLE[row["architecture"]].symmetric
 
 
-def epoch(heading: str) -> Column:
-    """An epoch that may never come; over mirror-free pairs, of a model to which there are such."""
-    if heading.endswith("mirror-free"):
-        return Column(heading, "count", "r", "never", sees_mirrors_apart)
-    return Column(heading, "count", missing="never")
-
-
+EPOCH = Column("", "count", missing="never")
+FREE = EPOCH._replace(impossible=sees_mirrors_apart)
 ARCHITECTURES = N | SEED | KIND | {
-    "first_train": epoch("first, train"),
-    "first_validation": epoch("first, validation"),
-    "first_mirror_free": epoch("first, mirror-free"),
-    "stays_train": epoch("to stay, train"),
-    "stays_validation": epoch("to stay, validation"),
-    "stays_mirror_free": epoch("to stay, mirror-free"),
+    "first_train": EPOCH._replace(heading="first, train"),
+    "first_validation": EPOCH._replace(heading="first, validation"),
+    "first_mirror_free": FREE._replace(heading="first, mirror-free"),
+    "stays_train": EPOCH._replace(heading="to stay, train"),
+    "stays_validation": EPOCH._replace(heading="to stay, validation"),
+    "stays_mirror_free": FREE._replace(heading="to stay, mirror-free"),
     "accuracy_all": Column("accuracy, all pairs", "share"),
 }  # fmt: skip
 
@@ -194,8 +196,8 @@ AMONG = claims.COLUMNS | RUNS | SPREAD | PLACE
 def _among(frames: Sequence[pd.DataFrame], params: GridParams) -> pd.DataFrame:
     """The claims of the first frame with the spread of theirs over all frames."""
     rows = frames[0].copy()
-    values = pd.concat([frame.set_index("claim")["ours"] for frame in frames], axis=1)
-    values = values.loc[rows["claim"]].to_numpy(dtype=float)
+    values = pd.concat([frame.set_index("id")["ours"] for frame in frames], axis=1)
+    values = values.loc[rows["id"]].to_numpy(dtype=float)
     pairs = zip(values, rows["unit"], strict=True)
     spreads = [spread(row[~np.isnan(row)], params, unit) for row, unit in pairs]
     for name in ("runs", "mean", "low", "high", "min", "max"):

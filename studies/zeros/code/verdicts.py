@@ -20,15 +20,15 @@ SENTENCES = {
 
 
 def tables(
-    asked: Sequence[Run], found: Mapping[Run, Measured], params: ZerosParams
+    asked: Sequence[Run], measured: Mapping[Run, Measured], params: ZerosParams
 ) -> tuple[Table, ...]:
     """The verdicts, beside them each modulus, pairs of primes, the null, and the runs."""
-    own = runs(asked, found, params)
-    chance = null(found)
+    own = runs(asked, measured, params)
+    chance = null(measured)
     return (
         Table("zeros-said", "Zero divisors: what is said.", said(own, chance, params), SAID),
         Table("zeros-moduli", "Zero divisors: each modulus.", moduli(own), MODULI),
-        Table("zeros-pairs", "How much pairs of primes mix.", pairs(found, params), PAIRS),
+        Table("zeros-pairs", "How much pairs of primes mix.", pairs(measured, params), PAIRS),
         Table("zeros-null", "F of two primes at most at its level, by chance.", chance, NULL),
         Table("zeros-runs", "Zero divisors: the runs.", own, RUNS),
     )
@@ -54,12 +54,14 @@ def generalises(run: Measured, params: ZerosParams) -> bool:
     return run.accuracy >= params.answers
 
 
-def runs(asked: Sequence[Run], found: Mapping[Run, Measured], params: ZerosParams) -> pd.DataFrame:
+def runs(
+    asked: Sequence[Run], measured: Mapping[Run, Measured], params: ZerosParams
+) -> pd.DataFrame:
     """A row for each run, group by group; of one that is not trained without numbers."""
     rows = []
     for run in asked:
         row: Cells = {"run": str(run), "n": run.n}
-        if x := found.get(run):
+        if x := measured.get(run):
             row |= {"group": x.group, "zeros": ", ".join(map(str, x.zeros))}
             row |= {"accuracy": x.accuracy, "generalises": generalises(x, params)}
             row |= {"F": x.F, "pure": x.pure, "keys": len(x.keys) if x.pairs else None}
@@ -99,13 +101,18 @@ SAID = {
 }
 
 
-def said(own: pd.DataFrame, chance: pd.DataFrame, params: ZerosParams) -> pd.DataFrame:
+def said(listed: pd.DataFrame, chance: pd.DataFrame, params: ZerosParams) -> pd.DataFrame:
     """The verdict on each statement; that on F has to be above chance, too. None while a run is not
     trained."""
-    done, trained = deciding(own), len(own.dropna(subset=["accuracy"]))
-    few = len(done) < params.fewest or trained < len(own)
+    done, trained = deciding(listed), len(listed.dropna(subset=["accuracy"]))
+    few = len(done) < params.fewest or trained < len(listed)
     above = {"apart": max(chance["share"].tolist(), default=1.0)}
-    counts = {"runs": len(done), "fewest": params.fewest, "trained": trained, "planned": len(own)}
+    counts = {
+        "runs": len(done),
+        "fewest": params.fewest,
+        "trained": trained,
+        "planned": len(listed),
+    }
     rows = []
     for id, sentence in SENTENCES.items():
         held = done[id].tolist().count(HOLDS)
@@ -147,21 +154,22 @@ PAIRS = {
 }
 
 
-def pairs(found: Mapping[Run, Measured], params: ZerosParams) -> pd.DataFrame:
+def pairs(measured: Mapping[Run, Measured], params: ZerosParams) -> pd.DataFrame:
     """By how many of two primes have zeros: the energy of characters that feel both, in even
     shares, over the pairs of all runs of parts of Z_n that generalise."""
-    points = mixing(found, params)
+    points = mixing(measured, params)
     points = points[points["generalises"].astype(bool)]
     rows = []
-    for zeros, words in enumerate(("neither has zeros", "one has zeros", "both have zeros")):
+    of_two = {"neither": "neither has zeros", "one": "one has zeros", "both": "both have zeros"}
+    for zeros, (id, words) in enumerate(of_two.items()):
         x = points.loc[points["zeros"] == zeros, "over_even"]
-        row = {"id": str(zeros), "words": words, "pairs": len(x), "low": x.min()}
+        row = {"id": id, "words": words, "pairs": len(x), "low": x.min()}
         row |= {"median": x.median(), "high": x.max(), "apart": int((x <= params.holds).sum())}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def mixing(found: Mapping[Run, Measured], params: ZerosParams) -> pd.DataFrame:
+def mixing(measured: Mapping[Run, Measured], params: ZerosParams) -> pd.DataFrame:
     """A row for each run of a part of Z_n and each two primes."""
     rows = [
         {
@@ -172,7 +180,7 @@ def mixing(found: Mapping[Run, Measured], params: ZerosParams) -> pd.DataFrame:
             "over_even": pair.over_even,
             "generalises": generalises(x, params),
         }
-        for run, x in found.items()
+        for run, x in measured.items()
         for pair in (x.pairs if x.votes is not None else ())
     ]
     return pd.DataFrame(rows, columns=["run", "p", "q", "zeros", "over_even", "generalises"])
