@@ -89,8 +89,13 @@ def routed(n: int, bit: np.ndarray) -> Weights:
 def of_routes(weights: Weights, n: int) -> dict[int | None, criteria.Route]:
     it = subject(weights, n)
     made = tuple(routing.routing(it, DRAWS, np.random.default_rng(0)))
-    found = criteria.routes(record(it, routing=made), (0,), LEVELS)
-    return {x.modulus: x for x in found}
+    run = record(it, routing=made)
+    found = {x.modulus: x for x in criteria.routes(run, (0,), LEVELS)}
+    for x in found.values():  # what is at a level is not below it
+        at = LEVELS.model_copy(update={"lost": x.lost, "routed": x.share})
+        [same] = [y for y in criteria.routes(run, (0,), at) if y.modulus == x.modulus]
+        assert same.used and (same.answer == "yes") is (x.share - x.high >= LEVELS.differ)
+    return found
 
 
 def test_a_pattern_that_classes_decide_and_that_is_needed_routes_by_class():

@@ -120,7 +120,7 @@ def test_layers_are_those_of_fresh_runs_if_these_decide(decided, shown):
     row = {"fresh median": 0.9, "fresh worst": 0.8, "fresh runs": 3}
     row |= {"earlier median": 0.7, "earlier worst": 0.6, "earlier runs": 5}
     measures = [row | {"id": x} for x in (*numbers.LAYERS, "code-count")]
-    fixed = [{"n": 15, "heads": "all heads", "lost_mean": 0.25, "runs": 10}]
+    fixed = [{"n": 15, "id": "all-heads", "lost_mean": 0.25, "runs": 10}]
     said = [{"kind": "fresh", "decided": decided}]
     tables = {"mechanism_measures": measures, "routing_runs": fixed, "mechanism_statements": said}
     found = numbers.layers(results([], **tables))
