@@ -18,6 +18,7 @@ def rows(run, verdict, accuracy=1.0):
     every += [Row(run, id, "", value=0.5, verdict=verdict) for id in decide.CRITERIA]
     every += [Row(run, "kind", "", verdict=measures.KINDS[0])]
     numbers = {("whole", "right"): accuracy, ("whole", "many"): 0.0, ("rival", "box"): 0.5}
+    numbers |= {("votes", "right answers"): 1.0, ("by-hand", "loss"): 1.0}
     return every + [Row(run, id, "", name, value=x) for (id, name), x in numbers.items()]
 
 
