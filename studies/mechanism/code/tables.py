@@ -148,7 +148,7 @@ def ballots(every: Models) -> pd.DataFrame:
         row = {"group": group, "kind": some.kind.iloc[0], "n": n, "runs": len(own)}
         row |= own.agg("median").to_dict()
         rows.append(row | {"whole": own["whole"].agg("sum")})
-    return pd.DataFrame(rows).astype({"n": "Int64"})
+    return pd.DataFrame(rows).astype({"n": "Int64"} if rows else {})
 
 
 def interactions(every: Models) -> pd.DataFrame:
