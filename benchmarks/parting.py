@@ -43,7 +43,7 @@ def measured(run: Run) -> tuple[str, dict[str, Any]]:
     return pair, {"apart": apart, "moved": by_limit(moved, np.min)}
 
 
-def table(measured: dict[str, dict[str, Any]]) -> str:
+def table(by_pair: dict[str, dict[str, Any]]) -> str:
     """All measurements as Markdown: for each pair of machines the largest over its runs."""
     edges = [1, *(x + 1 for x in UP_TO[:-1])]
     names = [f"{a}–{b}" for a, b in zip(edges, UP_TO, strict=True)]
@@ -53,9 +53,9 @@ def table(measured: dict[str, dict[str, Any]]) -> str:
             str(len(runs)),
             *(f"{x:.1g}" for x in np.max([r["apart"] for r in runs.values()], 0)),
         ]
-        for pair, runs in sorted(measured.items())
+        for pair, runs in sorted(by_pair.items())
     ]
-    every = [run for runs in measured.values() for run in runs.values()]
+    every = [run for runs in by_pair.values() for run in runs.values()]
     limits = [next((f"{x:g}" for end, x in trainings.LIMITS if e <= end), "–") for e in UP_TO]
     rows += [["**limit of `make verify`**", "", *limits]]
     rows += [[MOVED, "", *(f"{x:.2g}" for x in np.min([r["moved"] for r in every], 0))]]

@@ -85,12 +85,8 @@ class Outside:
 def array(given: Any, name: str) -> np.ndarray:
     """Numbers as float32, of NumPy, torch or what NumPy reads. Raises InputError."""
     try:
-        found = (
-            given.detach().cpu().float().numpy()
-            if isinstance(given, torch.Tensor)
-            else np.asarray(given)
-        )
-        found = found.astype(np.float32)
+        read = given.detach().cpu().float() if isinstance(given, torch.Tensor) else given
+        found = np.asarray(read).astype(np.float32)
     except (TypeError, ValueError):
         raise InputError(f"{name}: a {type(given).__name__}, must be an array of numbers") from None
     if found.ndim < 2 or not found.size:

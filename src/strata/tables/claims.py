@@ -46,7 +46,7 @@ def by_pairs(epochs: Epochs) -> dict[str, int | None]:
     return {
         "train": epochs.train,
         "validation": epochs.validation,
-        "mirror_free": epochs.mirror_free,
+        "mirror-free": epochs.mirror_free,
     }
 
 
@@ -90,13 +90,12 @@ def _accuracy_claims(
 
 def _epoch_claims(metrics: Metrics, level: str) -> Iterator[Claim]:
     first, stays = by_pairs(metrics.first_099), by_pairs(metrics.epoch_099)
-    for name in first:
-        where = "beyond the paper" if name == "mirror_free" else "appendix B"
-        pairs = name.replace("_", "-")
+    for pairs in first:
+        where = "beyond the paper" if pairs == "mirror-free" else "appendix B"
         claim = f"first epoch at which the {pairs} accuracy is {level} or more"
-        yield f"first-{pairs}", claim, where, "count", "", None, first[name]
+        yield f"first-{pairs}", claim, where, "count", "", None, first[pairs]
         claim = f"epoch from which the {pairs} accuracy stays at {level} or more"
-        yield f"stays-{pairs}", claim, where, "count", "", None, stays[name]
+        yield f"stays-{pairs}", claim, where, "count", "", None, stays[pairs]
     claim = f"epochs whose train accuracy falls below {level} again"
     relapses = metrics.epoch_099.train_relapses
     yield "relapses-train", claim, "beyond the paper", "count", "", None, relapses

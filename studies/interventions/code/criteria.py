@@ -232,12 +232,17 @@ def every_head(run: Interventions) -> Heads:
     return max((r.heads for r in run.routing), key=len, default=())
 
 
+def asked_of(run: Interventions) -> dict[str, Heads]:
+    """The heads whose patterns are asked about, by their id."""
+    return {"head-0": (0,), "all-heads": every_head(run)}
+
+
 def _routing(run: Interventions, levels: Levels) -> Iterator[Judged]:
     """No case without heads; with one head there is no other to compare it with."""
     every = every_head(run)
-    for name, heads in (("head-0", (0,)), ("all-heads", every)):
+    for name, heads in asked_of(run).items():
         yield judged(f"{name}-blocks", [_by_class(run, levels, heads)])
-    for name, heads in (("head-0", (0,)), ("all-heads", every)):
+    for name, heads in asked_of(run).items():
         of = [x for x in routes(run, heads, levels) if x.modulus is None]
         yield judged(
             f"{name}-share", (Case(x.answer == "yes", x.share, x.high) for x in of if x.used)

@@ -260,16 +260,17 @@ def results(name: str, run: Interventions, levels: CriteriaLevels) -> Iterator[R
     own = {x.verdict for x in judged if x.id.startswith("axis-")}
     verdict = HOLDS if own == {HOLDS} else FAILS
     yield Row(name, "directions", "directions go with primes", verdict=verdict)
-    for of_heads, which in (("head 0", (0,)), ("all heads", criteria.every_head(run))):
-        yield from routes(name, of_heads, criteria.routes(run, which, levels))
+    for id, which in criteria.asked_of(run).items():
+        yield from routes(name, id, criteria.routes(run, which, levels))
     yield from heads.results(name, run, levels)
 
 
-def routes(name: str, of_heads: str, found: Sequence[Route]) -> Iterator[Row]:
+def routes(name: str, id: str, found: Sequence[Route]) -> Iterator[Row]:
     """What the patterns of some heads of a run are needed for, and what brings it back."""
+    of_heads = id.replace("-", " ")
     for route in found:
         blocks = f"residues modulo {route.modulus}" if route.modulus else "classes"
-        of = f"{of_heads.replace(' ', '-')}-{route.modulus or 'classes'}"
+        of = f"{id}-{route.modulus or 'classes'}"
         lost = f"{of_heads}: skill lost with the mean pattern"
         if not route.modulus:
             yield Row(name, f"lost-{of}", lost, "", "share", route.lost)

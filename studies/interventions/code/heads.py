@@ -117,16 +117,14 @@ def routes(
     rows = []
     for n in dict.fromkeys(run.n for run in runs):
         own = [run for run in runs if run.n == n]
-        for id, name in (("head-0", "head 0"), ("all-heads", "all heads")):
+        for id in criteria.asked_of(own[0]):
             every = [
                 (run.run, *route)
                 for run in own
-                for route in criteria.routes(
-                    run, (0,) if id == "head-0" else criteria.every_head(run), levels
-                )
+                for route in criteria.routes(run, criteria.asked_of(run)[id], levels)
             ]
             frame = pd.DataFrame(every, columns=["run", *Route._fields])
-            row = {"n": n, "id": id, "heads": name, "runs": len(own)}
+            row = {"n": n, "id": id, "heads": id.replace("-", " "), "runs": len(own)}
             rows.append(row | _over(frame, confidence))
     names = ["n", "id", "heads", "runs", "used", "lost_mean", "class_yes", "class_part"]
     return pd.DataFrame(rows, columns=[*names, "residue_yes", "residue_part", *GAINS])

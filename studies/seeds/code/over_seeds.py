@@ -70,8 +70,7 @@ def of_generalisation(run: Metrics) -> Iterator[Measure]:
     for id, when, epochs in (
         ("first", "first epoch", run.first_099), ("stays", "epoch to stay", run.epoch_099)
     ):  # fmt: skip
-        for name, epoch in by_pairs(epochs).items():
-            pairs = name.replace("_", "-")
+        for pairs, epoch in by_pairs(epochs).items():
             measure = {"id": f"{id}-{pairs}", "measure": f"{when}, {pairs}"}
             yield about | measure, "count", epoch
     measure = {"id": "accuracy-all", "measure": "accuracy on all pairs"}
