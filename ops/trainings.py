@@ -18,11 +18,10 @@ from jaxtyping import Float
 
 from strata import store, task
 from strata.inputs import InputError
-from strata.measure.activations import blocks
 from strata.params import load
-from strata.patch.patching import joined, outcome
+from strata.patch import patching
 from strata.run import Run, Settings, SplitParams, TrainParams
-from strata.task import Task, operation
+from strata.task import Task
 from strata.train import environment, machine
 from strata.train.environment import Environment
 from strata.train.loop import EPOCHS_AT_A_TIME
@@ -99,7 +98,10 @@ def _impossible(history: pd.DataFrame, train: TrainParams, counted: store.Arrays
 
 def _end(history: pd.DataFrame, weights: store.Arrays, task: Task, counted: store.Arrays) -> str:
     """What sets the end of a history apart from the weights."""
-    loss, right = passed(weights, task)
+    with np.errstate(invalid="ignore"):  # of weights that diverged
+        rig = patching.rig(weights, task)
+    row = rig.row.ravel()
+    loss, right = rig.base.loss[row], (rig.base.answer == rig.label)[row]
     computed, last = float(loss[counted["train_accuracy"]].mean()), history.iloc[-1]
     if not np.isfinite(computed) and not np.isfinite(last["loss"]):
         return ""  # it says that it diverged: ``end`` tells whether that is shown
@@ -113,17 +115,6 @@ def _end(history: pd.DataFrame, weights: store.Arrays, task: Task, counted: stor
         if not np.isclose(share, last[name], 0, limit, equal_nan=True):
             return f"its weights have {name} {share:.4f}, its history ends with {last[name]:.4f}"
     return ""
-
-
-def passed(weights: store.Arrays, n: Task | int) -> tuple[np.ndarray, np.ndarray]:
-    """The loss of each of the n² pairs, and whether its product comes out right."""
-    made, right = [], []
-    for a, b, found in blocks(weights, n):
-        c = operation(a, b, n)
-        with np.errstate(invalid="ignore"):  # of weights that diverged
-            made.append(outcome(found.logits.astype(float), c))
-        right.append(made[-1].answer == c)
-    return joined(made).loss, np.concatenate(right)
 
 
 def dealt(run: Run, split: SplitParams) -> np.ndarray:

@@ -13,7 +13,7 @@ from studies.mechanism.code import decision, descriptions, logits
 from studies.mechanism.code.characters import local
 from studies.mechanism.code.descriptions import class_indicators
 from studies.mechanism.code.logits import Profiles
-from studies.mechanism.code.pairs import Profile
+from studies.mechanism.code.profile import Profile
 from studies.mechanism.code.records import Logits, Part
 
 ACCOUNTS = params.load(ROOT).accounts

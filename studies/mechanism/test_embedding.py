@@ -9,9 +9,12 @@ from planted import planted
 from small import weights_of
 
 from strata import store
+from strata.measure import activations
 from strata.monoid import classes
+from strata.patch import patching
+from strata.patch.hybrids import Hybrids, predictions
 from strata.run import Run
-from studies.mechanism.by_hand import class_codes, mlp_lookup
+from studies.mechanism.by_hand import class_codes, mlp_lookup, random
 from studies.mechanism.code import embedding, main_effects, transport
 from studies.mechanism.code.records import Change, Embedding, KeyKept
 from studies.params import EmbeddingSettings, load
@@ -90,6 +93,23 @@ def test_residues_are_drawn_where_there_are_many_and_0_always():
     found = transport.drawn(16, 13, np.random.default_rng(0))
     assert len(found) == 12 == len({*found.tolist()}) and found[0] == 0 and found.max() < 16
     assert transport.drawn(13, 13, np.random.default_rng(0)).tolist() == list(range(13))
+
+
+def test_a_hit_in_one_of_two_places_is_a_half():
+    n, rng, weights = 15, np.random.default_rng(0), random(15, "mlp")
+    a = np.arange(n)
+    table = rng.normal(size=weights["W_E"][:n].shape).astype(np.float32)
+    hybrids = Hybrids(table, a, (a + 1) % n, np.gcd(a + 1, n))
+    expected = predictions(hybrids, n, exact=True)
+    trials = np.argwhere(expected.counts)
+    by_hand = []
+    for i, b in trials:
+        put = weights | {"W_E": np.concatenate([weights["W_E"][:n], table[i : i + 1]])}
+        places = np.array([[n, b], [b, n]])
+        given = activations.answers(activations.forward(put, *places.T).logits)
+        by_hand.append(np.mean(given == expected.expected[i, b]))
+    found = transport.hits(patching.rig(weights, n), hybrids, expected)
+    assert found.tolist() == by_hand and 0.5 in by_hand
 
 
 @pytest.mark.parametrize("n", [15, 35])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from strata.api.by_hand import weights
+from strata.patch.patching import passed
 from studies.mechanism import by_hand
 from studies.mechanism.code import norms
-from studies.mechanism.code.pairs import all_pairs
 from studies.mechanism.stages.by_hand import writing
 
 MODELS = {
@@ -16,7 +16,7 @@ MODELS = {
 
 
 def logits(w, n):
-    of = all_pairs(w, n)
+    of = passed(w, n)
     return of.logits(of.residual)
 
 
@@ -53,17 +53,17 @@ def test_weights_of_a_given_norm_have_the_logits_by_one_factor(name):
 
 
 def test_a_network_written_down_has_few_neurons_and_the_margin_that_it_is_written_for():
-    found = norms.size(all_pairs(weights(105), 105))
-    without = norms.size(all_pairs(writing(weights(105)), 105))
+    found = norms.size(passed(weights(105), 105))
+    without = norms.size(passed(writing(weights(105)), 105))
     assert without == pytest.approx(found, rel=1e-8)
     idle = weights(105)
     idle["b_in"], idle["W_in"] = np.append(idle["b_in"], 1), np.pad(idle["W_in"], ((0, 0), (0, 1)))
     idle["W_out"] = np.pad(idle["W_out"], ((0, 1), (0, 0)))
-    assert norms.size(all_pairs(idle, 105)).neurons == found.neurons  # written nowhere
+    assert norms.size(passed(idle, 105)).neurons == found.neurons  # written nowhere
     assert found.neurons == 3 + 2 + 7 + 2 * 7  # primes, the sign modulo 3, of 5, of 7
     assert found.parameters < 3000 and found.balanced < found.squares
     assert 10 - 1e-5 < found.margin < 10 + 1e-5
     assert found.margin_over_norm == found.margin / found.balanced
-    twice = norms.size(all_pairs(norms.multiplied(weights(105), 2.0), 105))
+    twice = norms.size(passed(norms.multiplied(weights(105), 2.0), 105))
     assert twice.margin == pytest.approx(20, rel=1e-5)
     assert found.balanced < twice.balanced < 2 * found.balanced  # layers share the factor

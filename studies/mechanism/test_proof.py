@@ -5,9 +5,9 @@ import pytest
 
 from strata.api.by_hand import weights as written_down
 from strata.architecture import TABLE, architecture_of
+from strata.patch.patching import passed
 from studies.mechanism import by_hand
 from studies.mechanism.code import proof
-from studies.mechanism.code.pairs import all_pairs
 
 LONG = np.longdouble
 
@@ -62,7 +62,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_the_margin_of_every_pair_is_above_the_bound_by_twice_the_rounding_at_most(name):
     weights, n = MODELS[name]
-    of = all_pairs(weights, n)
+    of = passed(weights, n)
     true, found = margins(weights, n, of.a, of.b), proof.all_margins(of)
     assert (found.margin <= true).all() and (true <= found.margin + 2 * found.rounding).all()
     assert 0 < found.rounding < 1e-8 * (1 + np.abs(true).max())
@@ -73,5 +73,20 @@ def test_no_bound_is_above_the_margin_where_rounding_is_all_there_is():
     weights, n = by_hand.random(6, "transformer", 0), 6
     weights["W_U"][:, 1] = weights["W_U"][:, 0]
     weights["b_U"][1] = weights["b_U"][0]
-    of = all_pairs(weights, n)
-    assert (proof.all_margins(of).margin[of.q <= 1] < 0).all()
+    of = passed(weights, n)
+    assert (proof.all_margins(of).margin[of.label <= 1] < 0).all()
+
+
+def test_roundings_that_all_go_one_way_are_within_the_bound():
+    """1 + 4095·2⁻⁵⁴ is 1 where the small terms are added one by one."""
+    n, d, small = 6, 4096, 2.0**-27
+    row, zero = np.full(d, small), np.zeros(d)
+    row[0] = 1
+    W_U = np.zeros((d, n))
+    W_U[0, 0] = -1  # so the margin of a product 0 comes out too large
+    weights = {
+        "W_E": np.tile(row, (n, 1)), "W_in": np.concatenate([row, zero])[:, None],
+        "b_in": np.zeros(1), "W_out": np.eye(1, d), "b_out": zero, "W_U": W_U, "b_U": np.zeros(n),
+    }  # fmt: skip
+    of = passed({name: x.astype(np.float32) for name, x in weights.items()}, n)
+    assert (proof.all_margins(of).margin <= margins(weights, n, of.a, of.b)).all()

@@ -7,6 +7,7 @@ from scipy.special import logsumexp
 from strata.api.by_hand import weights
 from strata.measure.fourier import conjugate
 from strata.monoid import classes
+from strata.patch.patching import passed
 from studies.mechanism import by_hand
 from studies.mechanism.code import decoding, families, gates, interaction, measures, moves, votes
 from studies.mechanism.code import dictionary as functions
@@ -14,7 +15,7 @@ from studies.mechanism.code.characters import Characters, key_in_any_class, loca
 from studies.mechanism.code.descriptions import weights_of
 from studies.mechanism.code.dictionary import Gate
 from studies.mechanism.code.gates import Code, Limits
-from studies.mechanism.code.pairs import all_pairs, profile
+from studies.mechanism.code.profile import profile
 from studies.mechanism.code.records import Part
 from studies.mechanism.planted_logits import profile_of
 
@@ -128,18 +129,18 @@ def test_a_step_changes_one_prime_power(n):
 def test_moves_are_those_of_a_fit_without_the_classes_of_both_products():
     w = weights(15)
     noise = np.random.default_rng(0).normal(size=w["W_E"].shape)
-    of = all_pairs(w | {"W_E": (w["W_E"] + 0.3 * noise).astype(np.float32)}, 15)
+    of = passed(w | {"W_E": (w["W_E"] + 0.3 * noise).astype(np.float32)}, 15)
     use = Code(15, key_in_any_class(15, by_hand.shared(15, {3: [1], 5: [1]}))).plain
     logits, gcd, design = of.logits(of.residual), np.gcd(np.arange(15), 15), use.design
     means = of.by_product(of.residual) @ of.weights["W_U"]
     expected = {True: [0.0, 0.0, 0.0], False: [0.0, 0.0, 0.0]}
     for q, to in moves.steps(15):
         rest = (gcd != gcd[q]) & (gcd != gcd[to])
-        root = np.sqrt(of.N[rest])[:, None]
+        root = np.sqrt(weights_of(15)[rest])[:, None]
         mu = np.linalg.lstsq(design[rest] * root, means[rest] * root, rcond=1e-10)[0]
         step, counted = design[to] - design[q], expected[bool(gcd[q] == gcd[to])]
         near = np.linalg.lstsq(design[rest].T, step, rcond=1e-10)[0]
-        pairs = of.q == q
+        pairs = of.label == q
         if np.allclose(design[rest].T @ near, step):
             right = (logits[pairs] + step @ mu).argmax(axis=1) == to
             counted[0] += of.count[pairs] @ right
@@ -157,7 +158,7 @@ def test_moves_of_which_most_were_left_out_have_no_share():
 
 
 def test_neurons_of_one_prime_and_all_zeros_are_replaced_by_themselves():
-    pairs, rng = all_pairs(by_hand.random(30, "mlp"), 30), np.random.default_rng(0)
+    pairs, rng = passed(by_hand.random(30, "mlp"), 30), np.random.default_rng(0)
     both = rng.normal(size=(2, 5, 2, 2, 12))  # of a, b: modulo 5, whether 2 and 3 divide
     label = [
         (x % 5, (x % 2 == 0).astype(int), (x % 3 == 0).astype(int)) for x in (pairs.a, pairs.b)
@@ -186,7 +187,7 @@ def test_a_family_of_a_mixed_character_has_a_cell_for_each_value_and_zeros():
 
 
 def last(n=15, seed=3):
-    pairs = all_pairs(by_hand.random(n, "transformer", seed), n)
+    pairs = passed(by_hand.random(n, "transformer", seed), n)
     return decoding.Last(pairs, profile(pairs))
 
 

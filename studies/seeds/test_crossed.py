@@ -123,6 +123,14 @@ def test_that_rounding_alone_does_as_much_is_said_from_the_share_of_the_rest_on(
         assert row["again"] == 1 and row["rounding"] is said
 
 
+def test_rounding_that_does_exactly_as_much_as_the_rest_is_said():
+    apart = {(1, 1): 1, (1, 2): -1, (2, 1): -1, (2, 2): 1}  # mean square 1/256
+    own = runs(lambda s, w: {"fve": 0.5 + apart.get((s, w), 0) / 16})
+    moved = [again(1, 2, fve=0.5 + 1 / 16), again(2, 1, fve=0.5 - 1 / 16)]
+    row = components([*own, *moved])["fve_classes"]
+    assert row["share_rounding"] == row["share_rest"] > 0 and row["rounding"] is True
+
+
 def test_every_run_of_the_crossing_is_shown_with_what_was_measured(tmp_path):
     made = tables(runs(lambda s, w: {"epoch": 100 * s + w}))
     rows = made[1].frame.to_dict("records")

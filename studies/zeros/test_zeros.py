@@ -14,6 +14,7 @@ from strata.api.model import model_of
 from strata.inputs import InputError
 from strata.results import CONFIRMED, HOLDS, REFUTED, UNDECIDED, UNTESTED
 from strata.run import Run, Settings
+from strata.statistics import share_interval
 from strata.task import Residues, Task, named
 from strata.train import network
 from studies.params import ZerosSettings, load
@@ -76,6 +77,8 @@ def test_primes_apart_have_to_be_so_more_often_than_by_chance():
     chance |= {UNITS[1]: units(UNITS[1], 0, 0.1, 2 * low - 0.799)}
     assert said(found | chance)["apart"] == (18, 18, UNDECIDED)
     assert said(found | chance)["own"] == (18, 18, CONFIRMED)
+    exactly, _ = share_interval(18, 18, SETTINGS.confidence)
+    assert said(found | {UNITS[0]: units(UNITS[0], 0, 0, exactly)})["apart"] == (18, 18, UNDECIDED)
     rows = verdicts.null(chance).to_dict("records")
     assert [(x["units"], x["primes"], x["runs"]) for x in rows] == [
         (195, "3, 5", 2), (195, "3, 13", 2), (195, "5, 13", 2)

@@ -134,7 +134,7 @@ def test_without_the_directions_of_a_prime_answers_fail_modulo_it_alone(model, p
     assert broken.changed == (f"without prime {prime}",) and model.changed == ()
     subject = ablations.subject(model.weights(), 35, keys(model))
     own = specificity.without(subject, specificity.directions(subject, 1, prime))
-    np.testing.assert_array_equal(broken.answers().ravel(), own.answer[subject.rig.row_of])
+    np.testing.assert_array_equal(broken.answers().ravel(), own.answer[subject.rig.row.ravel()])
 
 
 def test_a_head_is_ablated_as_the_pipeline_ablates_it():
@@ -144,7 +144,7 @@ def test_a_head_is_ablated_as_the_pipeline_ablates_it():
     for h in range(3):
         logits, own = model.without(head=h)(a, b), routing.ablated(subject, (h,))
         loss = torch.nn.functional.cross_entropy(logits, label, reduction="none")
-        np.testing.assert_allclose(loss, own.loss[subject.rig.row_of], atol=1e-5)
+        np.testing.assert_allclose(loss, own.loss[subject.rig.row.ravel()], atol=1e-5)
 
 
 def test_key_characters_suffice_where_the_model_has_no_others(model):

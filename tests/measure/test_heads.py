@@ -62,6 +62,17 @@ def test_random_directions_are_the_mean_count_over_random_sets():
                 assert mean == pytest.approx(np.mean(counts), abs=error)
 
 
+def test_directions_count_as_aligned_from_the_level_on():
+    weights = weights_of(Run(15, 1))
+    random = heads.random_spans(weights["W_E"][:15], 15, MANY)
+    for side in ("read", "write"):
+        cosines = getattr(heads.alignment(0, weights, 15, random, MANY)[1], side)
+        for i, level in enumerate(cosines, start=1):
+            exactly = MANY.model_copy(update={"aligned_cosine": level})
+            found = heads.alignment(0, weights, 15, random, exactly)[1]
+            assert getattr(found, f"{side}_above") == i
+
+
 def test_where_all_residues_lie_in_what_a_head_reads_every_set_does():
     weights, rng = weights_of(Run(15, 1)), np.random.default_rng(0)
     read, _ = np.linalg.qr(rng.normal(size=(12, 3)))

@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.sparse import csr_array
 
 from strata.patch import patching, projections
 from strata.patch.patching import Outcome, Rig, State
@@ -46,8 +45,8 @@ def subject(weights: dict[str, np.ndarray], n: Task | int, masks: Masks) -> Subj
     rig = patching.rig(weights, n)
     state = rig.state()
     means: dict[Site, np.ndarray] = {
-        "mlp": means_by_product(rig, state.written),
-        "logits": means_by_product(rig, state.residual + state.written),
+        "mlp": rig.by_product(state.written),
+        "logits": rig.by_product(state.residual + state.written),
     }
     return Subject(rig, state, masks, means)
 
@@ -62,13 +61,6 @@ def with_embedding(rig: Rig, rows: np.ndarray, only: np.ndarray | None = None) -
     """The outcome with the embedding of the residues replaced."""
     W_E = np.concatenate([rows, rig.weights["W_E"][rig.n :]])
     return rig.with_weights({"W_E": W_E}, only)
-
-
-def means_by_product(rig: Rig, x: Float[np.ndarray, "rows width"]) -> Float[np.ndarray, "n width"]:
-    """The mean of rows of activations over the ordered pairs with each product."""
-    one = csr_array((rig.count.astype(float), (rig.label, np.arange(len(x)))), (rig.n, len(x)))
-    means = one @ x.astype(np.float64) / one.sum(axis=1)[:, None]
-    return means.astype(x.dtype)
 
 
 def table_at(site: Site, subject: Subject) -> Float[np.ndarray, "n width"]:

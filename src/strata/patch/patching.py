@@ -1,7 +1,7 @@
-"""The true network run again with something changed, over all pairs: losses, answers, margins.
+"""A network over all pairs: run once and kept, or run again with something changed.
 
 A model that is symmetric in its operands has a row for each unordered pair, another one for every
-ordered pair. Nothing here keeps the logits of all pairs at once.
+ordered pair. What is run again gives losses, answers and margins, and never keeps all logits.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
 
 from strata.architecture import architecture_of
 from strata.measure import activations
@@ -85,41 +86,88 @@ def unembed(weights: Arrays, out: np.ndarray, label: np.ndarray) -> Outcome:
 
 
 @dataclass(frozen=True)
-class Rig:
-    """A model set up to be changed and run again. ``row_of`` gives the row of every ordered pair,
-    a-major; ``base`` is the outcome of the unchanged model."""
+class Pairs:
+    """A model and the pairs that it tells apart: ``row`` says which each ordered pair is."""
 
     task: Task
     weights: Arrays
     a: Int[np.ndarray, " rows"]
     b: Int[np.ndarray, " rows"]
-    row_of: Int[np.ndarray, " pairs"]
-    base: Outcome
+    row: Int[np.ndarray, "n n"]
 
     @property
     def n(self) -> int:
         """How many tokens may be a or b."""
         return self.task.order
 
-    @property
-    def attends(self) -> bool:
-        """Whether heads attend from `=` to a and b."""
-        return architecture_of(self.weights).attends
-
     @cached_property
     def label(self) -> Int[np.ndarray, " rows"]:
         """ab."""
         return self.task.product(self.a, self.b)
 
+    @cached_property
+    def count(self) -> Float[np.ndarray, " rows"]:
+        """The ordered pairs that each row stands for."""
+        return np.bincount(self.row.ravel()).astype(np.float64)
+
+    def by_product(self, values: Float[np.ndarray, "rows width"]) -> Float[np.ndarray, "n width"]:
+        """The mean of rows over the ordered pairs with each product, taken in float64."""
+        where = (self.label, np.arange(len(values)))
+        one = csr_array((self.count, where), shape=(self.n, len(values)))
+        means = one @ values.astype(np.float64, copy=False) / one.sum(axis=1)[:, None]
+        return means.astype(values.dtype, copy=False)
+
+    def square(self, values: np.ndarray) -> Float[np.ndarray, "n n"]:
+        """A number for each row as one for each ordered pair."""
+        return values[self.row].astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Passed(Pairs):
+    """One pass over all pairs, kept. ``stays`` is the residual stream that passes the MLP by, 0 in
+    a model without one, ``before`` what the neurons read."""
+
+    stays: Float[np.ndarray, "rows d_model"]
+    before: Float[np.ndarray, "rows d_mlp"]
+
+    @cached_property
+    def residual(self) -> Float[np.ndarray, "rows d_model"]:
+        """The last residual stream at `=`."""
+        return self.after(np.maximum(self.before, 0))
+
+    def after(self, hidden: Float[np.ndarray, "rows d_mlp"]) -> Float[np.ndarray, "rows d_model"]:
+        """The last residual stream if these were the activations of the neurons."""
+        return self.stays + hidden @ self.weights["W_out"] + self.weights["b_out"]
+
+    def logits(self, residual: Float[np.ndarray, "rows d_model"]) -> Float[np.ndarray, "rows n"]:
+        """The logits of a residual stream."""
+        return residual @ self.weights["W_U"] + self.weights["b_U"]
+
+    def right(self, logits: Float[np.ndarray, "rows n"]) -> float:
+        """The share of all ordered pairs that logits answer rightly."""
+        return float(self.count @ (answers(logits) == self.label)) / self.n**2
+
+    @property
+    def accuracy(self) -> float:
+        """The share of all ordered pairs that the network answers rightly."""
+        return self.right(self.logits(self.residual))
+
+
+@dataclass(frozen=True)
+class Rig(Pairs):
+    """A model set up to be changed and run again; ``base`` is the outcome of the unchanged one."""
+
+    base: Outcome
+
+    @property
+    def attends(self) -> bool:
+        """Whether heads attend from `=` to a and b."""
+        return architecture_of(self.weights).attends
+
     @property
     def every(self) -> Bool[np.ndarray, " rows"]:
         """All rows."""
         return np.ones(len(self.a), dtype=bool)
-
-    @cached_property
-    def count(self) -> Int[np.ndarray, " rows"]:
-        """The ordered pairs that each row stands for."""
-        return np.bincount(self.row_of)
 
     @cached_property
     def chance(self) -> Float[np.ndarray, " rows"]:
@@ -176,14 +224,17 @@ class Rig:
         adds = written(self.weights, before.preactivations)
         return State(before.residual, adds, before.attention)
 
-    def square(self, values: np.ndarray) -> Float[np.ndarray, "n n"]:
-        """A number for each row as one for each ordered pair."""
-        return values[self.row_of].reshape(self.n, self.n).astype(np.float64)
-
 
 def rig(weights: Arrays, n: Task | int) -> Rig:
     """Set a model up and run it once."""
-    task, n = task_of(n), task_of(n).order
-    a, b, row = distinct(weights, n)
-    base = outcomes(weights, a, b, task.product(a, b))
-    return Rig(task, weights, a, b, row.ravel(), base)
+    task = task_of(n)
+    a, b, row = distinct(weights, task.order)
+    return Rig(task, weights, a, b, row, outcomes(weights, a, b, task.product(a, b)))
+
+
+def passed(weights: Arrays, n: Task | int) -> Passed:
+    """Run a model once over all its pairs, in float64."""
+    weights, task = {name: x.astype(np.float64) for name, x in weights.items()}, task_of(n)
+    a, b, row = distinct(weights, task.order)
+    before = before_mlp(weights, a, b)
+    return Passed(task, weights, a, b, row, before.residual, before.preactivations)

@@ -31,14 +31,14 @@ def begun(ax: Axes, run: Run, measured: Metrics) -> bool:
 
 def class_map(
     ax: Axes,
-    x: Float[np.ndarray, "n n"],
+    values: Float[np.ndarray, "n n"],
     cmap: str = "viridis",
     down: bool = True,
     across: bool = True,
 ) -> AxesImage:
     """A map over (a, b) in algebraic order, from 0 to 1, with its class borders; ``down`` names the
     classes of a and ``across`` those of b."""
-    image, found = heat(ax, x, (0, 1), cmap, aspect="equal"), classes(len(x))
+    image, found = heat(ax, values, (0, 1), cmap, aspect="equal"), classes(len(values))
     d, sizes = [J.d for J in found], [len(J) for J in found]
     class_axis(ax, d, sizes, "x", named=across)
     class_axis(ax, d, sizes, "y", named=down)

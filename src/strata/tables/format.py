@@ -21,17 +21,17 @@ ONE_COLUMN = 60  # characters
 DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789" * 2)
 
 
-def share(x: float) -> str:
+def share(fraction: float) -> str:
     """A percentage with one decimal that says 0 % and 100 % only of 0 and 1 themselves.
 
     >>> share(0.25), share(0.0001), share(0.9999), share(-0.02)
     ('25.0 %', '< 0.1 %', '> 99.9 %', '−2.0 %')
     """
-    if 0 < x < 0.0005:
+    if 0 < fraction < 0.0005:
         return "< 0.1 %"
-    if -0.0005 < x < 0:
+    if -0.0005 < fraction < 0:
         return "> −0.1 %"
-    return "> 99.9 %" if 0.9995 <= x < 1 else f"{100 * x:.1f} %".replace("-", "−")
+    return "> 99.9 %" if 0.9995 <= fraction < 1 else f"{100 * fraction:.1f} %".replace("-", "−")
 
 
 def percent(x: float) -> str:

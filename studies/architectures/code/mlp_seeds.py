@@ -269,10 +269,10 @@ def both(pairs: pd.DataFrame, what: str) -> Cells:
     return row | {"held_transformer": other, "cases_transformer": of_other}
 
 
-def strata(n: int, own: pd.DataFrame, seeds: int, gaps: pd.DataFrame) -> Cells:
+def strata(n: int, pairs: pd.DataFrame, seeds: int, gaps: pd.DataFrame) -> Cells:
     """How many differences of a modulus are shown. It is no statement that the others are none."""
-    row: Cells = {"id": "strata", "n": n, "seeds": len(own)}
-    if len(own) < seeds:
+    row: Cells = {"id": "strata", "n": n, "seeds": len(pairs)}
+    if len(pairs) < seeds:
         return row | {"verdict": UNTESTED}
     differ = gaps.loc[gaps["n"] == n, "differs"].tolist()
     return row | {"held": differ.count(True), "cases": len(differ)}

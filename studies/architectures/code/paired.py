@@ -80,14 +80,14 @@ DIFFERENCES = N | MEASURE | SPREAD | P_HOLM | {
 
 
 def differences(
-    own: pd.DataFrame, runs: Sequence[Metrics], seeds: int, confidence: float
+    pairs: pd.DataFrame, runs: Sequence[Metrics], seeds: int, confidence: float
 ) -> pd.DataFrame:
     """For each modulus and measure of the tables over seeds: the difference of a pair, MLP-only
     model less transformer, over the pairs of which both generalise; its mean, Student's interval
     and test, corrected within the modulus. With fewer seeds than the study has there is no test."""
     by = {(x.n, x.seed, x.architecture): x for x in runs}
     rows: list[Cells] = []
-    for n, of in of_moduli(own):
+    for n, of in of_moduli(pairs):
         known: dict[Key, list[float]] = {}
         for seed in of.loc[of["generalises_mlp"] & of["generalises_transformer"], "seed"]:
             both = (compared(by[n, seed, kind]) for kind in KINDS)

@@ -130,7 +130,7 @@ def settled(
     minimum counts neither as final nor as a fall. None where there is no value, or the final one
     is not above 0.
 
-    >>> settled(np.array([0, 10, 20, 30, 40]), np.array([0.0, 0.2, 0.6, 0.9, 1.0]))
+    >>> settled(np.array([0, 10, 20, 30, 40]), np.array([0.0, 0.2, 0.45, 0.9, 1.0]))
     20
     """
     smooth = values

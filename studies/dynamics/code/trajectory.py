@@ -76,7 +76,8 @@ def _means(
     measure: str, by_row: np.ndarray, inside: Bool[np.ndarray, " pairs"], rig: Rig
 ) -> Iterator[Row]:
     """The mean over the pairs inside, and over those of each target class; none of no pairs."""
-    values, target = by_row[rig.row_of][inside], np.gcd(rig.label, rig.n)[rig.row_of][inside]
+    row = rig.row.ravel()
+    values, target = by_row[row][inside], np.gcd(rig.label, rig.n)[row][inside]
     if len(values):
         yield Row(measure, "", float(values.mean()))
     for J in classes(rig.n):

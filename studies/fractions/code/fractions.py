@@ -70,9 +70,9 @@ def statements(listed: pd.DataFrame) -> pd.DataFrame:
     return frame.astype({"held": "Int64", "of_all": "Int64"})
 
 
-def _epochs(own: pd.DataFrame, which: str) -> Cells:
+def _epochs(by_run: pd.DataFrame, which: str) -> Cells:
     """A run that is never at the level is later than all that are."""
-    by = own.assign(epoch=own[f"{which}_validation"].astype(float).fillna(np.inf))
+    by = by_run.assign(epoch=by_run[f"{which}_validation"].astype(float).fillna(np.inf))
     epochs = by.pivot(index="fraction", columns="seed", values="epoch").to_numpy()
     down = epochs[1:] < epochs[:-1]
     held = {"held": int(down.sum()), "of_all": down.size}

@@ -160,12 +160,12 @@ def _removed(record: KeepRemove, levels: Levels) -> Case:
     return _broken(record.own, record.base, record.controls["other"].own, levels)
 
 
-def _keep_content(x: EqualEnergy, levels: Levels) -> Case:
+def _keep_content(energy: EqualEnergy, levels: Levels) -> Case:
     """Weak key characters against other ones, and key characters against strong other ones: the
     comparison that differs less, or that lacks a number."""
     pairs = [
-        (number(x.keep_key_weak.skill.low), number(x.keep_other.skill.high)),
-        (number(x.keep_key.skill), number(x.keep_other_strong.skill.high)),
+        (number(energy.keep_key_weak.skill.low), number(energy.keep_other.skill.high)),
+        (number(energy.keep_key.skill), number(energy.keep_other_strong.skill.high)),
     ]
     own, other = pairs[int(np.argmin([own - other for own, other in pairs]))]
     return Case(own - other >= levels.differ, own, other)

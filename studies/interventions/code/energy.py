@@ -82,11 +82,11 @@ def _ratio(x: Float[np.ndarray, "size width"], key: np.ndarray, other: np.ndarra
 
 
 def _record(
-    site: Site, scope: int | None, subject: Subject, chosen: Sequence[int], x: Spaces
+    site: Site, scope: int | None, subject: Subject, chosen: Sequence[int], spaces: Spaces
 ) -> EqualEnergy:
     """What is left after each change of the chosen classes, and what it is compared with."""
     rig, table, own = subject.rig, table_at(site, subject), concerned(site, subject.rig, chosen)
-    size = sum(dimension(x.key[d]) for d in chosen)
+    size = sum(dimension(spaces.key[d]) for d in chosen)
     changes = reached(site, rig, chosen, own)
 
     def after(action: Action, spans: Spans, factor: Callable[[int], float]) -> Scores:
@@ -95,10 +95,10 @@ def _record(
         return scores(rig, with_table(site, subject, action, made, changes), own)
 
     def key_weak(action: Action, sign: int) -> ScoreRanges:
-        return ranges([after(action, x.key, lambda d, s=s: sign * s[d]) for s in x.ratio])
+        return ranges([after(action, spaces.key, lambda d, s=s: sign * s[d]) for s in spaces.ratio])
 
     def other_strong(action: Action) -> ScoreRanges:
-        draws = zip(x.other, x.ratio, strict=True)
+        draws = zip(spaces.other, spaces.ratio, strict=True)
         return ranges([after(action, other, lambda d, s=s: 1 / s[d]) for other, s in draws])
 
     return EqualEnergy(
@@ -106,18 +106,18 @@ def _record(
         d=scope,
         classes=tuple(chosen),
         dimension=size,
-        ratio=draw_range(short(s[d]) for s in x.ratio for d in chosen),
-        overlap=short(sum(np.vdot(x.key[d], x.top[d]) for d in chosen) / size),
+        ratio=draw_range(short(s[d]) for s in spaces.ratio for d in chosen),
+        overlap=short(sum(np.vdot(spaces.key[d], spaces.top[d]) for d in chosen) / size),
         base=scores(rig, rig.base, own),
-        keep_key=after("keep", x.key, lambda d: 1.0),
+        keep_key=after("keep", spaces.key, lambda d: 1.0),
         keep_key_weak=key_weak("keep", 1),
-        keep_other=ranges([after("keep", other, lambda d: 1.0) for other in x.other]),
+        keep_other=ranges([after("keep", other, lambda d: 1.0) for other in spaces.other]),
         keep_other_strong=other_strong("keep"),
-        keep_top=after("keep", x.top, lambda d: 1.0),
-        remove_key=after("remove", x.key, lambda d: -1.0),
+        keep_top=after("keep", spaces.top, lambda d: 1.0),
+        remove_key=after("remove", spaces.key, lambda d: -1.0),
         remove_key_weak=key_weak("remove", -1),
         add_other_strong=other_strong("remove"),
-        remove_top=after("remove", x.top, lambda d: -1.0),
+        remove_top=after("remove", spaces.top, lambda d: -1.0),
     )
 
 

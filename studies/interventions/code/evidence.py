@@ -265,10 +265,10 @@ def results(name: str, run: Interventions, levels: CriteriaLevels) -> Iterator[R
     yield from heads.results(name, run, levels)
 
 
-def routes(name: str, id: str, found: Sequence[Route]) -> Iterator[Row]:
+def routes(name: str, id: str, by_modulus: Sequence[Route]) -> Iterator[Row]:
     """What the patterns of some heads of a run are needed for, and what brings it back."""
     of_heads = id.replace("-", " ")
-    for route in found:
+    for route in by_modulus:
         blocks = f"residues modulo {route.modulus}" if route.modulus else "classes"
         of = f"{id}-{route.modulus or 'classes'}"
         lost = f"{of_heads}: skill lost with the mean pattern"

@@ -13,7 +13,7 @@ from strata import store
 from strata.patch.projections import keys
 from strata.run import command
 from studies.mechanism.code import decide, gates, logits, measures
-from studies.mechanism.code.pairs import Profile
+from studies.mechanism.code.profile import Profile
 from studies.params import LogitsSettings, MechanismSettings
 
 

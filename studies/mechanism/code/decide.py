@@ -88,13 +88,13 @@ class Tally(NamedTuple):
     verdict: str
 
 
-def tally(found: Sequence[str]) -> Tally:
+def tally(verdicts: Sequence[str]) -> Tally:
     """The runs together; those without a verdict are left out.
 
     >>> tally(["holds"] * 20 + ["undecided"] * 8).verdict, tally(["holds"] * 8 + [FAILS] * 20)[-1]
     ('confirmed', 'refuted')
     """
-    holds, fails, undecided = (list(found).count(x) for x in (HOLDS, FAILS, UNDECIDED))
+    holds, fails, undecided = (list(verdicts).count(x) for x in (HOLDS, FAILS, UNDECIDED))
     known = holds + fails + undecided
     interval = share_interval(holds, known)
     return Tally(holds, fails, undecided, *interval, over_runs(holds, known))

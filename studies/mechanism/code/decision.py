@@ -80,29 +80,29 @@ def judged(found: Votes, levels: LevelsParams) -> Votes:
     return found._replace(against=against(found, levels))
 
 
-def verdict(found: Votes, levels: LevelsParams) -> Verdict:
+def verdict(measured: Votes, levels: LevelsParams) -> Verdict:
     """L, the verdict on the logits. Gating agrees with an account if both of its measures do."""
-    if not found.described:
+    if not measured.described:
         return "neither"
-    by: Side = side(found.gating, levels.strata, levels.primes)
-    if side(found.balanced, levels.strata, levels.primes) != by:
+    by: Side = side(measured.gating, levels.strata, levels.primes)
+    if side(measured.balanced, levels.strata, levels.primes) != by:
         by = "between"
-    if side(found.delta, -levels.delta, levels.delta) == OPPOSITE.get(by):
+    if side(measured.delta, -levels.delta, levels.delta) == OPPOSITE.get(by):
         return "disagree"
     needed = {"primes": {"C", "C+"}, "strata": {"S"}, "between": set[str]()}[by]
-    return by if needed & {*found.described} else "between"
+    return by if needed & {*measured.described} else "between"
 
 
-def against(found: Votes, levels: LevelsParams) -> tuple[str, ...]:
+def against(measured: Votes, levels: LevelsParams) -> tuple[str, ...]:
     """The secondary measures that speak against L."""
-    if found.L not in OPPOSITE:
+    if measured.L not in OPPOSITE:
         return ()
-    other, primes = OPPOSITE[found.L], found.L == "primes"
-    by_tau = side(found.tau, levels.tau_strata, levels.tau_primes)
+    other, primes = OPPOSITE[measured.L], measured.L == "primes"
+    by_tau = side(measured.tau, levels.tau_strata, levels.tau_primes)
     speaks = {
         "τ": by_tau == other,
-        "cost": primes and found.cost is not None and found.cost >= levels.cost_strata,
-        "C+": side(found.delta_plus, -levels.delta, levels.delta) == other,
+        "cost": primes and measured.cost is not None and measured.cost >= levels.cost_strata,
+        "C+": side(measured.delta_plus, -levels.delta, levels.delta) == other,
     }
     return tuple(name for name, so in speaks.items() if so)
 

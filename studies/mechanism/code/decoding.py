@@ -15,7 +15,8 @@ from jaxtyping import Float, Int
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from studies.mechanism.code.pairs import Pairs, Profile
+from strata.patch.patching import Passed
+from studies.mechanism.code.profile import Profile
 
 DIRECTIONS, ITERATIONS, IN_A_BOX = 16, 3000, 1000
 VARY = 0.1  # a bias, or how lengths differ, below this share of the whole has no value
@@ -35,7 +36,7 @@ class Last:
     """The mean residual stream of each product, X, in its first 16 directions E, which are not
     centred, and the network's own columns in them."""
 
-    pairs: Pairs
+    pairs: Passed
     y: Profile
 
     @cached_property
@@ -52,7 +53,7 @@ class Last:
     @property
     def weight(self) -> Float[np.ndarray, " n"]:
         """The share of all pairs with each product."""
-        return self.pairs.N / self.pairs.n**2
+        return self.y.N / self.pairs.n**2
 
     @cached_property
     def x(self) -> Float[np.ndarray, "n r"]:
@@ -107,35 +108,35 @@ def log_loss(
 
 
 def least_loss(
-    of: Last, lengths: Float[np.ndarray, " n"], answers: Int[np.ndarray, " n"] | None = None
+    last: Last, lengths: Float[np.ndarray, " n"], answers: Int[np.ndarray, " n"] | None = None
 ) -> Columns:
     """V*: the columns of these lengths with the least loss, by L-BFGS over u, V_c = ρ(c) u_c/‖u_c‖,
     from the class means. Answers: that of each product, by default the product itself."""
-    answers = np.arange(len(of.x)) if answers is None else answers
-    start = np.empty_like(of.means)
-    start[:, answers] = of.means
+    answers = np.arange(len(last.x)) if answers is None else answers
+    start = np.empty_like(last.means)
+    start[:, answers] = last.means
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
         u = flat.reshape(start.shape)
         unit = u / (norm := np.linalg.norm(u, axis=0))
-        value, slope = log_loss(of.x @ (lengths * unit), of.weight, answers)
-        slope = of.x.T @ slope * lengths / norm
+        value, slope = log_loss(last.x @ (lengths * unit), last.weight, answers)
+        slope = last.x.T @ slope * lengths / norm
         return value, (slope - unit * (unit * slope).sum(axis=0)).ravel()
 
     u = _least(loss, start, ITERATIONS)
     return lengths * u / np.linalg.norm(u, axis=0)
 
 
-def in_a_box(of: Last) -> Float[np.ndarray, "d_model n"]:
+def in_a_box(last: Last) -> Float[np.ndarray, "d_model n"]:
     """The last layer with the least loss of all whose entries are at most as large as the largest
     of the network's own."""
-    size, start = np.abs(of.pairs.weights["W_U"]).max(), of.directions @ of.means
-    answers = np.arange(len(of.x))
+    size, start = np.abs(last.pairs.weights["W_U"]).max(), last.directions @ last.means
+    answers = np.arange(len(last.x))
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        logits = of.streams @ flat.reshape(start.shape)
-        value, slope = log_loss(logits, of.weight, answers)
-        return value, (of.streams.T @ slope).ravel()
+        logits = last.streams @ flat.reshape(start.shape)
+        value, slope = log_loss(logits, last.weight, answers)
+        return value, (last.streams.T @ slope).ravel()
 
     return _least(loss, start * size / np.abs(start).max(), IN_A_BOX, (-size, size))
 
@@ -155,50 +156,50 @@ def _least(
     return found.x.reshape(start.shape)
 
 
-def bias_of_least_loss(of: Last) -> float:
+def bias_of_least_loss(last: Last) -> float:
     """The share of the network's own bias that the bias of the least loss explains, given all else
     of the mean logits."""
-    own = of.weight @ of.y.y
-    beside, answers = of.y.y - own, np.arange(len(of.x))
+    own = last.weight @ last.y.y
+    beside, answers = last.y.y - own, np.arange(len(last.x))
 
     def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
-        value, slope = log_loss(beside + b, of.weight, answers)
+        value, slope = log_loss(beside + b, last.weight, answers)
         return value, slope.sum(axis=0)
 
-    found = _least(loss, np.zeros(len(of.x)), ITERATIONS)
+    found = _least(loss, np.zeros(len(last.x)), ITERATIONS)
     return float(1 - ((found - found.mean() - own) ** 2).sum() / (own**2).sum())
 
 
-def cosine(of: Last) -> float:
+def cosine(last: Last) -> float:
     """The mean cosine of the network's columns, centred, with the class means, centred."""
-    W_U = of.pairs.weights["W_U"]
-    columns, means = W_U.T - W_U.mean(axis=1), of.streams - of.weight @ of.streams
+    W_U = last.pairs.weights["W_U"]
+    columns, means = W_U.T - W_U.mean(axis=1), last.streams - last.weight @ last.streams
     both = (columns * means).sum(axis=1)
     sizes = np.linalg.norm(columns, axis=1) * np.linalg.norm(means, axis=1)
     return float((both / np.maximum(sizes, 1e-300)).mean())
 
 
-def equal(of: Last) -> Columns:
+def equal(last: Last) -> Columns:
     """The columns of the least loss that have one length, the root mean square of all."""
-    return least_loss(of, np.full(len(of.lengths), np.sqrt((of.lengths**2).mean())))
+    return least_loss(last, np.full(len(last.lengths), np.sqrt((last.lengths**2).mean())))
 
 
-def scaled(of: Last, logits: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+def scaled(last: Last, logits: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
     """The logits times the one number for which they fit y best."""
     logits = logits - logits.mean(axis=1, keepdims=True)
-    return logits * (of.y.N @ (logits * of.y.y).sum(axis=1)) / of.y.energy(logits)
+    return logits * (last.y.N @ (logits * last.y.y).sum(axis=1)) / last.y.energy(logits)
 
 
-def rivals(of: Last, equal: Columns) -> dict[str, Float[np.ndarray, "n n"]]:
+def rivals(last: Last, equal: Columns) -> dict[str, Float[np.ndarray, "n n"]]:
     """The mean logits of each product as rivals have them, each times the factor for which it fits
     best: neural collapse reads out by the class means, by their directions or by the nearest; a
     softmax code has equal lengths; AdamW minimises the loss in a box."""
-    directions = of.means / np.maximum(np.linalg.norm(of.means, axis=0), 1e-300)
+    directions = last.means / np.maximum(np.linalg.norm(last.means, axis=0), 1e-300)
     found = {
-        "class means": of.x @ of.means,
-        "directions of class means": of.x @ (of.lengths * directions),
-        "nearest class mean": -((of.x[:, None] - of.x) ** 2).sum(axis=2) / 2,
-        "equal lengths": of.x @ equal,
-        "box": of.streams @ in_a_box(of),
+        "class means": last.x @ last.means,
+        "directions of class means": last.x @ (last.lengths * directions),
+        "nearest class mean": -((last.x[:, None] - last.x) ** 2).sum(axis=2) / 2,
+        "equal lengths": last.x @ equal,
+        "box": last.streams @ in_a_box(last),
     }
-    return {name: scaled(of, logits) for name, logits in found.items()}
+    return {name: scaled(last, logits) for name, logits in found.items()}

@@ -17,7 +17,7 @@ from strata.patch.projections import Masks
 from studies.mechanism.code import characters
 from studies.mechanism.code.characters import Characters, local, valuations
 from studies.mechanism.code.descriptions import prime_indicators
-from studies.mechanism.code.pairs import Profile
+from studies.mechanism.code.profile import Profile
 from studies.mechanism.code.records import Label
 
 ZERO = 1e-10  # singular values below this times the largest, and parts of functions, count as 0
@@ -123,14 +123,14 @@ def determined(
 
 
 def held_out(
-    design: Float[np.ndarray, "n some"], of: Profile, group: Int[np.ndarray, " n"]
+    design: Float[np.ndarray, "n some"], y: Profile, group: Int[np.ndarray, " n"]
 ) -> tuple[Float[np.ndarray, "n n"], Bool[np.ndarray, " n"]]:
     """The products of each group predicted by the fit to all others, and which of them that fit
     determines. Those of group −1 are always fitted."""
-    predicted, known = np.zeros_like(of.y), np.zeros(len(of.y), dtype=bool)
+    predicted, known = np.zeros_like(y.y), np.zeros(len(y.y), dtype=bool)
     for i in range(int(group.max()) + 1):
         here = group == i
-        predicted[here] = design[here] @ fitted(design, of.y, np.where(here, 0, of.N))
+        predicted[here] = design[here] @ fitted(design, y.y, np.where(here, 0, y.N))
         known[here] = determined(design[here], design[~here])
     return predicted, known
 
@@ -143,19 +143,19 @@ def by_class(n: int) -> Int[np.ndarray, " n"]:
     return found
 
 
-def rest(of: Profile, use: Dictionary, group: Int[np.ndarray, " n"] | None = None) -> float:
+def rest(y: Profile, use: Dictionary, group: Int[np.ndarray, " n"] | None = None) -> float:
     """What all functions explain of what the constant and zeros leave, fitted to all products or
     to all but each group; over the products that the fit determines, NaN where there are none."""
     if group is None:
-        every = (explained(of, x) for x in (use.design, use.zeros))
-        whole, zeros = (of.error(x) for x in every)
+        every = (explained(y, x) for x in (use.design, use.zeros))
+        whole, zeros = (y.error(x) for x in every)
         return 1 - whole / zeros
-    predicted, known = held_out(use.design, of, group)
+    predicted, known = held_out(use.design, y, group)
     if not known.any():
         return float("nan")
-    return 1 - of.error(predicted, known) / of.error(held_out(use.zeros, of, group)[0], known)
+    return 1 - y.error(predicted, known) / y.error(held_out(use.zeros, y, group)[0], known)
 
 
-def explained(of: Profile, design: Float[np.ndarray, "n some"]) -> Float[np.ndarray, "n n"]:
+def explained(y: Profile, design: Float[np.ndarray, "n some"]) -> Float[np.ndarray, "n n"]:
     """What functions of q predict of y, each with any function of c."""
-    return design @ fitted(design, of.y, of.N)
+    return design @ fitted(design, y.y, y.N)

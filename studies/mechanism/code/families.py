@@ -13,8 +13,8 @@ from jaxtyping import Float, Int
 from sympy.ntheory import primefactors
 
 from strata.monoid import prime_powers
+from strata.patch.patching import Passed
 from studies.mechanism.code.characters import Characters, valuations
-from studies.mechanism.code.pairs import Pairs
 
 Labels = Int[np.ndarray, " n"]  # of residues, from 0 on
 NEURONS = 64  # at a time
@@ -48,14 +48,14 @@ def numbered(*labels: Labels) -> Labels:
     return np.unique(np.stack(labels, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def replaced(of: Pairs, every: list[Labels]) -> Replaced:
+def replaced(pairs: Passed, every: list[Labels]) -> Replaced:
     """Replace every neuron by its means over the cells of its family."""
     members = [np.equal.outer(x, np.arange(x.max() + 1)).astype(np.float64) for x in every]
     counts = [member.sum(axis=0) for member in members]
-    cells = [np.outer(count, count) / of.n**2 for count in counts]
-    hidden, family = np.empty_like(of.before), np.zeros(of.before.shape[1], dtype=np.int64)
+    cells = [np.outer(count, count) / pairs.n**2 for count in counts]
+    hidden, family = np.empty_like(pairs.before), np.zeros(pairs.before.shape[1], dtype=np.int64)
     explained = variance = 0.0
-    for some, before in squares(of):
+    for some, before in squares(pairs):
         active = np.maximum(before, 0)
         tables, mean = [means(active, x) for x in members], active.mean(axis=(0, 1))
         found = [
@@ -67,20 +67,20 @@ def replaced(of: Pairs, every: list[Labels]) -> Replaced:
         explained += np.max(found, axis=0).sum()
         variance += each.sum()
         for i, own in enumerate(best):
-            hidden[:, some.start + i] = tables[own][every[own][of.a], every[own][of.b], i]
+            hidden[:, some.start + i] = tables[own][every[own][pairs.a], every[own][pairs.b], i]
     return Replaced(hidden, float(explained / (variance or 1)), family)
 
 
-def squares(of: Pairs) -> Iterator[tuple[slice, Float[np.ndarray, "n n some"]]]:
+def squares(pairs: Passed) -> Iterator[tuple[slice, Float[np.ndarray, "n n some"]]]:
     """What some neurons read, for all (a, b), and some more, until all have been."""
-    for start in range(0, of.before.shape[1], NEURONS):
+    for start in range(0, pairs.before.shape[1], NEURONS):
         some = slice(start, start + NEURONS)
-        yield some, of.before[:, some][of.row]
+        yield some, pairs.before[:, some][pairs.row]
 
 
 def means(
-    x: Float[np.ndarray, "n n some"], of: Float[np.ndarray, "n Q"]
+    x: Float[np.ndarray, "n n some"], member: Float[np.ndarray, "n Q"]
 ) -> Float[np.ndarray, "Q Q some"]:
     """The mean over the pairs with residues r of a and s of b, where all residues are as common."""
-    half = np.tensordot(of / of.sum(axis=0), x, axes=(0, 0))
-    return np.tensordot(of / of.sum(axis=0), half, axes=(0, 1)).swapaxes(0, 1)
+    half = np.tensordot(member / member.sum(axis=0), x, axes=(0, 0))
+    return np.tensordot(member / member.sum(axis=0), half, axes=(0, 1)).swapaxes(0, 1)

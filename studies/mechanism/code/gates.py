@@ -18,7 +18,7 @@ from studies.mechanism.code import characters
 from studies.mechanism.code import dictionary as functions
 from studies.mechanism.code.characters import Characters
 from studies.mechanism.code.dictionary import Dictionary, Gate, determined, fitted, gated
-from studies.mechanism.code.pairs import Profile
+from studies.mechanism.code.profile import Profile
 from studies.mechanism.code.votes import remainders
 from studies.params import MechanismSettings
 
@@ -92,17 +92,17 @@ def code(y: Profile, key: Masks, limits: Limits) -> Code:
 
 
 def gates(
-    of: Code, y: Profile, weight: Float[np.ndarray, " n"], limits: Limits
+    phi: Code, y: Profile, weight: Float[np.ndarray, " n"], limits: Limits
 ) -> tuple[Gate, ...]:
     """The gates that explain what votes leave of the products of some weight: each the one that
     lessens the error most beside all before it."""
-    root, free, chosen = np.sqrt(weight)[:, None], of.possible, list[Gate]()
-    whole, votes = root * y.y, root * remainders(of.n)
+    root, free, chosen = np.sqrt(weight)[:, None], phi.possible, list[Gate]()
+    whole, votes = root * y.y, root * remainders(phi.n)
     left = squares(beside(whole, basis(votes)))
     if left <= limits.smallest * squares(whole):
         return ()
-    base = root * of.beside_votes
-    columns = {gate: root * gated(of.n, [gate]).values for gate in free}
+    base = root * phi.beside_votes
+    columns = {gate: root * gated(phi.n, [gate]).values for gate in free}
     rest = beside(whole, span := basis(base))
     while free and len(chosen) < limits.most and squares(rest) > (1 - limits.enough) * left:
         gains = [explained(rest, beside(columns[gate], span)) for gate in free]
@@ -112,31 +112,31 @@ def gates(
     return tuple(chosen)
 
 
-def others(of: Code, rng: np.random.Generator) -> list[Gate]:
+def others(phi: Code, rng: np.random.Generator) -> list[Gate]:
     """For each of its gates one by the same prime of a random character of the same primes that is
     not key."""
-    full = {J.d: np.arange(len(J)) > 0 for J in classes(of.n)}
-    every = characters.key_in_any_class(of.n, full).labels
+    full = {J.d: np.arange(len(J)) > 0 for J in classes(phi.n)}
+    every = characters.key_in_any_class(phi.n, full).labels
     found = list[Gate]()
-    for gate in of.gates:
+    for gate in phi.gates:
         where = [part[:2] for part in gate.label]
         free = [x for x in every if [part[:2] for part in x] == where]
-        free = [x for x in free if x not in of.characters.labels]
+        free = [x for x in free if x not in phi.characters.labels]
         if free:
             found.append(Gate(gate.p, free[rng.integers(len(free))]))
     return found
 
 
-def held_out(of: Code, y: Profile, group: Int[np.ndarray, " n"], limits: Limits) -> float:
+def held_out(phi: Code, y: Profile, group: Int[np.ndarray, " n"], limits: Limits) -> float:
     """The rest of each group of products, predicted by the fit to all others with the gates that
     those ask for; NaN where they determine less than half of what is asked. Group −1 is always
     fitted."""
-    full, (by_zeros, _) = of.functions.design, functions.held_out(of.plain.zeros, y, group)
+    full, (by_zeros, _) = phi.functions.design, functions.held_out(phi.plain.zeros, y, group)
     predicted, known = np.zeros_like(y.y), group >= 0
     for i in range(int(group.max()) + 1):
         here = group == i
         weight = np.where(here, 0, y.N)
-        found = replace(of, gates=gates(of, y, weight, limits))
+        found = replace(phi, gates=gates(phi, y, weight, limits))
         design = found.functions.design
         predicted[here] = design[here] @ fitted(design, y.y, weight)
         known[here] = determined(full[here], full[~here])

@@ -8,11 +8,11 @@ import numpy as np
 from jaxtyping import Float
 from sympy.ntheory import primefactors
 
+from strata.patch.patching import Passed, passed
 from strata.patch.projections import Masks
 from strata.store import Arrays
 from studies.mechanism.code.characters import key_in_any_class, valuations
 from studies.mechanism.code.gates import Code, basis
-from studies.mechanism.code.pairs import Pairs, all_pairs
 
 
 def span(n: int, key: Masks, gates: bool) -> Float[np.ndarray, "n some"]:
@@ -25,9 +25,9 @@ def span(n: int, key: Masks, gates: bool) -> Float[np.ndarray, "n some"]:
     return basis(np.concatenate(columns, axis=1))
 
 
-def projected(weights: Arrays, n: int, onto: Float[np.ndarray, "n some"]) -> Pairs:
+def projected(weights: Arrays, n: int, onto: Float[np.ndarray, "n some"]) -> Passed:
     """All pairs of the network with the rows of its embedding projected on these functions of
     a."""
     W_E = weights["W_E"].astype(np.float64)
     W_E[:n] = onto @ (onto.T @ W_E[:n])
-    return all_pairs(weights | {"W_E": W_E}, n)
+    return passed(weights | {"W_E": W_E}, n)

@@ -83,35 +83,36 @@ def measure(
     return Logits(**about, finite=True, ceiling=ceiling, at=at_key(found, masks, settings))
 
 
-def at_key(found: Profiles, key: Masks, params: LogitsParams) -> LogitsAtKey:
+def at_key(by_product: Profiles, key: Masks, params: LogitsParams) -> LogitsAtKey:
     """All measures with these key frequencies."""
-    n, y, N, described = found.n, found.y, weights_of(found.n), describe(found.n, key)
+    n, y = by_product.n, by_product.y
+    N, described = weights_of(n), describe(n, key)
     plus, every = described["C+"].characters, np.ones(n, dtype=bool)
     fold = folds(n, params.seed, params.folds)
-    shared = gating.shared(y, plus, found.total)
+    shared = gating.shared(y, plus, by_product.total)
     return LogitsAtKey(
         key=int(sum(mask.sum() for mask in key.values())),
         of=sum(len(J) - 1 for J in classes(n)),
         mixed=sum(len(x) > 1 for x in described["S"].characters.labels),
-        r2={name: found.r2(fit(y, N, x), every) for name, x in described.items()},
+        r2={name: by_product.r2(fit(y, N, x), every) for name, x in described.items()},
         held_out={
-            name: found.r2(held_out(y, N, x, fold), fold >= 0) for name, x in described.items()
+            name: by_product.r2(held_out(y, N, x, fold), fold >= 0) for name, x in described.items()
         },
-        held_out_ceiling=found.ceiling(fold >= 0),
-        tau=tau(found, described["C"]),
+        held_out_ceiling=by_product.ceiling(fold >= 0),
+        tau=tau(by_product, described["C"]),
         characters=tuple(shared),
         balanced=gating.balanced(x for x in shared if len(x.parts) == 1),
         cost=gating.cost(y, plus),
     )
 
 
-def tau(found: Profiles, description: Description) -> float | None:
+def tau(by_product: Profiles, description: Description) -> float | None:
     """The median over classes of two or more of R² of the class predicted from the fit to all
     others, over the ceiling of the class; None where n is a power of a prime."""
     shares = []
-    for J in large(found.n):
-        here = np.isin(np.arange(found.n), J.elements)
-        predicted = fit(found.y, np.where(here, 0, weights_of(found.n)), description)
-        if (ceiling := found.ceiling(here)) > 0:
-            shares.append(found.r2(predicted, here) / ceiling)
-    return float(np.median(shares)) if shares and len(prime_powers(found.n)) > 1 else None
+    for J in large(by_product.n):
+        here = np.isin(np.arange(by_product.n), J.elements)
+        predicted = fit(by_product.y, np.where(here, 0, weights_of(by_product.n)), description)
+        if (ceiling := by_product.ceiling(here)) > 0:
+            shares.append(by_product.r2(predicted, here) / ceiling)
+    return float(np.median(shares)) if shares and len(prime_powers(by_product.n)) > 1 else None

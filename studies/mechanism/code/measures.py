@@ -11,6 +11,7 @@ import numpy as np
 from strata import results, store
 from strata.inputs import InputError
 from strata.monoid import prime_powers
+from strata.patch.patching import Passed, passed
 from strata.patch.projections import keys
 from strata.results import Row
 from strata.statistics import folds
@@ -28,7 +29,7 @@ from studies.mechanism.code import dictionary as functions
 from studies.mechanism.code.decoding import Last
 from studies.mechanism.code.gates import Code
 from studies.mechanism.code.moves import moves
-from studies.mechanism.code.pairs import Pairs, Profile, all_pairs, profile
+from studies.mechanism.code.profile import Profile, profile
 from studies.mechanism.code.records import Label
 from studies.params import MechanismSettings as Settings
 
@@ -71,13 +72,13 @@ def fits(y: Profile, use: Code, settings: Settings) -> Values:
     }
 
 
-def of_code(of: Pairs, y: Profile, use: Code, settings: Settings) -> tuple[Values, list[Row]]:
+def of_code(pairs: Passed, y: Profile, use: Code, settings: Settings) -> tuple[Values, list[Row]]:
     """Statement 1."""
     rng, chosen = np.random.default_rng(settings.seed), [*use.gates]
-    own, n = use.functions, of.n
+    own, n = use.functions, pairs.n
     drawn = [gates.others(use, rng) for _ in range(settings.draws)] if chosen else []
     permuted = [own.design[rng.permutation(n)] for _ in range(settings.draws)]
-    within, across = moves(of, own)
+    within, across = moves(pairs, own)
     values = fits(y, use, settings) | {
         "code-within": within.share,
         "code-across": across.share,
@@ -105,23 +106,23 @@ def labelled(label: Label) -> str:
     return " ".join(("χ", *parts))
 
 
-def of_neurons(of: Pairs, use: Code, settings: Settings) -> tuple[Values, list[Row]]:
+def of_neurons(pairs: Passed, use: Code, settings: Settings) -> tuple[Values, list[Row]]:
     """Statement 2."""
     rng, several = np.random.default_rng(settings.seed), use.several
-    every = families.families(of.n, several)
+    every = families.families(pairs.n, several)
 
     def right(labels: list[families.Labels]) -> tuple[float, families.Replaced]:
-        found = families.replaced(of, labels)
-        return of.right(of.logits(of.after(found.hidden))), found
+        found = families.replaced(pairs, labels)
+        return pairs.right(pairs.logits(pairs.after(found.hidden))), found
 
-    orders = [rng.permutation(of.n) for _ in range(settings.permuted)]
+    orders = [rng.permutation(pairs.n) for _ in range(settings.permuted)]
     accuracy, found = right(every)
     values = {
         "neurons-right": accuracy,
         "neurons-variance": found.variance,
         "neurons-permuted": max(right([x[order] for x in every])[0] for order in orders),
     }
-    names = [f"mod {Q}" for Q in prime_powers(of.n)] + [labelled(x) for x in several.labels]
+    names = [f"mod {Q}" for Q in prime_powers(pairs.n)] + [labelled(x) for x in several.labels]
     counts = np.bincount(found.family + 1, minlength=len(names) + 1)[1:]
     numbers = dict(zip(names, counts.tolist(), strict=True))
     return values, beside("neurons", decide.STATEMENTS["neurons"], "count", numbers)
@@ -178,11 +179,11 @@ def of_interaction(
     return values, [Row("", "kind", "how primes interact", verdict=kind)]
 
 
-def of_norms(of: Pairs) -> list[Row]:
+def of_norms(pairs: Passed) -> list[Row]:
     """The size of a transformer beside that of the network written by hand."""
-    if not norms.comparable(of):
+    if not norms.comparable(pairs):
         return []
-    found = norms.beside_by_hand(of)
+    found = norms.beside_by_hand(pairs)
     return beside("by-hand", "beside the network written by hand", "number", found)
 
 
@@ -190,28 +191,28 @@ def measure(weights: store.Arrays, n: int, settings: Settings) -> list[Row]:
     """All rows of a model. Raises InputError where its weights are not finite."""
     if not all(np.isfinite(x).all() for x in weights.values()):
         raise InputError("these weights are not finite: nothing to measure")
-    of, key = all_pairs(weights, n), keys(weights["W_E"][:n], n, settings.key_threshold)
-    y = profile(of)
+    pairs, key = passed(weights, n), keys(weights["W_E"][:n], n, settings.key_threshold)
+    y = profile(pairs)
     use = gates.code(y, key, gates.Limits.of(settings))
     voted = of_votes(y, settings)
     many = 1 - voted[0]["votes-share"]
     parts = [
         voted,
-        of_code(of, y, use, settings),
-        of_neurons(of, use, settings),
-        of_decoding(Last(of, y), settings),
+        of_code(pairs, y, use, settings),
+        of_neurons(pairs, use, settings),
+        of_decoding(Last(pairs, y), settings),
         of_interaction(weights, n, use, many, settings),
     ]
     values = {id: x for found, _ in parts for id, x in found.items()}
     whole = {
-        "right": of.accuracy,
-        "proven": float(of.count @ (proof.all_margins(of).margin > 0)) / n**2,
+        "right": pairs.accuracy,
+        "proven": float(pairs.count @ (proof.all_margins(pairs).margin > 0)) / n**2,
     }
     rows = beside("whole", "all pairs", "accuracy", whole)
     rows += beside("whole", "all pairs", "share", {
         "ceiling": y.energy(y.y) / y.squares, "many": many})  # fmt: skip
     rows += [row for _, own in parts for row in own]
-    return decide.judged(values, settings.levels) + rows + of_norms(of)
+    return decide.judged(values, settings.levels) + rows + of_norms(pairs)
 
 
 def write(out: str, name: str, rows: Iterable[Row]) -> None:

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from strata.monoid import prime_powers
+from strata.patch.patching import Passed
+from studies.mechanism.code.descriptions import weights_of
 from studies.mechanism.code.dictionary import Dictionary, determined, fitted
-from studies.mechanism.code.pairs import Pairs
 
 
 class Moves(NamedTuple):
@@ -26,30 +27,31 @@ class Moves(NamedTuple):
         return self.hits / self.tried if enough else float("nan")
 
 
-def moves(of: Pairs, use: Dictionary) -> tuple[Moves, Moves]:
+def moves(pairs: Passed, use: Dictionary) -> tuple[Moves, Moves]:
     """All moves of all pairs, within a class and across a zero: from the product q to each q′ that
     differs from it modulo one prime power alone.
 
     The residual stream gets Σ_j (φ_j(q′) − φ_j(q)) μ_j, and μ is fitted without the classes of q
     and q′. The logits are linear in the stream, so that μ is fitted as what it adds to them.
     """
-    design, logits, gcd = use.design, of.logits(of.residual), np.gcd(np.arange(of.n), of.n)
-    means = of.by_product(of.residual) @ of.weights["W_U"]
-    rows = [np.flatnonzero(of.q == q) for q in range(of.n)]
+    n, design, logits = pairs.n, use.design, pairs.logits(pairs.residual)
+    gcd, N = np.gcd(np.arange(n), n), weights_of(n)
+    means = pairs.by_product(pairs.residual) @ pairs.weights["W_U"]
+    rows = [np.flatnonzero(pairs.label == q) for q in range(n)]
     by_classes = defaultdict[tuple[int, ...], list[tuple[int, int]]](list)
-    for q, to in steps(of.n):
+    for q, to in steps(n):
         by_classes[tuple(sorted((int(gcd[q]), int(gcd[to]))))].append((q, to))
     found = {True: Moves(), False: Moves()}
-    for both, pairs in by_classes.items():
-        outside, (start, end) = ~np.isin(gcd, both), np.array(pairs).T
-        directions = fitted(design, means, np.where(outside, of.N, 0))
+    for both, moved in by_classes.items():
+        outside, (start, end) = ~np.isin(gcd, both), np.array(moved).T
+        directions = fitted(design, means, np.where(outside, N, 0))
         known = determined(design[end] - design[start], design[outside])
         hits, tried, left_out = found[both[0] == both[1]]
         for q, to, is_known in zip(start, end, known, strict=True):
-            count = of.count[rows[q]]
+            count = pairs.count[rows[q]]
             if is_known:
-                moved = logits[rows[q]] + (design[to] - design[q]) @ directions
-                hits += count @ (moved.argmax(axis=1) == to)
+                there = logits[rows[q]] + (design[to] - design[q]) @ directions
+                hits += count @ (there.argmax(axis=1) == to)
                 tried += count.sum()
             else:
                 left_out += count.sum()

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import root_scalar
+from scipy.special import logsumexp
 from sympy.ntheory import factorint
 
 from strata.api import by_hand
 from strata.architecture import architecture_of
+from strata.patch.patching import Passed, passed
 from strata.store import Arrays
 from studies.mechanism.code import proof
-from studies.mechanism.code.pairs import Pairs, all_pairs
 
 AXES = {
     "W_E": "td", "W_Q": "hds", "b_Q": "hs", "W_K": "hds", "b_K": "hs", "W_V": "hdv", "b_V": "hv",
@@ -89,31 +90,41 @@ class Size(NamedTuple):
         return self.margin / self.balanced
 
 
-def size(of: Pairs) -> Size:
+def size(pairs: Passed) -> Size:
     """The size of a transformer that was run over all its pairs."""
-    used = (of.before.max(axis=0) > 0) & of.weights["W_out"].any(axis=1)
+    used = (pairs.before.max(axis=0) > 0) & pairs.weights["W_out"].any(axis=1)
     return Size(
-        int(used.sum()), sum(int((x != 0).sum()) for x in of.weights.values()),
-        squares(of.weights), squares(balanced(of.weights)),
-        float(proof.all_margins(of).margin.min()),
+        int(used.sum()), sum(int((x != 0).sum()) for x in pairs.weights.values()),
+        squares(pairs.weights), squares(balanced(pairs.weights)),
+        float(proof.all_margins(pairs).margin.min()),
     )  # fmt: skip
 
 
-def comparable(of: Pairs) -> bool:
+def comparable(pairs: Passed) -> bool:
     """Whether a network written by hand is of the kind and modulus of this one."""
-    square_free = max(factorint(of.n).values()) == 1
-    return architecture_of(of.weights).attends and square_free and of.n <= by_hand.LARGEST
+    square_free = max(factorint(pairs.n).values()) == 1
+    return architecture_of(pairs.weights).attends and square_free and pairs.n <= by_hand.LARGEST
 
 
-def beside_by_hand(of: Pairs) -> dict[str, float]:
+def loss_and_margin(pairs: Passed) -> tuple[float, float]:
+    """The mean over all ordered pairs of the cross-entropy, in nats, and of how far the logit of
+    the right answer is above the largest other."""
+    logits, rows = pairs.logits(pairs.residual), np.arange(len(pairs.label))
+    whole, own = logsumexp(logits, axis=1), logits[rows, pairs.label].copy()
+    logits[rows, pairs.label] = -np.inf
+    loss, margin = whole - own, own - logits.max(axis=1)
+    return float(pairs.count @ loss) / pairs.n**2, float(pairs.count @ margin) / pairs.n**2
+
+
+def beside_by_hand(pairs: Passed) -> dict[str, float]:
     """A network's total squared norm, mean loss in nats, and mean and least margin; the loss and
     the mean margin of the one written by hand at this norm, and the norm, over the network's, at
     which that has the mean margin of the network; NaN where this is not above 0."""
-    total = squares(of.weights)
-    loss, margin = of.loss_and_margin(of.logits(of.residual))
-    weights = of_squares(by_hand.weights(of.n), total)
-    scaled = all_pairs(weights, of.n)
-    its_loss, its_margin = scaled.loss_and_margin(scaled.logits(scaled.residual))
+    total = squares(pairs.weights)
+    loss, margin = loss_and_margin(pairs)
+    weights = of_squares(by_hand.weights(pairs.n), total)
+    scaled = passed(weights, pairs.n)
+    its_loss, its_margin = loss_and_margin(scaled)
     alike = squares(multiplied(weights, margin / its_margin)) if margin > 0 else float("nan")
     return {
         "squared norm": total, "loss": loss, "mean margin": margin, "by hand: loss": its_loss,

@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from strata.monoid import classes, prime_powers
 from studies.mechanism.code.dictionary import fitted
-from studies.mechanism.code.pairs import Profile
+from studies.mechanism.code.profile import Profile
 from studies.mechanism.code.votes import remainders, share
 
 Json = dict[str, Any]

@@ -38,13 +38,13 @@ def ballot(
 
 
 def verdicts(
-    ax: Axes, sentences: Sequence[str], found: pd.DataFrame, groups: Iterable[tuple[str, int]]
+    ax: Axes, sentences: Sequence[str], by_run: pd.DataFrame, groups: Iterable[tuple[str, int]]
 ) -> None:
-    """A bar for each statement, a column of `found`, in each group of models, its rows: for what
+    """A bar for each statement, a column of `by_run`, in each group of models, its rows: for what
     share of those with a verdict it holds, is undecided, or does not hold; with how many hold."""
     names, y, start = [], np.arange(len(sentences)), 0
     for place, (name, size) in enumerate(groups):
-        own = found.iloc[start : start + size]
+        own = by_run.iloc[start : start + size]
         known, left = (own != "").sum().to_numpy(), np.full(len(sentences), place - 0.44)
         for verdict, colour in VERDICTS.items():
             count = (own == verdict).sum().to_numpy()

@@ -14,8 +14,10 @@ import numpy as np
 from jaxtyping import Float
 
 from strata.architecture import architecture_of
+from strata.measure import activations
+from strata.measure.activations import attended
+from strata.patch.patching import Passed
 from strata.store import Arrays
-from studies.mechanism.code.pairs import Pairs
 
 UNIT, EXP = 2.0**-53, 8
 
@@ -53,26 +55,17 @@ def tables(w: Arrays, sign: int = -1) -> Tables:
     )  # fmt: skip
 
 
-def scores(w: Arrays) -> Float[np.ndarray, "tokens heads"]:
-    """The attention scores of every token at `=`."""
-    keys = w["W_E"] @ w["W_K"] + w["b_K"][:, None]
-    query = w["W_E"][-1] @ w["W_Q"] + w["b_Q"]
-    return (keys @ query[..., None])[..., 0].T / np.float32(query.shape[-1] ** 0.5)
-
-
 def attention(
-    of: Pairs, absolute: Arrays, relative: float
+    pairs: Passed, absolute: Arrays, relative: float
 ) -> tuple[Float[np.ndarray, "pairs heads 2"], float]:
     """The weights of `=` on a and on b, and how far at most they are from exact ones, from the
     absolute values of all weights and the relative error of a sum of products."""
-    if not architecture_of(of.weights).attends:
-        return np.broadcast_to(np.eye(2), (len(of.a), 2, 2)), 0.0  # a's table, and b's
-    found = scores(of.weights)
-    x = np.stack([found[of.a], found[of.b], np.broadcast_to(found[-1], found[of.a].shape)], -1)
-    x = x - x.max(axis=-1, keepdims=True)
-    away = relative * float(scores(absolute).max()) + 2 * UNIT * float(np.abs(x).max())
-    x = np.exp(x)
-    alpha = (x / x.sum(axis=-1, keepdims=True))[..., :2]
+    if not architecture_of(pairs.weights).attends:
+        return np.broadcast_to(np.eye(2), (len(pairs.a), 2, 2)), 0.0  # a's table, and b's
+    scores = attended(pairs.weights).scores
+    apart = float(np.ptp(scores, axis=0).max())  # the largest number of which exp is taken
+    away = relative * float(attended(absolute).scores.max()) + 2 * UNIT * apart
+    alpha = activations.attention(scores, pairs.a, pairs.b)[..., :2]
     return alpha, float(np.expm1(2 * away) * (1 + 1e-9)) + gamma(2 * EXP + 8)
 
 
@@ -84,8 +77,12 @@ class Bound(NamedTuple):
     rounding: float
 
 
-def spread(error: Float[np.ndarray, " n"]) -> float:
-    """How far at most the difference of two logits is off that are off by this."""
+def between(error: Float[np.ndarray, " n"]) -> float:
+    """How far at most the difference of two logits is off that are off by this.
+
+    >>> between(np.array([1.0, 3.0, 3.0]))
+    6.0
+    """
     return 2 * float(error.max())
 
 
@@ -99,22 +96,26 @@ class Known(NamedTuple):
     rounding: float
 
 
-def known_from_tables(of: Pairs) -> Known:
+def known_from_tables(pairs: Passed) -> Known:
     """All pairs, from the tables of tokens."""
-    W_U = of.weights["W_U"]
-    weights = of.weights | {"W_U": W_U - W_U.mean(axis=1, keepdims=True)}  # margins are the same
+    W_U = pairs.weights["W_U"]
+    weights = pairs.weights | {"W_U": W_U - W_U.mean(axis=1, keepdims=True)}  # margins are the same
     absolute = {name: np.abs(x) for name, x in weights.items()}
     known, largest = tables(weights), tables(absolute, 1)
     heads = len(known.read)
     # Roundings on the way through the tables: four sums over dimensions of the stream or a head.
     d = max(len(W_U), *(x.shape[-1] for name, x in weights.items() if name in {"W_E", "W_V"}))
     relative = gamma(4 * d + 4 * heads + 32)
-    alpha, off = attention(of, absolute, relative)
+    alpha, off = attention(pairs, absolute, relative)
 
     def mixed(table: np.ndarray, always: np.ndarray) -> Float[np.ndarray, "pairs width"]:
         """A constant and what the heads mix from a and from b."""
-        both = [alpha[:, h, :1] * x[of.a] + alpha[:, h, 1:] * x[of.b] for h, x in enumerate(table)]
-        return sum(both, always)
+        both = [
+            alpha[:, h, :1] * x[pairs.a] + alpha[:, h, 1:] * x[pairs.b]
+            for h, x in enumerate(table)
+            if x.any()  # by hand, most is 0
+        ]
+        return sum(both, np.broadcast_to(always, (len(pairs.a), len(always))))
 
     def error(
         table: np.ndarray, sizes: np.ndarray, always: np.ndarray
@@ -128,17 +129,17 @@ def known_from_tables(of: Pairs) -> Known:
     of_read = error(known.read, largest.read, largest.read_always)
     of_skip = error(known.skip, largest.skip, largest.skip_always)
     of_M = relative * ((hidden.max(axis=0) + of_read) @ largest.M)
-    rounding = spread(of_skip + of_read @ np.abs(known.M) + of_M)
+    rounding = between(of_skip + of_read @ np.abs(known.M) + of_M)
     return Known(known.M, hidden, logits, rounding)
 
 
-def all_margins(of: Pairs) -> Bound:
+def all_margins(pairs: Passed) -> Bound:
     """The bound, from all logits: the margin is above it by twice the rounding at most."""
-    M, hidden, beside, rounding = known_from_tables(of)
-    rows, logits = np.arange(len(of.q)), beside + hidden @ M
-    rounding += spread(gamma(len(M) + 2) * (hidden.max(axis=0) @ np.abs(M)))
+    M, hidden, beside, rounding = known_from_tables(pairs)
+    rows, logits = np.arange(len(pairs.label)), beside + hidden @ M
+    rounding += between(gamma(len(M) + 2) * (hidden.max(axis=0) @ np.abs(M)))
     size = float(np.abs(beside).max()) + float(np.abs(logits).max())
-    own = logits[rows, of.q].copy()
-    logits[rows, of.q] = -np.inf
+    own = logits[rows, pairs.label].copy()
+    logits[rows, pairs.label] = -np.inf
     total = (rounding + gamma(8) * 2 * size) * (1 + 1e-6)
     return Bound(own - logits.max(axis=1) - total, total)

@@ -204,9 +204,9 @@ def by_hand(every: Models, hand: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["runs", *SIZES] if not rows else None)
 
 
-def gates(found: pd.DataFrame, every: Models) -> pd.DataFrame:
+def gates(rows: pd.DataFrame, every: Models) -> pd.DataFrame:
     """The gates of the code of each run."""
-    own = found.loc[(found["id"] == "gate") & found["run"].isin([*every.kind.index])]
+    own = rows.loc[(rows["id"] == "gate") & rows["run"].isin([*every.kind.index])]
     kind = [every.kind.get(x, nan) for x in own["run"]]
     shown = own.assign(kind=kind, character=own["measure"], by=own["value"])
     return shown[[*GATES]].reset_index(drop=True)

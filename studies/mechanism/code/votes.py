@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from strata.measure.activations import answers
 from strata.monoid import classes, prime_powers
 from studies.mechanism.code import dictionary as functions
-from studies.mechanism.code.pairs import Profile
+from studies.mechanism.code.profile import Profile
 
 
 class LeftOut(NamedTuple):

@@ -10,10 +10,10 @@ from sympy.ntheory import factorint
 
 from strata import store
 from strata.api import by_hand
+from strata.patch.patching import passed
 from strata.run import command
 from strata.store import Arrays
 from studies.mechanism.code import norms
-from studies.mechanism.code.pairs import all_pairs
 
 FROM, TO = 6, 429
 
@@ -26,7 +26,7 @@ def writing(w: Arrays) -> Arrays:
 
 def main(out: str) -> None:
     rows = [
-        {"n": n} | norms.size(all_pairs(writing(by_hand.weights(n)), n))._asdict()
+        {"n": n} | norms.size(passed(writing(by_hand.weights(n)), n))._asdict()
         for n in range(FROM, TO + 1)
         if max(factorint(n).values()) == 1
     ]

@@ -6,15 +6,17 @@ share that each explains.
 """
 
 from strata import store
+from strata.patch.patching import passed
 from strata.run import Run, command
-from studies.mechanism.code import pairs, picture
+from studies.mechanism.code import picture
+from studies.mechanism.code.profile import profile
 
 
 def main(out: str, *models: str) -> None:
     found = []
     for name, weights in zip(models[::2], models[1::2], strict=True):
         run = Run.parse(name)
-        y = pairs.profile(pairs.all_pairs(store.read_weights(weights, run), run.n))
+        y = profile(passed(store.read_weights(weights, run), run.n))
         found.append({"run": name, "n": run.n} | picture.network(y))
     store.write_json(out, found, indent=None)
 

@@ -27,16 +27,16 @@ ATTENTION = ("lost-", "routes-", "share-", "shuffled-")  # how ids begin
 
 def tables(
     theirs: Metrics,
-    own: Sequence[Metrics],
+    ours: Sequence[Metrics],
     accounts: pd.DataFrame,
     changed: pd.DataFrame,
     grid: GridParams,
 ) -> tuple[Table, ...]:
     """The tables that need nothing but results: ``accounts`` and ``changed`` are those of strata or
-    primes and of the interventions, ``own`` the runs that stand beside."""
-    about = f"The paper’s own weights beside {len(own)} runs of ours (n = {theirs.n})"
-    names = [PUBLISHED, *(x.run for x in own)]
-    heads = [*blocks(PUBLISHED, theirs), *(x for run in own for x in blocks(run.run, run))]
+    primes and of the interventions, ``ours`` the runs that stand beside."""
+    about = f"The paper’s own weights beside {len(ours)} runs of ours (n = {theirs.n})"
+    names = [PUBLISHED, *(x.run for x in ours)]
+    heads = [*blocks(PUBLISHED, theirs), *(x for run in ours for x in blocks(run.run, run))]
     of_heads = changed.query("id.str.startswith(@ATTENTION)")
     attention = pd.concat([pd.DataFrame(heads, columns=Row._fields), of_heads])
     return (
@@ -80,9 +80,9 @@ BESIDE = MEASURE | RUNS | SPREAD | {
 }  # fmt: skip
 
 
-def beside(found: pd.DataFrame, names: Sequence[str], grid: GridParams) -> pd.DataFrame:
+def beside(rows_of_runs: pd.DataFrame, names: Sequence[str], grid: GridParams) -> pd.DataFrame:
     """A row for each measure of the first of some runs, with that of all others."""
-    of_runs, rows = found.query("run in @names and measure == ''"), []
+    of_runs, rows = rows_of_runs.query("run in @names and measure == ''"), []
     theirs = of_runs.query("run == @names[0] and (verdict != '' or value == value)")
     for mine in theirs.to_dict("records"):
         id, unit = mine["id"], mine["unit"]

@@ -65,10 +65,10 @@ def tables(
     )
 
 
-def cells(asked: Sequence[Run], runs: Sequence[Metrics], found: pd.DataFrame) -> pd.DataFrame:
+def cells(asked: Sequence[Run], runs: Sequence[Metrics], accounts: pd.DataFrame) -> pd.DataFrame:
     """The runs of the study that there are, with their measures. Those of a class are means over
     the classes of two or more."""
-    by, gating = {x.run: x for x in runs}, numbers(found, "gating")
+    by, gating = {x.run: x for x in runs}, numbers(accounts, "gating")
     rows: list[Cells] = []
     for run in (x for x in asked if str(x) in by):
         x = by[str(run)]
@@ -123,7 +123,7 @@ COMPONENTS = MEASURE | RUNS | {
 
 
 def components(
-    own: pd.DataFrame,
+    by_cell: pd.DataFrame,
     again: pd.DataFrame,
     cells: int,
     confidence: float,
@@ -132,7 +132,7 @@ def components(
     """For each measure the share of each component, the F-tests, corrected over the measures of the
     criteria and both factors, which factor decides, and whether other rounding does as much as the
     rest; variances are columns of the CSV alone."""
-    rows = [_component(own, again, cells, name) for name in measures]
+    rows = [_component(by_cell, again, cells, name) for name in measures]
     planned = [row for row, name in zip(rows, measures, strict=True) if name not in LATER]
     tests = holm([row.get(f"p_{x}") for row in planned for x in ("split", "weights")])
     for row, split, weights in zip(planned, tests[::2], tests[1::2], strict=True):
@@ -156,9 +156,9 @@ def _known(runs: pd.DataFrame, name: str) -> pd.Series:
     return pd.Series(some[name]).dropna().astype(float)
 
 
-def _component(own: pd.DataFrame, again: pd.DataFrame, cells: int, name: str) -> Cells:
+def _component(by_cell: pd.DataFrame, again: pd.DataFrame, cells: int, name: str) -> Cells:
     """The row of one measure; without shares where a cell lacks it."""
-    known = _known(own, name)
+    known = _known(by_cell, name)
     row: Cells = {"measure": MEASURES[name].heading, "runs": len(known), "cells": cells}
     if len(known) < cells:
         return row | {"verdict": "not called"}

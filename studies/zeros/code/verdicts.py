@@ -133,11 +133,11 @@ MODULI = {
 } | {id: Column(SENTENCES[id], of(id, "runs"), "l") for id in SENTENCES}  # fmt: skip
 
 
-def moduli(own: pd.DataFrame) -> pd.DataFrame:
+def moduli(rows_of_runs: pd.DataFrame) -> pd.DataFrame:
     """For how many of the deciding runs of each modulus each statement holds."""
     rows = []
-    for n in dict.fromkeys(own.query(f"group == '{TWO}'")["n"].tolist()):
-        of_n = own.query(f"group == '{TWO}' and n == {n}")
+    for n in dict.fromkeys(rows_of_runs.query(f"group == '{TWO}'")["n"].tolist()):
+        of_n = rows_of_runs.query(f"group == '{TWO}' and n == {n}")
         done = deciding(of_n)
         held = {id: done[id].tolist().count(HOLDS) for id in SENTENCES}
         rows.append({"id": f"n = {n}", "n": n, "trained": len(of_n), "runs": len(done)} | held)
@@ -194,13 +194,13 @@ NULL = {
 }
 
 
-def null(found: Mapping[Run, Measured]) -> pd.DataFrame:
+def null(measured: Mapping[Run, Measured]) -> pd.DataFrame:
     """For each two primes of each modulus, how often F of them would hold in the networks that
     learn units alone or with an absorbing element: mean over runs and over the images of the usual
     decomposition, that each of these runs has as many of as any other of its modulus."""
     rows = [
         {"units": x.modulus, "primes": primes, "share": share}
-        for x in found.values()
+        for x in measured.values()
         for primes, share in (x.images or {}).items()
     ]
     frame = pd.DataFrame(rows, columns=["units", "primes", "share"])

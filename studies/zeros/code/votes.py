@@ -34,11 +34,11 @@ def inside_classes(y: Float[np.ndarray, "order order"], task: Residues) -> float
 
 
 def less_class(
-    x: Float[np.ndarray, "order width"], task: Residues
+    values: Float[np.ndarray, "order width"], task: Residues
 ) -> Float[np.ndarray, "order width"]:
     """Less the mean of its class. A class is one of units times an element, so all of its products
     have the same number of pairs."""
-    found = np.empty_like(x)
+    found = np.empty_like(values)
     for J in task.classes:
-        found[J.elements] = x[J.elements] - x[J.elements].mean(axis=0)
+        found[J.elements] = values[J.elements] - values[J.elements].mean(axis=0)
     return found
