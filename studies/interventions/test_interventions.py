@@ -128,20 +128,20 @@ def test_each_head_of_a_hand_made_model_carries_what_it_was_given(shared):
 def test_the_network_run_again_is_the_network(run):
     weights, n = weights_of(run, WIDE), run.n
     rig = patching.rig(weights, n)
-    a, b = np.divmod(np.arange(n * n), n)
+    row, (a, b) = rig.row.ravel(), np.divmod(np.arange(n * n), n)
     logits = model_of(run, weights)(a, b).double()
     label = torch.from_numpy(a * b % n)
     loss = torch.nn.functional.cross_entropy(logits, label, reduction="none").numpy()
-    assert np.allclose(rig.base.loss[rig.row.ravel()], loss, atol=1e-5)
-    assert (rig.base.answer[rig.row.ravel()] == logits.argmax(dim=1).numpy()).all()
+    assert np.allclose(rig.base.loss[row], loss, atol=1e-5)
+    assert (rig.base.answer[row] == logits.argmax(dim=1).numpy()).all()
     rest = logits.clone()
     rest[np.arange(n * n), label] = -np.inf
     margin = logits[np.arange(n * n), label] - rest.max(dim=1).values
-    assert np.allclose(rig.base.margin[rig.row.ravel()], margin, atol=1e-5)
+    assert np.allclose(rig.base.margin[row], margin, atol=1e-5)
     mean = rig.by_product(np.arange(len(rig.a), dtype=float)[:, None])
-    assert mean[:, 0] == pytest.approx([rig.row.ravel()[a * b % n == c].mean() for c in range(n)])
+    assert mean[:, 0] == pytest.approx([row[a * b % n == c].mean() for c in range(n)])
     mix = np.random.default_rng(n).normal(size=(len(rig.a), 2, 3))
-    assert mean_mix(rig, mix, 1) == pytest.approx(mix[rig.row.ravel(), 1].mean(axis=0))
+    assert mean_mix(rig, mix, 1) == pytest.approx(mix[row, 1].mean(axis=0))
     state = rig.state()
     again = rig.with_stream(state.residual + state.written, rig.every)
     assert np.allclose(again.loss, rig.base.loss, atol=1e-5)
