@@ -117,6 +117,16 @@ def cuts(r: Results) -> Json:
     }
 
 
+def control(r: Results) -> Json:
+    """What skill is left where a prime is not needed, without its directions and without as many
+    random ones: the least and the most, in the network that is shown."""
+    rows = [x for x in r.rows("axes") if x["random_spared"] is not None]
+    columns = {name: [x[f"{name}_spared"] for x in rows] for name in ("skill", "random")}
+    if not rows:
+        raise Missing("axes: random_spared")
+    return {name: (min(values), max(values)) for name, values in columns.items()}
+
+
 def attention(r: Results) -> Json:
     """In how many runs with several classes patterns by class bring back a part of what mean
     patterns lose, and in how many all of it."""
@@ -190,7 +200,19 @@ def zeros(r: Results) -> Json:
     return {"said": said, "mixing": [x for x in r.rows("zeros-pairs") if x["pairs"]]}
 
 
-RULES = (components, embedding, cuts, attention, accounts, statements, layers, heads, moduli, zeros)
+RULES = (
+    components,
+    embedding,
+    cuts,
+    control,
+    attention,
+    accounts,
+    statements,
+    layers,
+    heads,
+    moduli,
+    zeros,
+)
 
 
 def found(r: Results) -> Json:

@@ -25,7 +25,7 @@ from strata.run import command, read_yaml
 SITE, DOCS = Path("report/site"), Path("docs")
 # Tables over the training of a run: measures, its embedding. There are none without this study.
 TRAININGS = ("studies/dynamics/data/dynamics", "studies/dynamics/data/grokking")
-PICTURE = Path("studies/mechanism/data/picture.json")  # votes of two networks
+PICTURE = Path("studies/mechanism/data/picture.json")  # votes of three networks
 Json = dict[str, Any]
 
 

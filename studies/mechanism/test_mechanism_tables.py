@@ -64,6 +64,8 @@ def test_runs_before_the_criteria_decide_nothing_and_are_counted_apart(settings)
     assert set(frame.loc["n = 6, earlier", "verdict"]) == {""}
     assert set(frame.loc["n = 6, earlier", "holds"]) == {10}
     assert set(frame.loc["all fresh runs", "holds"]) == {0}
+    said = found["mechanism-said"].frame.set_index("id")["holds"]
+    assert said.to_dict() == dict.fromkeys(decide.STATEMENTS, 0) | {"by-hand": len(HAND)}
     assert found["mechanism-kinds"].frame["primes apart"].tolist() == [10]
 
 

@@ -174,3 +174,11 @@ def test_the_claim_on_the_architecture_needs_both_its_halves(faster, equal, verd
         rows.append({"id": "equal", "n": n, "seeds": 5, "verdict": said})
     found = verdicts.judged(results([], mlp_seeds=rows))["architecture"]
     assert found["verdict"] == verdict and found["runs"] == (5 if verdict != UNTESTED else 0)
+
+
+def test_the_control_of_a_cut_is_over_all_primes_that_are_not_needed_somewhere():
+    pairs = ((1.0, 0.4), (0.9, 0.8), (None, None))
+    rows = [{"skill_spared": own, "random_spared": random} for own, random in pairs]
+    found = numbers.control(results([], axes=rows))
+    assert found == {"skill": (0.9, 1.0), "random": (0.4, 0.8)}
+    assert numbers.found(results([], axes=rows[2:]))["control"] is None

@@ -8,7 +8,7 @@ import pandas as pd
 
 from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED
 from strata.tables.format import STYLES
-from strata.tables.table import Column, Record, Table
+from strata.tables.table import ID, SAID, Column, Record, Table, of
 from studies.mechanism.code import decide, measures
 from studies.mechanism.code.decide import CRITERIA, STATEMENTS
 from studies.mechanism.code.models import BESIDE, EARLIER, FRESH, GROUPS, Models, models
@@ -30,9 +30,12 @@ def tables(
     kinds = "How primes interact: runs of each kind."
     others = "Share of the mean logits that last layers explain: medians (least to largest)."
     sizes = "Trained networks beside those written by hand: medians."
+    decides = "What fresh runs decide, and networks written by hand."
     gated = "Characters that another prime switches off."
     said = pd.concat([statements(every, params), written(hand)], ignore_index=True)
+    deciding = said.loc[said["group"].isin([ALL, WRITTEN])]
     return (
+        Table("mechanism-said", decides, deciding, DECIDING),
         Table("mechanism-statements", held, said, HELD, ("id", "holds")),
         Table("mechanism-measures", asked, criteria(compared, params), MEASURES),
         Table("mechanism-votes", "Votes of primes: medians.", ballots(done), BALLOTS),
@@ -219,6 +222,15 @@ RUNS = {
     "accuracy": Column("right answers", "share"),
     "interact": Column("primes", align="l"),
     **{name: Column(name, align="l") for name in STATEMENTS},
+}
+DECIDING = {
+    **ID,
+    "sentence": Column("statement", align="l"),
+    "holds": Column("holds for", of("holds", "generalising"), "l"),
+    "fails": Column("not for", "count"),
+    "low": Column("interval from", "share"),
+    "high": Column("to", "share"),
+    "verdict": SAID,
 }
 HELD = {
     **GROUP,
