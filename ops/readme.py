@@ -80,9 +80,15 @@ def outs() -> shipped.Outs:
     return shipped.Outs(files.locked())
 
 
+@cache
+def stores() -> list[Path]:
+    """Where what stages wrote may be: caches and remotes."""
+    return [where for project in files.projects() for where in packs.stores(project)]
+
+
 def written(name: str) -> str | None:
     """The md5 of a file that a stage wrote, as its lock has it; None where no stage did."""
-    parts = (part for out in outs().at(name) for part in shipped.parts(out))
+    parts = (part for out in outs().at(name) for part in shipped.parts(out, stores()))
     return next((part.md5 for part in parts if part.path == name), None)
 
 
@@ -90,7 +96,11 @@ def written(name: str) -> str | None:
 def read(name: str) -> str:
     """The text of a file that a stage wrote, or of a table of benchmarks."""
     found = written(name)
-    text = shipped.content(found).decode() if found else Path(name).read_text(encoding="utf-8")
+    text = (
+        shipped.content(found, stores()).decode()
+        if found
+        else Path(name).read_text(encoding="utf-8")
+    )
     return text.strip()
 
 
@@ -228,7 +238,7 @@ def pictures(page: Path) -> Iterator[tuple[Path, str]]:
         study = next((x.parent for x in (page, path) if x.parts[0] == "studies"), Path())
         own = (study.as_posix(), "figures")
         drawn = [out for out in outs() if any(Path(out.path).is_relative_to(x) for x in own)]
-        made = {x.path: x.md5 for out in drawn for x in shipped.parts(out)}
+        made = {x.path: x.md5 for out in drawn for x in shipped.parts(out, stores())}
         same = [md5 for name, md5 in made.items() if Path(name).name == path.name]
         yield path, made.get(path.as_posix(), same[0] if len({*same}) == 1 else "")
 
@@ -269,7 +279,7 @@ def main() -> None:
         store.write_text(page, filled(page.read_text(encoding="utf-8"), page))
         for path, made in pictures(page):
             if made:
-                store.write_bytes(path, shipped.content(made))
+                store.write_bytes(path, shipped.content(made, stores()))
 
 
 if __name__ == "__main__":

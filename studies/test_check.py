@@ -18,7 +18,7 @@ def test_a_run_of_another_task_may_be_trained_and_asked_nothing_of_multiplicatio
     name, own, listed = "units-n15-s1", {"units-n15-s1": "studies/data"}, tmp_path / "runs.yaml"
 
     def checked(**parts: dict[str, str]) -> None:
-        YAML(typ="safe").dump(runs | {"more": own} | parts, listed)
+        YAML(typ="safe").dump(runs | {"more": runs["more"] | own} | parts, listed)
         check.main(str(tmp_path), str(listed))
 
     checked()
@@ -27,3 +27,9 @@ def test_a_run_of_another_task_may_be_trained_and_asked_nothing_of_multiplicatio
     for part in ("all", "measured"):
         with pytest.raises(InputError, match=r"units-n15-s1: learns \(Z_15, ·\) without zeros"):
             checked(**{part: own})
+    # A line of its own that nothing trains; runs that a study cannot compare.
+    with pytest.raises(InputError, match="demo: n35-s1: must be under more"):
+        checked(demo={"n35-s1": "studies/data"})
+    two = {"n35-s1": "studies/data", "n15-s1": "studies/data"}
+    with pytest.raises(InputError, match="seeds = runs of 15 and 35: must have runs of one n"):
+        checked(seeds=two, more=runs["more"] | own | two)

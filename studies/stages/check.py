@@ -16,6 +16,8 @@ from strata.run import Run, command, read_yaml
 from strata.task import task_of
 from studies.params import StudyParams, load
 
+OWN = "studies/data"  # the folder of what the studies train
+
 
 def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
     """What the analysis of a run rests on, by the name of its stage: with a file of it as their
@@ -32,12 +34,31 @@ def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
     return {name: own | threshold for name, own in of_stage.items()}
 
 
+ONE_N = "seeds", "fractions"  # studies that compare runs of one modulus
+
+
+def asked(runs: dict[str, dict[str, Any]], listed: str) -> None:
+    """Raises InputError for a run of a study that nothing would train, or that its study cannot
+    compare with the others."""
+    for line, own in runs.items():
+        for name in own.keys() - runs["imported"].keys() - runs["more"].keys():
+            if own[name] == OWN:
+                must = f"must be under more, too, or nothing trains it: add *{line} there"
+                raise InputError(f"{listed}: {line}: {name}: {must}")
+    for line in ONE_N:
+        if len(moduli := {Run.parse(name).n for name in runs.get(line, ())}) > 1:
+            many = " and ".join(map(str, sorted(moduli)))
+            must = "must have runs of one n; others may stand under moduli"
+            raise InputError(f"{listed}: {line} = runs of {many}: {must}")
+
+
 def main(folder: str, listed: str) -> None:
     packages.refuse()
     files.refuse_cut_off()
     params, runs = load(), read_yaml(listed)
     for name in sorted({*runs["imported"]} ^ {*runs["import"]}):
         raise InputError(f"{listed}: {name}: must stand under imported and under import")
+    asked(runs, listed)
     for name in runs["more"]:
         settings, run = params.settings(Run.parse(name)), Run.parse(name)
         of = settings.task(run)  # refused here, before anything expensive

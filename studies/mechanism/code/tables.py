@@ -30,7 +30,7 @@ def tables(
     kinds = "How primes interact: runs of each kind."
     others = "Share of the mean logits that last layers explain: medians (least to largest)."
     sizes = "Trained networks beside those written by hand: medians."
-    decides = "What fresh runs decide, and networks written by hand."
+    decides = "Networks trained after these were fixed; and networks written by hand."
     gated = "Characters that another prime switches off."
     said = pd.concat([statements(every, params), written(hand)], ignore_index=True)
     deciding = said.loc[said["group"].isin([ALL, WRITTEN])]
