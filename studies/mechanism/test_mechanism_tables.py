@@ -66,7 +66,8 @@ def test_runs_before_the_criteria_decide_nothing_and_are_counted_apart(settings)
     assert set(frame.loc["all fresh runs", "holds"]) == {0}
     said = found["mechanism-said"].frame.set_index("id")["holds"]
     assert said.to_dict() == dict.fromkeys(decide.STATEMENTS, 0) | {"by-hand": len(HAND)}
-    assert found["mechanism-kinds"].frame["primes apart"].tolist() == [10]
+    kinds = found["mechanism-kinds"].frame.set_index("group")["primes apart"]
+    assert kinds.to_dict() == {"all earlier runs": 10, "n = 6, earlier": 10}
 
 
 def test_fresh_runs_are_counted_by_whether_their_modulus_was_trained_before(settings):

@@ -15,6 +15,14 @@ from studies.mechanism.code.models import BESIDE, EARLIER, FRESH, GROUPS, Models
 from studies.params import MechanismParams
 
 ALL, ILLUSTRATE, WRITTEN = "all fresh runs", "all earlier runs", "written by hand"
+# In words of pages, where the criteria speak of logits and characters.
+WORDS = {
+    "votes": "each prime votes by the remainder of the product, and the votes are added",
+    "code": "the outputs follow from a few zeros, angles and gates of the product",
+    "neurons": "each neuron knows one prime, or one angle of several, and which primes divide",
+    "decoding": "the last layer is what least loss asks for, given how long its columns are",
+    "interaction": "where primes interact, the embedding does it, by gates or angles of several",
+}
 CONTROLS = "untrained", "memorised"  # of which no statement may hold
 
 
@@ -30,7 +38,7 @@ def tables(
     kinds = "How primes interact: runs of each kind."
     others = "Share of the mean logits that last layers explain: medians (least to largest)."
     sizes = "Trained networks beside those written by hand: medians."
-    decides = "Networks trained after these were fixed; and networks written by hand."
+    decides = "Fresh networks that each holds for; the last, those written by hand."
     gated = "Characters that another prime switches off."
     said = pd.concat([statements(every, params), written(hand)], ignore_index=True)
     deciding = said.loc[said["group"].isin([ALL, WRITTEN])]
@@ -67,7 +75,7 @@ def statements(every: Models, params: MechanismParams) -> pd.DataFrame:
     rows = []
     for name, own in groups.items():
         done = own & right
-        for id, sentence in STATEMENTS.items():
+        for id, sentence in WORDS.items():
             tally = decide.tally(every.verdict(id)[done].tolist())
             row: Record = {"kind": {ALL: FRESH, ILLUSTRATE: EARLIER}.get(name, ""), "group": name}
             row |= {"runs": own.sum(), "generalising": done.sum()}
@@ -135,6 +143,13 @@ def asked(row: Record) -> str:
     return f"{sign} {STYLES[row['unit']](row['level'])}"
 
 
+def summarised(every: Models) -> dict[str, pd.Series]:
+    """The models of each row of a table of medians: all fresh ones, all earlier, each group."""
+    found = {ALL: every.kind == FRESH, ILLUSTRATE: every.kind == EARLIER}
+    found = {name: own for name, own in found.items() if own.any()}
+    return found | {name: every.group == name for name in every.group.unique()}
+
+
 def ballots(every: Models) -> pd.DataFrame:
     """What votes explain in each group of one kind, how well they predict left-out classes, and in
     how many runs every product of every class that was left out is answered rightly."""
@@ -145,8 +160,8 @@ def ballots(every: Models) -> pd.DataFrame:
     }  # fmt: skip
     found = pd.DataFrame({name: every.of(*key) for name, key in names.items()})
     rows = []
-    for group in every.group.unique():
-        some, own = every.where(every.group == group), pd.DataFrame(found[every.group == group])
+    for group, chosen in summarised(every).items():
+        some, own = every.where(chosen), pd.DataFrame(found[chosen])
         n = some.n.iloc[0] if some.n.nunique() == 1 else None
         row = {"group": group, "kind": some.kind.iloc[0], "n": n, "runs": len(own)}
         row |= own.agg("median").to_dict()
@@ -156,11 +171,12 @@ def ballots(every: Models) -> pd.DataFrame:
 
 def interactions(every: Models) -> pd.DataFrame:
     """How many runs of each group are of each kind; and of their interaction, the median."""
-    found = pd.crosstab(every.group, every.verdict("kind"))
-    found = found.reindex(index=every.group.unique(), columns=[*measures.KINDS], fill_value=0)
-    many = pd.DataFrame({"many": every.of("whole", "many"), "group": every.group})
-    medians = many.pivot_table("many", "group", aggfunc="median")
-    return found.assign(runs=found.sum(axis=1)).join(medians).reset_index()
+    kinds, many = every.verdict("kind"), every.of("whole", "many")
+    rows = []
+    for group, own in summarised(every).items():
+        counts = {kind: (kinds.loc[own] == kind).sum() for kind in measures.KINDS}
+        rows.append({"group": group, "runs": own.sum()} | counts | {"many": many.loc[own].median()})
+    return pd.DataFrame(rows)
 
 
 def rivals(every: Models) -> pd.DataFrame:
@@ -168,8 +184,8 @@ def rivals(every: Models) -> pd.DataFrame:
     last = [x for id, x in every.values.columns if id == "rival"]
     names = {"least loss": ("decoding-share", ""), **{x: ("rival", x) for x in last}}
     rows = []
-    for group in every.group.unique():
-        own = every.where(every.group == group)
+    for group, chosen in summarised(every).items():
+        own = every.where(chosen)
         row: dict[str, Any] = {"group": group, "runs": len(own.kind)}
         for name, key in names.items():
             x = own.of(*key)
