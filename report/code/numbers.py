@@ -191,6 +191,14 @@ def moduli(r: Results) -> list[Json]:
     return [x for x in found if x["classes"] is not None]
 
 
+def total(r: Results) -> Json:
+    """The same of all networks that decide."""
+    found = [x for x in moduli(r) if x["kind"] == "fresh" and x["n"] is None]
+    if not found:
+        raise Missing("mechanism-votes: all fresh runs")
+    return found[0]
+
+
 def zeros(r: Results) -> Json:
     """The statements on zero divisors that have a verdict; how much pairs of primes mix, by how
     many of the two have them."""
@@ -211,6 +219,7 @@ RULES = (
     layers,
     heads,
     moduli,
+    total,
     zeros,
 )
 

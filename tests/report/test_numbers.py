@@ -141,11 +141,15 @@ def test_attention_is_said_of_the_prime_whose_residues_bring_back_most():
 
 def test_moduli_are_those_of_several_primes_with_how_these_interact():
     groups = {"15": "earlier", "15, MLP": "MLP-only", "13, MLP": "MLP-only", "12": "with squares"}
-    votes = [{"group": x, "kind": k, "classes": 0.9} for x, k in groups.items()]
+    votes = [{"group": x, "kind": k, "n": 15, "classes": 0.9} for x, k in groups.items()]
     votes[2]["classes"] = None
     kinds = [{"group": x, "gated": len(x)} for x in reversed(groups)]
-    found = numbers.moduli(results([], mechanism_votes=votes, mechanism_kinds=kinds))
-    assert [(x["group"], x["gated"]) for x in found] == [("15", 2), ("15, MLP", 7)]
+    found = results([], mechanism_votes=votes, mechanism_kinds=kinds)
+    moduli = [(x["group"], x["gated"]) for x in numbers.moduli(found)]
+    assert moduli == [("15", 2), ("15, MLP", 7)] and numbers.found(found)["total"] is None
+    votes += [{"group": "all", "kind": x, "n": None, "classes": 0.9} for x in ("earlier", "fresh")]
+    found = results([], mechanism_votes=votes, mechanism_kinds=[*kinds, {"group": "all"}])
+    assert numbers.total(found) == votes[-1]
 
 
 def test_zeros_are_shown_once_there_is_a_verdict():
