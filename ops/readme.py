@@ -96,12 +96,8 @@ def written(name: str) -> str | None:
 def read(name: str) -> str:
     """The text of a file that a stage wrote, or of a table of benchmarks."""
     found = written(name)
-    text = (
-        shipped.content(found, stores()).decode()
-        if found
-        else Path(name).read_text(encoding="utf-8")
-    )
-    return text.strip()
+    data = shipped.content(found, stores()) if found else Path(name).read_bytes()
+    return data.decode().strip()
 
 
 def cells(line: str) -> list[str]:

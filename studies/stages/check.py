@@ -17,6 +17,7 @@ from strata.task import task_of
 from studies.params import StudyParams, load
 
 OWN = "studies/data"  # the folder of what the studies train
+ONE_N = "seeds", "fractions"  # studies that compare runs of one modulus
 
 
 def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
@@ -32,9 +33,6 @@ def analyses(params: StudyParams) -> dict[str, dict[str, Any]]:
         "zeros": params.zeros.model_dump(),
     }
     return {name: own | threshold for name, own in of_stage.items()}
-
-
-ONE_N = "seeds", "fractions"  # studies that compare runs of one modulus
 
 
 def asked(runs: dict[str, dict[str, Any]], listed: str) -> None:

@@ -20,7 +20,7 @@ SPEAKS = {
     "all fresh runs | runs": "outputs.** In",
     "all fresh runs | product and candidate, of the logits": "the product decides",
     "all fresh runs | votes, of that": "votes explain",
-    "all fresh runs | all of all classes right": "classes are right in",
+    "all fresh runs | all of all classes right": "answers are right in",
     "n = 165, earlier | all of all classes right": "(earlier:",
     "n = 165, earlier | runs": "of 165,",
     "n = 143, earlier | all of all classes right": "of 165,",
