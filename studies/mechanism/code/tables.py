@@ -38,7 +38,7 @@ def tables(
     kinds = "How primes interact: runs of each kind."
     others = "Share of the mean logits that last layers explain: medians (least to largest)."
     sizes = "Trained networks beside those written by hand: medians."
-    decides = "Fresh networks that each holds for; the last, those written by hand."
+    decides = "Of how many fresh networks each is true; the last, of those written by hand."
     gated = "Characters that another prime switches off."
     said = pd.concat([statements(every, params), written(hand)], ignore_index=True)
     deciding = said.loc[said["group"].isin([ALL, WRITTEN])]
