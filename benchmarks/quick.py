@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from tabulate import tabulate
 
-from strata import task
+from ops.trainings import dealt
 from strata.params import load
 from strata.run import Run, command
 from strata.train.trainer import Trainer
@@ -21,9 +21,8 @@ COLUMNS = ["n", "validation pairs", "right", "without mirror", "right", "epochs"
 def row(run: Run) -> list[object]:
     """What a run of the variant reaches, and the time that its training takes on one core."""
     settings = load("params.yaml").settings(run)
-    shares = settings.split.train_fraction, settings.split.validation_fraction
     began = time.process_time()
-    split = task.split(run.n, run.seed, *shares)
+    split = dealt(run, settings.split)
     training = Trainer(run, settings.train, split, early=settings.early)
     training.advance(settings.train.epochs)
     took = time.process_time() - began

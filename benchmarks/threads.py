@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from tabulate import tabulate
 
-from strata import task
+from ops.trainings import dealt
 from strata.params import load
 from strata.run import Run, command
 from strata.train import machine
@@ -27,8 +27,7 @@ def row(name: str) -> list[object]:
     settings = load("params.yaml").settings(run)
     of = settings.task(run)
     products = gflop(of.order, settings)
-    shares = settings.split.train_fraction, settings.split.validation_fraction
-    training = Trainer(run, settings.train, task.split(of.order, 1, *shares), task=of)
+    training = Trainer(run, settings.train, dealt(run, settings.split), task=of)
     found: dict[int, list[tuple[float, ...]]] = {1: [], 2: []}
     for _ in range(ROUNDS):
         for threads, took in found.items():

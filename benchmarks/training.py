@@ -18,7 +18,7 @@ from autograd import Autograd
 from tabulate import tabulate
 
 from ops.times import gflop
-from strata import task
+from ops.trainings import dealt
 from strata.params import load
 from strata.run import Run
 from strata.train import machine
@@ -36,9 +36,8 @@ FORMULA = "6 · pairs · (d_model² + 2 d_model d_mlp + d_model n) + 12 (n + 1) 
 
 def trainer_of(n: int, device: str = "cpu") -> Trainer:
     """A run with the paper's widths, at its start."""
-    share = PARAMS.split
-    split = task.split(n, 1, share.train_fraction, share.validation_fraction)
-    return Trainer(Run(n, 1), PARAMS.train, split, device)
+    run = Run(n, 1)
+    return Trainer(run, PARAMS.train, dealt(run, PARAMS.split), device)
 
 
 def pairs(trainer: Trainer) -> int:

@@ -6,14 +6,13 @@ says how to go on from there. The same commit gives the same bytes.
 
 import hashlib
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from ops import copied, files, packs, shipped
+from ops import files, packs
 from ops.git import git
-from ops.shipped import Out, Outs
 from strata import store
 from strata.inputs import InputError
 from strata.run import command, read_yaml
@@ -66,17 +65,6 @@ def commit() -> tuple[str, date]:
     return git("rev-parse", "HEAD"), datetime.fromtimestamp(seconds, UTC).date()
 
 
-def whole(outs: Iterable[Out]) -> None:
-    """Raises InputError where the remote lacks one of these outputs, or has it damaged."""
-    for out in outs:
-        try:
-            for part in shipped.parts(out):
-                shipped.content(part.md5)
-        except InputError as fault:
-            must = "the packs must hold what the locks name: make pack"
-            raise InputError(f"{out.path}: {fault}; {must}") from None
-
-
 def write(folder: Path, last: str, day: date, cff: Mapping[str, Any]) -> None:
     """Write the deposit of the project in the current folder to a new folder. ``last`` is the
     commit checked out, of that day, ``cff`` what CITATION.cff holds."""
@@ -97,9 +85,9 @@ def main() -> None:
     cff, (last, day) = read_yaml("CITATION.cff"), commit()
     for project in files.projects():
         packs.unpack(project)
-    found = copied.resolved(Path().resolve(), files.projects()).values()
-    kept = {path for stage in found for path in stage.kept}
-    whole(out for out in Outs(files.locked()) if out.path in kept)
+        for name, objects in packs.contents(project).items():
+            if not packs.same(Path(name), objects):
+                raise InputError(f"{name}: the packs must hold what the locks name: make pack")
     shutil.rmtree(PARTIAL, ignore_errors=True)
     write(PARTIAL, last, day, cff)
     shutil.rmtree(FOLDER, ignore_errors=True)

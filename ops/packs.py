@@ -189,7 +189,7 @@ def write(project: str) -> Iterator[str]:
     for name in sorted({*packs(project)} - must.keys()):
         Path(name).unlink()
         yield name
-    todo = [name for name, own in must.items() if not _same(Path(name), own)]
+    todo = [name for name, own in must.items() if not same(Path(name), own)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         made = pool.map(lambda x: packed(must[x], where), todo)
         for name, data in zip(todo, made, strict=True):
@@ -198,7 +198,7 @@ def write(project: str) -> Iterator[str]:
             yield name
 
 
-def _same(path: Path, objects: Mapping[str, str]) -> bool:
+def same(path: Path, objects: Mapping[str, str]) -> bool:
     """Whether a pack has just these objects: another version of xz may write other bytes."""
     with suppress(InputError, FileNotFoundError):
         there = inside(path.read_bytes(), str(path))

@@ -6,19 +6,16 @@ from pathlib import Path
 
 import nbformat
 import numpy as np
-import pandas as pd
 import pytest
 from IPython import display
 from matplotlib.figure import Figure
-from small import split_of
+from small import measured, split_of
 
 from strata import notebook, params, store
 from strata.architecture import architecture
-from strata.measure import all_pairs, metrics, stored
-from strata.measure.metrics import Metrics
+from strata.measure import stored
 from strata.plots import base
 from strata.run import Run, Settings
-from strata.task import Task
 
 ROOT = Path(__file__).parents[1]
 PARAMS = params.load(ROOT / "params.yaml")
@@ -58,15 +55,6 @@ def born(run: Run, path: Path) -> dict[str, np.ndarray]:
     return weights
 
 
-def measured(
-    run: Run, weights: dict[str, np.ndarray], history: pd.DataFrame, task: Task
-) -> Metrics:
-    """The metrics of the run."""
-    small = PARAMS.metrics.model_copy(update={"random_subsets": 5, "shuffles": 2})
-    forward = all_pairs.over_all_pairs(weights, task)
-    return metrics.run_metrics(run, weights, split_of(task), history, forward, small, task)
-
-
 def untrained(run: Run, folder: Path) -> dict[str, Path]:
     """A run that has just been born, with what the paper's stages make of it."""
     names = ("weights", "history", "metrics", "activations")
@@ -76,7 +64,7 @@ def untrained(run: Run, folder: Path) -> dict[str, Path]:
     history |= {"epoch": np.array([1], np.int32), "loss": np.array([5.0], np.float32)}
     store.write_history(made["history"], history)
     task = store.read_task(made["weights"], run)
-    numbers = measured(run, weights, store.read_history(made["history"]), task)
+    numbers = measured(run, weights, split_of(task), store.read_history(made["history"]), task)
     store.write_json(made["metrics"], numbers)
     stored.write_forward(made["activations"], weights, task)
     return made

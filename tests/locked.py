@@ -107,12 +107,10 @@ class Project(tiny.Project):
 
     def begin(self) -> None:
         """Copy what it is made of, and run every stage."""
+        self.folder.mkdir()
         for name in COPIED:
-            if (ROOT / name).is_dir():
-                compiled = shutil.ignore_patterns("__pycache__")
-                shutil.copytree(ROOT / name, self.folder / name, ignore=compiled)
-            else:
-                shutil.copy(ROOT / name, self.folder / name)
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            copy(ROOT / name, self.folder / name)
         params = read_yaml(ROOT / "params.yaml")
         params["train"] |= {"d_model": 16, "d_mlp": 32, "epochs": EPOCHS, "validate_every": 20}
         YAML().dump(params | {"n": 6}, self.folder / "params.yaml")

@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
@@ -59,13 +59,9 @@ def found() -> dict[str, str]:
 
 def ports(count: int) -> list[int]:
     """Ports of loopback that nobody listens on."""
-    sockets = [socket.socket() for _ in range(count)]
-    for x in sockets:
-        x.bind(("127.0.0.1", 0))
-    numbers = [x.getsockname()[1] for x in sockets]
-    for x in sockets:
-        x.close()
-    return numbers
+    with ExitStack() as held:
+        free = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [x.getsockname()[1] for x in free]
 
 
 class Cluster:
@@ -107,12 +103,9 @@ class Cluster:
         key = self.folder / "munge.key"
         key.touch(0o600)
         key.write_bytes(os.urandom(128))
-        own = [
-            f"--{name}-file={self.folder}/munge.{name}" for name in ("key", "log", "pid", "seed")
-        ]
-        self.spawn(
-            "munged", "--foreground", "--force", f"--socket={self.folder}/munge.socket", *own
-        )
+        own = [f"--{x}-file={self.folder}/munge.{x}" for x in ("key", "log", "pid", "seed")]
+        own.append(f"--socket={self.folder}/munge.socket")
+        self.spawn("munged", "--foreground", "--force", *own)
         self.until((self.folder / "munge.socket").exists)
 
     def spawn(self, program: str, *words: str, name: str = "") -> None:
@@ -172,13 +165,8 @@ class Cluster:
             for pid in self.steps(name):
                 end(pid)
         for process in self.processes.values():
-            process.terminate()
-        for process in self.processes.values():
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            process.kill()
+            process.wait()
 
 
 def processes(*texts: str) -> list[int]:

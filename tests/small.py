@@ -8,7 +8,6 @@ import pandas as pd
 from strata import params, task
 from strata.measure import all_pairs, metrics, subspaces
 from strata.measure.metrics import Metrics
-from strata.params import MetricsParams
 from strata.run import Run, TrainParams
 from strata.train import network
 from strata.train.environment import Environment
@@ -62,12 +61,11 @@ def measured(
     weights: dict[str, np.ndarray],
     split: dict[str, np.ndarray],
     history: pd.DataFrame,
-    of: MetricsParams = PARAMS,
+    of: task.Task | None = None,
 ) -> Metrics:
     """The metrics of a run from one forward pass."""
-    return metrics.run_metrics(
-        run, weights, split, history, all_pairs.over_all_pairs(weights, run.n), of
-    )
+    forward = all_pairs.over_all_pairs(weights, of or run.n)
+    return metrics.run_metrics(run, weights, split, history, forward, PARAMS, of)
 
 
 def angles(W_OV: np.ndarray, x: np.ndarray, side: str, k: int = 16) -> np.ndarray:

@@ -44,11 +44,6 @@ LISTED |= {"more": LISTED["moduli"], "all": LISTED["paper"] | LISTED["moduli"]}
 LISTED |= {"measured": LISTED["all"]}
 
 
-def outside_make() -> dict[str, str]:
-    """The environment without what tells a make that another make has called it."""
-    return {k: v for k, v in os.environ.items() if k not in {"MAKELEVEL", "MAKEFLAGS", "MFLAGS"}}
-
-
 class Project:
     """A copy of this project with tiny numbers, in a folder and a git repository of its own."""
 
@@ -56,7 +51,8 @@ class Project:
         self.folder = folder
         self.umask = -1  # that of this process
         self.caller: tuple[str, ...] = ()  # what calls every command
-        self.environment = outside_make() | {
+        called = {"MAKELEVEL", "MAKEFLAGS", "MFLAGS"}  # tell a make that another has called it
+        self.environment = {k: v for k, v in os.environ.items() if k not in called} | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'src'}",
             "DVC_SITE_CACHE_DIR": str(folder.parent / "site"),
@@ -108,11 +104,9 @@ class Project:
         paths = [x for name in folders for top in self.folder.glob(name) for x in top.rglob("*.*")]
         return {str(p.relative_to(self.folder)): provenance.md5(p) for p in paths if p.is_file()}
 
-
-def dvc(*words: str) -> str:
-    """What a dvc command prints."""
-    command = [*DVC, *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    def published(self) -> dict[str, str]:
+        """The md5 of those that a cache keeps."""
+        return {k: v for k, v in self.outputs().items() if not k.startswith("data/forward/")}
 
 
 def notebooks(stage: dict) -> list[str]:

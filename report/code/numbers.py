@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sympy.ntheory import factorint
 
-from strata.results import UNTESTED, check
+from strata.results import CONFIRMED, UNTESTED, check, over_runs
 from strata.run import Run
 
 Json = dict[str, Any]
@@ -85,8 +85,8 @@ def seeds(metrics: Sequence[Json], n: int) -> list[Json]:
     return [x for x in metrics if x["finite"] and str(Run(n, x["seed"])) == x["run"]]
 
 
-# Of a part replaced by what is said of it, the right answers.
-LAYERS = "interaction-right", "neurons-right", "code-right", "decoding-right"
+# Of a part replaced by what is said of it, the right answers; last, of all but attention.
+LAYERS = "interaction-right", "neurons-right", "code-right", "decoding-right", "replaced"
 
 # ---- the screens -----------------------------------------------------------------------------
 
@@ -128,10 +128,11 @@ def control(r: Results) -> Json:
 
 
 def attention(r: Results) -> Json:
-    """In how many runs with several classes patterns by class bring back a part of what mean
-    patterns lose, and in how many all of it."""
+    """In how many runs with several primes patterns by class, or by the residues modulo one of
+    them, bring back a part of what mean patterns lose, and in how many all of it."""
     rows = [x for x in r.rows("routing-runs", id="all-heads") if len(factorint(x["n"])) > 1]
     keys = {"runs": "used", "part": "class_part", "all": "class_yes"}
+    keys |= {"residues": "residue_yes", "residues_part": "residue_part"}
     return {name: sum(x[key] for x in rows) for name, key in keys.items()}
 
 
@@ -148,10 +149,25 @@ def accounts(r: Results) -> Json:
 def statements(r: Results) -> list[Json]:
     """Each statement on the mechanism, as the fresh runs decide it, or earlier ones illustrate it
     before these are enough, and that on networks written by hand: its sentence and verdict, for how
-    many it holds, and the interval of that share."""
+    many it holds, the interval of that share, and each measure that it asks for, with its level."""
     kinds = deciding(r), "written by hand"
     rows = (x for kind in kinds for x in r.rows("mechanism-statements", kind=kind))
-    return [x for x in rows if x["generalising"]]
+    asked = r.tables.get("mechanism-measures", ())
+    return [
+        x | {"just": just(x), "asks": [m for m in asked if m["statement"] == x["id"]]}
+        for x in rows
+        if x["generalising"]
+    ]
+
+
+def just(row: Json) -> bool:
+    """Whether a statement is confirmed, and would not be if it held for one network fewer.
+
+    >>> [just({"holds": x, "generalising": 28}) for x in (21, 20, 19)]
+    [False, True, False]
+    """
+    held, runs = row["holds"], row["generalising"]
+    return CONFIRMED == over_runs(held, runs) != over_runs(held - 1, runs)
 
 
 def deciding(r: Results) -> str:
@@ -167,7 +183,7 @@ def layers(r: Results) -> Json:
     names = [f"{deciding(r)} {x}" for x in ("median", "worst", "runs")]
     said = {id: [row[x] for x in names] for id, row in rows.items()}
     [fixed] = r.rows("routing-runs", n=r.n, id="all-heads")
-    return said | {"fixed": [1 - fixed["lost_mean"], fixed["runs"]]}
+    return said | {"kind": deciding(r), "fixed": [1 - fixed["lost_mean"], fixed["runs"]]}
 
 
 def heads(r: Results) -> Json:

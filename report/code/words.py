@@ -60,8 +60,8 @@ def text(source: str, folder: str, target: Target) -> Text:
 def prose(source: str) -> Markup:
     """A few paragraphs whose links lead nowhere.
 
-    >>> prose("of each *W_OV*")
-    Markup('<p>of each <em>W<sub>OV</sub></em></p>\\n')
+    >>> prose("of each *W_OV*, the matrix `W_E`")
+    Markup('<p>of each <em>W<sub>OV</sub></em>, the matrix <code>W_E</code></p>\\n')
     """
     return text(source.strip(), "", lambda _: None).html
 

@@ -72,7 +72,7 @@ addEventListener("DOMContentLoaded", () => {
     }), answer === product ? "" : html("span", { class: "truth" }, uncut ? `uncut: ${product} ✓` : `it is ${product}`)]);
     const q = which.kind === "axis" && hero.powers.find(x => x.prime === which.prime).q;
     bar("all", `wrong, of all ${many(n * n)} pairs`, which.wrong.all);
-    bar("chance", q ? "guessing among non-zeros" : "", q ? hero.chance[q] : 0);
+    bar("chance", q ? "guessing, zeros known" : "", q ? hero.chance[q] : 0);
     for (const { own, button } of scissors) {
       const on = own.name === which.name;
       button.setAttribute("aria-pressed", on);

@@ -16,8 +16,7 @@ from report.code import site
 from strata import store
 from strata.run import command
 
-HIDDEN = ("levels", "params", "plots", "render", "schema", "tables", "train")
-HIDDEN += ("api.commands", "api.console")
+HIDDEN = ("params", "plots", "tables", "train", "api.commands", "api.console")
 # Of a class of pydantic: a default that there is not; of a function where it lies in memory.
 NOISE = re.compile(r"\s*=\s*<span class=\"default_value\">PydanticUndefined</span>| at 0x[0-9a-f]+")
 LINK = re.compile(r'<a href="#([^"]+)">(.*?)</a>')

@@ -10,7 +10,6 @@ style and scripts; files/, a copy of every figure, table and notebook's page lin
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -26,7 +25,6 @@ SITE, DOCS = Path("report/site"), Path("docs")
 # Tables over the training of a run: measures, its embedding. There are none without this study.
 TRAININGS = ("studies/dynamics/data/dynamics", "studies/dynamics/data/grokking")
 PICTURE = Path("studies/mechanism/data/picture.json")  # votes of three networks
-Json = dict[str, Any]
 
 
 def target(root: str, files: Mapping[str, str]) -> words.Target:

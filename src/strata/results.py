@@ -45,8 +45,10 @@ def by_levels(value: float, holds: float, fails: float) -> str:
     """The verdict on a number by two levels: it holds from the first on and does not below the
     second or, where the first is the lower, up to the first and from the second on. None of NaN.
 
-    >>> [by_levels(x, 0.8, 0.5) for x in (0.8, 0.5, 0.4)], by_levels(0.5, 0.2, 0.5)
-    (['holds', 'undecided', 'does not hold'], 'does not hold')
+    >>> [by_levels(x, 0.8, 0.5) for x in (0.8, 0.79, 0.5, 0.49, nan)]
+    ['holds', 'undecided', 'undecided', 'does not hold', '']
+    >>> [by_levels(x, 0.2, 0.5) for x in (0.2, 0.21, 0.49, 0.5, nan)]
+    ['holds', 'undecided', 'undecided', 'does not hold', '']
     """
     if isnan(value):
         return ""

@@ -89,8 +89,8 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     """p-values corrected for their number. Holm, A Simple Sequentially Rejective Multiple Test
     Procedure, 1979.
 
-    >>> holm([0.5, 0.25, None]), holm([0.125, 0.25])
-    ([0.5, 0.5, None], [0.25, 0.25])
+    >>> holm([0.25, 0.0625, None, 0.1875]), holm([0.75, 0.5])
+    ([0.375, 0.1875, None, 0.375], [1.0, 1.0])
     """
     known = sorted((x, i) for i, x in enumerate(p) if x is not None)
     found: list[float | None] = [None] * len(p)

@@ -17,7 +17,8 @@ from strata.measure.fourier import conjugate
 from strata.monoid import JClass, axis_primes, chi, classes, frequencies
 from strata.patch.projections import Masks
 from strata.store import Arrays
-from studies.mechanism.code.dictionary import Dictionary, dictionary
+from studies.mechanism.code.characters import key_in_any_class
+from studies.mechanism.code.gates import Code
 
 WEAK, SMALL = 0.02, 0.1  # of characters that are not key, and of all rows, in the embedding
 APART = 3.0  # so far is a class from another in each of their dimensions
@@ -99,29 +100,22 @@ def by_class(n: int, key: Masks) -> Float[np.ndarray, "n n"]:
     return rows
 
 
-def gram(k: int, rng: np.random.Generator, size: float = 30.0) -> Float[np.ndarray, "k k"]:
-    """A Gram matrix that is far from diagonal."""
-    G = np.eye(k) + 0.5 * rng.normal(size=(k, k)) / np.sqrt(k)
-    return size * G.T @ G
-
-
-def nearest_code(
-    n: int, chosen: dict[int, list[int]], rng: np.random.Generator
-) -> tuple[Arrays, Dictionary]:
+def nearest_code(n: int, chosen: dict[int, list[int]], rng: np.random.Generator) -> Arrays:
     """For square-free n: neurons by prime write φ, and the unembedding is that of a random Gram
     matrix."""
-    use = dictionary(n, shared(n, chosen))
-    M, blocks = gram(use.count, rng), []
-    for p in primefactors(n):
+    use = Code(n, key_in_any_class(n, shared(n, chosen))).plain[:, 1:]
+    k, blocks, primes = use.shape[1], [], primefactors(n)
+    G = np.eye(k) + 0.5 * rng.normal(size=(k, k)) / np.sqrt(k)
+    M = 30 * G.T @ G  # far from diagonal
+    for p in primes:
         J, rows = JClass(p, 1), np.zeros((p, p))
         rows[0, 0] = 1
         mask = shared(p, chosen).get(1, np.zeros(p - 1, dtype=bool))
         rows[J.elements, 1:] = waves(J, mask)
-        table = use.values[n // p * pow(n // p, -1, p) * np.arange(p) % n].copy()
-        table[:, [x != (p,) for x in use.primes]] = 0
-        blocks.append(Block(p, rows, table))
-    bias = -((use.values @ M) * use.values).sum(axis=1) / 2
-    return network(n, blocks, M @ use.values.T, bias), use
+        # φ where the other primes divide: these add up to φ, with φ(0) taken once.
+        table = use[n // p * pow(n // p, -1, p) * np.arange(p) % n]
+        blocks.append(Block(p, rows, table - (1 - 1 / len(primes)) * use[0]))
+    return network(n, blocks, M @ use.T, -((use @ M) * use).sum(axis=1) / 2)
 
 
 def strata(n: int, chosen: dict[int, list[tuple[int, int]]]) -> Arrays:

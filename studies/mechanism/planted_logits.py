@@ -114,8 +114,8 @@ def profiles(y):
 
 def profile_of(y) -> Profile:
     """The profile of centred logits that depend on the product alone."""
-    y = y - y.mean(axis=1, keepdims=True)
-    return Profile(y, float(descriptions.weights_of(len(y)) @ (y**2).sum(axis=1)))
+    of = profiles(y)
+    return Profile(of.y, of.total)
 
 
 def recorded(profiles: Profiles, keys, run="n15-s1") -> Logits:

@@ -20,7 +20,7 @@ PLANTED = {
         165, lambda _: weights(165, gate=(3, 11)), "code neurons decoding interaction", ""),
     "mixed": (165, lambda _: weights(165, mixed=(11, 5)), "neurons interaction", ""),
     "nearest code": (
-        105, lambda rng: by_hand.nearest_code(105, {3: [1], 5: [1], 7: [1, 2]}, rng)[0],
+        105, lambda rng: by_hand.nearest_code(105, {3: [1], 5: [1], 7: [1, 2]}, rng),
         "votes code neurons", "decoding"),
     "strata": (
         77,
@@ -47,6 +47,8 @@ def test_planted_models_come_out_as_the_criteria_say(name, settings):
             assert found[statement] in allowed, statement
     assert found["kind"] == KIND.get(name, found["kind"])
     assert [row.value for row in rows if (row.id, row.measure) == ("whole", "right")] == [1.0]
+    [replaced] = [row.value for row in rows if row.id == "replaced"]
+    assert replaced is not None and (replaced > 0.95 if name in KIND else replaced < 0.7)
 
 
 @pytest.mark.parametrize("kind", ["transformer", "mlp"])

@@ -5,60 +5,58 @@ import pytest
 
 from strata.statistics import folds
 from studies.mechanism import by_hand
-from studies.mechanism.code import dictionary
+from studies.mechanism.code import dictionary, gates
+from studies.mechanism.code.characters import key_in_any_class
+from studies.mechanism.code.gates import Code
 from studies.mechanism.planted_logits import profile_of
 
-CHOSEN = {3: [1], 5: [1], 11: [2, 3]}
+N = 165
+USE = Code(N, key_in_any_class(N, by_hand.shared(N, {3: [1], 5: [1], 11: [2, 3]})))
+GROUPS = folds(N, 0, 5), dictionary.by_class(N)
 
 
-def a_profile(n, values, seed=0, noise=0.0):
+def a_profile(values, noise=0.0):
     """y that is any function of the candidate times each function."""
-    rng = np.random.default_rng(seed)
+    rng, n = np.random.default_rng(0), len(values)
     y = values @ rng.normal(size=(values.shape[1], n)) + noise * rng.normal(size=(n, n))
     return profile_of(y)
 
 
 def test_it_holds_a_zero_for_each_prime_and_waves_that_vanish_where_it_divides():
-    use = dictionary.dictionary(165, by_hand.shared(165, CHOSEN))
-    assert use.count == 3 + 1 + 2 + 4 and use.characters == 4
-    q = np.arange(165)
-    for column, primes, i in zip(use.values.T, use.primes, use.character, strict=True):
-        divides = q % primes[0] == 0
-        assert (column == divides).all() if i < 0 else (column[divides] == 0).all()
+    divides = (np.arange(N)[:, None] % [3, 5, 11] == 0).T
+    ones, *zeros = USE.zeros.T
+    assert (ones == 1).all() and (zeros == divides).all()
+    waves = USE.plain.T[4:]
+    of = [0, 1, 1, *[2] * 4]  # the prime of each; of 3 there is a sign alone
+    assert len(waves) == len(of) and not (waves * divides[of]).any()
 
 
 def test_prime_powers_have_a_zero_for_each_valuation():
-    use = dictionary.dictionary(12, {})
-    assert use.primes == ((2,), (2,), (3,))
-    assert (use.values.sum(axis=0) == [3, 3, 4]).all()
+    assert dictionary.zeros(12).sum(axis=0).tolist() == [12, 3, 3, 4]
 
 
-def test_the_rest_is_all_of_what_functions_span_and_little_of_noise():
-    n, key = 165, by_hand.shared(165, CHOSEN)
-    use = dictionary.dictionary(n, key)
-    fold, kind = folds(n, 0, 5), dictionary.by_class(n)
-    exact, noise = a_profile(n, use.design), a_profile(n, use.zeros, noise=1.0)
-    for group in (None, fold, kind):
-        assert dictionary.rest(exact, use, group) == pytest.approx(1)
-        assert dictionary.rest(noise, use, group) < 0.1
+def test_the_rest_is_all_of_what_functions_span_and_little_of_noise(settings):
+    exact, noise = a_profile(USE.plain), a_profile(USE.zeros, noise=1.0)
+    assert USE.rest(exact) == pytest.approx(1) and USE.rest(noise) < 0.1
+    for group in GROUPS:
+        assert gates.held_out(USE, exact, group, settings) == pytest.approx(1)
+        assert gates.held_out(USE, noise, group, settings) < 0.1
 
 
-@pytest.mark.parametrize("group", [folds(165, 0, 5), dictionary.by_class(165)])
+@pytest.mark.parametrize("group", GROUPS)
 def test_fits_never_see_what_is_held_out(group):
-    n = 165
-    use = dictionary.dictionary(n, by_hand.shared(n, CHOSEN))
-    of = a_profile(n, use.design, noise=0.3)
-    before, _ = dictionary.held_out(use.design, of, group)
+    of = a_profile(USE.plain, noise=0.3)
+    before, _ = dictionary.held_out(USE.plain, of, group)
     for i in (0, int(group.max())):
         here = group == i
-        poisoned = of._replace(y=np.where(here[:, None], 1e3 * np.cos(np.arange(n)), of.y))
-        after, _ = dictionary.held_out(use.design, poisoned, group)
+        poisoned = of._replace(y=np.where(here[:, None], 1e3 * np.cos(np.arange(N)), of.y))
+        after, _ = dictionary.held_out(USE.plain, poisoned, group)
         assert np.allclose(after[here], before[here])
 
 
-def test_what_the_other_products_do_not_say_is_not_determined():
+def test_what_the_other_products_do_not_say_is_not_determined(settings):
     n = 13  # 0 is the only other class
-    use = dictionary.dictionary(n, by_hand.shared(n, {13: [1]}))
-    _, known = dictionary.held_out(use.design, a_profile(n, use.design), dictionary.by_class(n))
-    assert not known.any()
-    assert np.isnan(dictionary.rest(a_profile(n, use.design), use, dictionary.by_class(n)))
+    use = Code(n, key_in_any_class(n, by_hand.shared(n, {13: [1]})))
+    y, group = a_profile(use.plain), dictionary.by_class(n)
+    assert not dictionary.held_out(use.plain, y, group)[1].any()
+    assert np.isnan(gates.held_out(use, y, group, settings))

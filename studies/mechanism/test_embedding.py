@@ -16,6 +16,7 @@ from strata.patch.hybrids import Hybrids, predictions
 from strata.run import Run
 from studies.mechanism.by_hand import class_codes, mlp_lookup, random
 from studies.mechanism.code import embedding, main_effects, transport
+from studies.mechanism.code.dictionary import basis
 from studies.mechanism.code.records import Change, Embedding, KeyKept
 from studies.params import EmbeddingSettings, load
 
@@ -41,7 +42,7 @@ def test_the_sum_of_main_effects_is_the_least_squares_fit_of_residues_modulo_pri
     near = dummies @ np.linalg.lstsq(dummies, rows, rcond=None)[0]
     table = main_effects.additive(rows)
     assert np.allclose(table + rows.mean(axis=0), near, atol=1e-12)
-    assert main_effects.functions(table).shape[1] == min(5, sum(Q - 1 for Q in powers))
+    assert basis(table).shape[1] == min(5, sum(Q - 1 for Q in powers))
     explained = 1 - ((rows - near) ** 2).sum() / ((rows - rows.mean(axis=0)) ** 2).sum()
     assert main_effects.share(rows) == pytest.approx(explained)
     other = main_effects.permuted(rows, np.random.default_rng(0))

@@ -19,6 +19,7 @@ def rows(run, verdict, accuracy=1.0):
     every += [Row(run, "kind", "", verdict=measures.KINDS[0])]
     numbers = {("whole", "right"): accuracy, ("whole", "many"): 0.0, ("rival", "box"): 0.5}
     numbers |= {("votes", "right answers"): 1.0, ("by-hand", "loss"): 1.0}
+    numbers |= {("replaced", "right"): accuracy - 0.001}
     return every + [Row(run, id, "", name, value=x) for (id, name), x in numbers.items()]
 
 
@@ -84,8 +85,10 @@ def test_a_run_that_does_not_generalise_is_listed_and_not_counted(settings):
 
 
 def test_the_worst_is_that_by_the_level(settings):
-    frame = made(settings, [("n6-s1", HOLDS)])["mechanism-measures"].frame.set_index("id")
+    some = [("n6-s1", HOLDS), ("n6-s2", HOLDS, 0.995), ("n6-s3", HOLDS, 0.5)]
+    frame = made(settings, some)["mechanism-measures"].frame.set_index("id")
     assert not frame.loc["votes-share", "most"] and frame.loc["votes-permuted", "most"]
+    assert frame.loc["replaced", ["earlier runs", "earlier worst"]].tolist() == [2, 0.994]
 
 
 @pytest.mark.parametrize(("margin", "verdict"), [(1e-3, "confirmed"), (-1e-3, "refuted")])

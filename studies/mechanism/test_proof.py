@@ -15,7 +15,7 @@ LONG = np.longdouble
 def trained_like(n, noise, seed=0):
     """A nearest code made by hand, with noise on every weight."""
     rng = np.random.default_rng(seed)
-    weights, _ = by_hand.nearest_code(n, {3: [1], 5: [1], 7: [1]}, rng)
+    weights = by_hand.nearest_code(n, {3: [1], 5: [1], 7: [1]}, rng)
     return {
         name: (x + noise * np.abs(x).mean() * rng.normal(size=x.shape)).astype(np.float32)
         for name, x in weights.items()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from strata.api.by_hand import weights
 from strata.measure.fourier import conjugate
@@ -14,14 +14,13 @@ from studies.mechanism.code import dictionary as functions
 from studies.mechanism.code.characters import Characters, key_in_any_class, local
 from studies.mechanism.code.descriptions import weights_of
 from studies.mechanism.code.dictionary import Gate
-from studies.mechanism.code.gates import Code, Limits
+from studies.mechanism.code.gates import Code
 from studies.mechanism.code.profile import profile
 from studies.mechanism.code.records import Part
 from studies.mechanism.planted_logits import profile_of
 
 N = 105
 KEY = by_hand.shared(N, {3: [1], 5: [1], 7: [1, 2]})
-LIMITS = Limits(0.01, 0.9, 4)
 
 
 def some_votes(n, seed=0):
@@ -70,48 +69,47 @@ def test_relabelled_residues_stay_in_their_class():
 def gated(gate, size=0.5, seed=0):
     """Zeros and characters, one of which a gate makes smaller, with any function of c."""
     use, rng = Code(N, key_in_any_class(N, KEY)), np.random.default_rng(seed)
-    y = use.plain.design @ rng.normal(size=(use.plain.count + 1, N))
-    columns = functions.gated(N, [gate]).values
+    y = use.plain @ rng.normal(size=(use.plain.shape[1], N))
+    columns = functions.gated(N, [gate])
     return profile_of(y - size * columns @ rng.normal(size=(columns.shape[1], N)))
 
 
 GATE = Gate(3, (Part(7, 0, (2,)),))
 
 
-def test_a_planted_gate_is_the_one_that_is_found():
+def test_a_planted_gate_is_the_one_that_is_found(settings):
     y = gated(GATE)
-    found = gates.code(y, KEY, LIMITS)
+    found = gates.code(y, KEY, settings)
     assert found.gates == (GATE,)
     assert found.explains(y, [GATE]) > 0.9
-    assert functions.rest(y, found.functions) == pytest.approx(1)
-    assert gates.code(gated(GATE, 0.0), KEY, LIMITS).gates == ()
+    assert found.rest(y) == pytest.approx(1)
+    assert gates.code(gated(GATE, 0.0), KEY, settings).gates == ()
     others = [x for _ in range(20) for x in gates.others(found, np.random.default_rng(0))]
     assert {x.p for x in others} == {3} and {x.label for x in others} == {(Part(7, 0, (3,)),)}
 
 
-def test_gates_of_what_is_predicted_come_from_the_other_products():
+def test_gates_of_what_is_predicted_come_from_the_other_products(settings):
     y, group = gated(GATE), functions.by_class(N)
-    found = gates.code(y, KEY, LIMITS)
-    shared = gates.held_out(found, y, group, LIMITS)
+    found = gates.code(y, KEY, settings)
+    shared = gates.held_out(found, y, group, settings)
     # A gate that one class alone shows cannot be known from the others.
     classes_of = [J.d for J in classes(N) if len(J) > 1]
     where = classes_of.index(3)
     only = profile_of(np.where((group == where)[:, None], y.y, gated(GATE, 0.0).y))
-    assert gates.held_out(gates.code(only, KEY, LIMITS), only, group, LIMITS) < 0.95 < shared
+    assert gates.held_out(gates.code(only, KEY, settings), only, group, settings) < 0.95 < shared
 
 
-def test_what_a_class_alone_asks_for_chooses_no_gate_that_predicts_it():
+def test_what_a_class_alone_asks_for_chooses_no_gate_that_predicts_it(settings):
     """One class has all other gates, too, and larger ones."""
     y, here = gated(GATE), np.gcd(np.arange(N), N) == 5
     use, rng = Code(N, key_in_any_class(N, KEY)), np.random.default_rng(1)
-    columns = functions.gated(N, [x for x in use.possible if x != GATE]).values
+    columns = functions.gated(N, [x for x in use.possible if x != GATE])
     loud = columns @ (100 * rng.normal(size=(columns.shape[1], N)))
     y = profile_of(y.y + np.where(here[:, None], loud, 0))
-    found, one = gates.code(y, KEY, LIMITS), Limits(0.01, 0.9, 1)
+    found, one = gates.code(y, KEY, settings), settings.model_copy(update={"gates": 1})
     assert gates.gates(found, y, y.N, one) != (GATE,)
     assert gates.gates(found, y, np.where(here, 0, y.N), one) == (GATE,)
-    group, design = here - 1, Code(N, found.characters, (GATE,)).functions.design
-    designs = (design, use.plain.zeros)
+    group, designs = here - 1, (Code(N, found.characters, (GATE,)).functions, use.zeros)
     errors = [y.error(functions.held_out(x, y, group)[0], here) for x in designs]
     assert gates.held_out(found, y, group, one) == pytest.approx(1 - errors[0] / errors[1])
 
@@ -130,8 +128,8 @@ def test_moves_are_those_of_a_fit_without_the_classes_of_both_products():
     w = weights(15)
     noise = np.random.default_rng(0).normal(size=w["W_E"].shape)
     of = passed(w | {"W_E": (w["W_E"] + 0.3 * noise).astype(np.float32)}, 15)
-    use = Code(15, key_in_any_class(15, by_hand.shared(15, {3: [1], 5: [1]}))).plain
-    logits, gcd, design = of.logits(of.residual), np.gcd(np.arange(15), 15), use.design
+    design = Code(15, key_in_any_class(15, by_hand.shared(15, {3: [1], 5: [1]}))).plain
+    logits, gcd = of.logits(of.residual), np.gcd(np.arange(15), 15)
     means = of.by_product(of.residual) @ of.weights["W_U"]
     expected = {True: [0.0, 0.0, 0.0], False: [0.0, 0.0, 0.0]}
     for q, to in moves.steps(15):
@@ -147,7 +145,7 @@ def test_moves_are_those_of_a_fit_without_the_classes_of_both_products():
             counted[1] += of.count[pairs].sum()
         else:
             counted[2] += of.count[pairs].sum()
-    inside, across = moves.moves(of, use)
+    inside, across = moves.moves(of, design)
     assert [*inside] == expected[True] and [*across] == expected[False]
     assert 0 < inside.hits < inside.tried and across.hits > 0
 
@@ -227,14 +225,18 @@ def test_a_bias_is_read_as_pairs_have_their_products():
     assert of_last.read(of_last.y.y + varies).bias == pytest.approx(1)
 
 
-def test_a_bias_that_is_the_best_is_explained_and_another_is_not():
-    of_last = last()
-    y = of_last.y.y - of_last.weight @ of_last.y.y
-    with_none = decoding.Last(of_last.pairs, profile_of(y))
-    rng = np.random.default_rng(0)
-    other = decoding.Last(of_last.pairs, profile_of(y + rng.normal(size=15)))
-    assert decoding.bias_of_least_loss(other) < 0.5
-    assert np.isfinite(decoding.bias_of_least_loss(with_none)) or with_none.bias < 1e-9
+def test_the_best_bias_is_that_with_which_each_answer_is_as_likely_as_its_products():
+    of_last, rng, best = last(), np.random.default_rng(0), np.zeros(15)
+    beside, w = rng.normal(size=(15, 15)), of_last.weight
+    beside -= w @ beside
+    for _ in range(100):
+        best += np.log(w / (w @ softmax(beside + best, axis=1)))
+    best -= best.mean()
+    other = rng.permutation(best)
+    for own, share in ((best, 1), (other, 1 - ((best - other) ** 2).sum() / (other**2).sum())):
+        y = profile_of(beside + own)
+        found = decoding.bias_of_least_loss(decoding.Last(of_last.pairs, y))
+        assert found == pytest.approx(share, abs=1e-6)
 
 
 def test_an_embedding_of_the_code_is_left_as_it_is_and_of_other_functions_is_not():

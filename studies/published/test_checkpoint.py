@@ -12,7 +12,7 @@ from over_seeds import ALL
 from plain import Net
 
 from strata import store
-from strata.api.foreign import from_weights, loaded
+from strata.api.foreign import loaded
 from strata.api.published import export
 from strata.inputs import InputError
 from strata.measure.activations import forward
@@ -43,25 +43,19 @@ def checkpoint(size: tuple[int, int, int, int], seed: int = 1) -> tuple[Net, dic
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_logits_are_those_of_the_published_model_over_all_pairs(size):
-    model, dictionary = checkpoint(size)
-    a, b = np.divmod(np.arange(size[0] ** 2), size[0])
-    with torch.no_grad():
-        theirs = model(torch.from_numpy(a), torch.from_numpy(b)).numpy()
-    ours = forward(from_weights(dictionary).weights(), a, b).logits
-    assert np.allclose(ours, theirs, atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_export_undoes_convert(size, tmp_path):
+def test_convert_keeps_the_logits_of_all_pairs_and_export_undoes_it(size, tmp_path):
     n, d_model, n_heads, d_mlp = size
-    _, dictionary = checkpoint(size)
+    model, dictionary = checkpoint(size)
     torch.save(dictionary, tmp_path / "x.pt")
     widths = {"d_model": d_model, "n_heads": n_heads, "d_mlp": d_mlp, "epochs": 7}
     train = ALL.train.model_copy(update=widths)
     store.write_json(tmp_path / "settings", Settings(split=ALL.split, train=train))
     convert.main(f"n{n}-s1", *(str(tmp_path / x) for x in ("settings", "x.pt", "")))
     weights, metadata = store.read_tensors(tmp_path / "weights.safetensors")
+    a, b = np.divmod(np.arange(n * n), n)
+    with torch.no_grad():
+        theirs = model(torch.from_numpy(a), torch.from_numpy(b)).numpy()
+    assert np.allclose(forward(weights, a, b).logits, theirs, atol=1e-5, rtol=0)
     recorded = store.read_history(tmp_path / "history.parquet")
     assert np.isnan(recorded["mirror_free_accuracy"].to_numpy()).all()
     back = torch.load(io.BytesIO(export(metadata, weights, recorded)), weights_only=True)

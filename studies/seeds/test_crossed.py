@@ -114,21 +114,14 @@ def test_beside_the_rest_stands_what_other_rounding_does():
         assert {without[name][key] for key in of_pairs} <= {None, 0}
 
 
-def test_that_rounding_alone_does_as_much_is_said_from_the_share_of_the_rest_on():
-    own = runs(noise)
-    rest = components(own)["fve_classes"]["variance_rest"]
-    for times, said in ((0.99, False), (1.01, True)):
-        by = times * float(np.sqrt(2 * rest))
-        row = components([*own, again(1, 2, fve=0.01 * NOISE[1, 2] + by)])["fve_classes"]
-        assert row["again"] == 1 and row["rounding"] is said
-
-
-def test_rounding_that_does_exactly_as_much_as_the_rest_is_said():
+@pytest.mark.parametrize(("times", "said"), [(0.99, False), (1, True), (1.01, True)])
+def test_that_rounding_does_as_much_is_said_from_the_share_of_the_rest_on(times, said):
     apart = {(1, 1): 1, (1, 2): -1, (2, 1): -1, (2, 2): 1}  # mean square 1/256
     own = runs(lambda s, w: {"fve": 0.5 + apart.get((s, w), 0) / 16})
-    moved = [again(1, 2, fve=0.5 + 1 / 16), again(2, 1, fve=0.5 - 1 / 16)]
+    moved = [again(1, 2, fve=0.5 + (2 * times - 1) / 16), again(2, 1, fve=0.5 - 1 / 16)]
     row = components([*own, *moved])["fve_classes"]
-    assert row["share_rounding"] == row["share_rest"] > 0 and row["rounding"] is True
+    assert row["again"] == 2 and row["share_rest"] > 0 and row["rounding"] is said
+    assert (row["share_rounding"] == row["share_rest"]) == (times == 1)
 
 
 def test_every_run_of_the_crossing_is_shown_with_what_was_measured(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from strata.monoid import JClass, chi
 from strata.task import Residues
-from studies.zeros.code import mixing, votes
+from studies.zeros.code import mixing
 from studies.zeros.code.mixing import Pair
 from studies.zeros.parts import automorphisms, part
 
@@ -162,17 +162,3 @@ def test_primes_in_name_alone_are_as_good_as_any_others():
     images = mixing.images(n)
     most = max(mixing.Energy(**mixing.energy(even, x[5] & x[7])).over_even for x in images)
     assert mixing.at_most(even, n, most) == {(5, 7): 1} and most == pytest.approx(1)
-
-
-@pytest.mark.parametrize("zeros", [(3, 7), (3, 5, 7), ()])
-def test_votes_are_found_inside_classes_and_what_two_primes_say_together_is_none(zeros):
-    task, rng = part(105, zeros), np.random.default_rng(0)
-    said = [rng.normal(size=(p, task.order))[task.residues % p] for p in (3, 5, 7)]
-    by_class = rng.normal(size=(106, task.order))[task.labels]
-    assert votes.inside_classes(sum(said) + by_class, task) == pytest.approx(1)
-    signs = [pow(int(a), (p - 1) // 2, p) for p in (5, 7) for a in task.residues]
-    signs = np.array(signs).reshape(2, -1)
-    signs = np.where(signs > 1, -1, signs).prod(axis=0)  # of 5 and of 7 together; 0 at their zeros
-    both = np.outer(signs, rng.normal(size=task.order))
-    assert votes.inside_classes(both + by_class, task) == pytest.approx(0, abs=1e-12)
-    assert 0.05 < votes.inside_classes(both + sum(said), task) < 0.95

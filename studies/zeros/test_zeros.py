@@ -165,9 +165,9 @@ def test_the_factors_of_a_product_of_groups_are_those_that_it_names():
         assert found.even == 120 / 142
 
 
-def test_votes_inside_classes_are_fitted_over_all_pairs():
-    task, _, _ = born(Run(105, 2, "z12"))
-    assert isinstance(task, Residues)
+@pytest.mark.parametrize("zeros", [(3, 7), (3, 5, 7), ()])
+def test_votes_inside_classes_are_fitted_over_all_pairs(zeros):
+    task = part(105, zeros)
     y = np.random.default_rng(0).normal(size=(task.order, task.order))
     columns = np.hstack([np.equal.outer(task.modulo(p), np.arange(p)) for p in task.factors])
     inside = [np.array(x, dtype=float) for x in (y, columns)]

@@ -190,6 +190,5 @@ BAD = {
 
 @pytest.mark.parametrize("n", BAD)
 def test_what_cannot_be_written_down_is_refused_in_one_line(n):
-    with pytest.raises(strata.InputError) as refused:
+    with pytest.raises(strata.InputError, match=rf"\A{BAD[n]}.*\Z"):
         strata.by_hand(n)
-    assert str(refused.value).startswith(BAD[n]) and "\n" not in str(refused.value)

@@ -15,6 +15,7 @@ from plain import Net
 from safetensors.torch import save_file
 from small import exact_transformer, weights_of
 from torch import Tensor, nn
+from written import CONFIG, write_weights
 
 import strata
 from strata import store
@@ -187,10 +188,7 @@ def test_what_is_missing_or_no_number_is_said_before_torch_is_loaded(words, line
 @pytest.fixture
 def kept(tmp_path) -> Path:
     """A file of ours."""
-    train = {"d_model": 12, "n_heads": 3, "d_mlp": 20}
-    content = store.tensors_bytes(weights_of(RUN), {"run": str(RUN), "train": train})
-    store.write_bytes(tmp_path / "x.safetensors", content)
-    return tmp_path / "x.safetensors"
+    return write_weights(tmp_path / "x.safetensors", weights_of(RUN), CONFIG | {"run": str(RUN)})
 
 
 def test_ours_and_those_of_transformerlens_are_known_by_their_names(kept):
@@ -295,9 +293,8 @@ BAD: dict[str, tuple[Callable[[], Any], dict[str, Tensor | None], dict[str, Any]
 def test_what_is_no_such_network_is_refused_in_one_line(line):
     state, changes, options = BAD[line]
     changed = {k: x for k, x in (state() | changes).items() if x is not None}
-    with pytest.raises(InputError, match=line) as refused:
+    with pytest.raises(InputError, match=rf"\A.*{line}.*\Z"):
         strata.from_weights(changed, **options)
-    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

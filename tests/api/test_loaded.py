@@ -38,18 +38,9 @@ def model() -> Transformer:
     return made
 
 
-def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
-    a, b = np.divmod(np.arange(n * n), n)
-    return a, b
-
-
-def keys(model: Transformer) -> projections.Masks:
-    return projections.keys(model.weights()["W_E"][: model.n], model.n, 0.5)
-
-
 @pytest.mark.parametrize("run", SMALL, ids=str)
 def test_the_forward_pass_is_that_of_the_analysis(run):
-    weights, (a, b) = weights_of(run), pairs(run.n)
+    weights, (a, b) = weights_of(run), np.divmod(np.arange(run.n**2), run.n)
     model, own = model_of(run, weights), activations.forward(weights, a, b)
     logits, cache = model.run_with_cache(a, b)
     np.testing.assert_allclose(logits, own.logits, rtol=0, atol=1e-5 * np.abs(own.logits).max())
@@ -132,13 +123,14 @@ def test_without_the_directions_of_a_prime_answers_fail_modulo_it_alone(model, p
     assert model.accuracy() == broken.accuracy(other) == 1
     assert broken.accuracy(prime) == pytest.approx(chance, abs=0.05)
     assert broken.changed == (f"without prime {prime}",) and model.changed == ()
-    subject = ablations.subject(model.weights(), 35, keys(model))
+    keys = projections.keys(model.weights()["W_E"][:35], 35, 0.5)
+    subject = ablations.subject(model.weights(), 35, keys)
     own = specificity.without(subject, specificity.directions(subject, 1, prime))
     np.testing.assert_array_equal(broken.answers().ravel(), own.answer[subject.rig.row.ravel()])
 
 
 def test_a_head_is_ablated_as_the_pipeline_ablates_it():
-    run, (a, b) = Run(15, 2), pairs(15)
+    run, (a, b) = Run(15, 2), np.divmod(np.arange(225), 15)
     model, label = model_of(run, weights_of(run)), torch.from_numpy(a * b % 15)
     subject = ablations.subject(model.weights(), run.n, {})
     for h in range(3):
@@ -189,6 +181,5 @@ BAD = {
 
 @pytest.mark.parametrize("line", BAD)
 def test_what_cannot_be_is_refused_in_one_line(model, line):
-    with pytest.raises(InputError, match=line) as refused:
+    with pytest.raises(InputError, match=rf"\A.*{line}.*\Z"):
         BAD[line](model)
-    assert "\n" not in str(refused.value)

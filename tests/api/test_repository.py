@@ -156,9 +156,8 @@ def test_the_working_directory_counts_where_the_package_is_in_no_clone(clone, mo
     ],
 )
 def test_what_is_not_there_is_said_in_one_line(clone, name, options, line):
-    with pytest.raises(InputError, match=line) as refused:
+    with pytest.raises(InputError, match=rf"\A.*{line}.*\Z"):
         strata.load(name, clone, **options)
-    assert "\n" not in str(refused.value)
 
 
 def test_an_address_that_is_none_is_said_in_one_line(tmp_path, monkeypatch):

@@ -226,9 +226,8 @@ BAD = {
 
 @pytest.mark.parametrize(("table", "said"), BAD.values(), ids=BAD)
 def test_a_bad_table_is_refused_by_what_breaks_it(table, said):
-    with pytest.raises(InputError, match=said) as refused:
+    with pytest.raises(InputError, match=rf"\Amine\.csv: .*{said}.*\Z"):
         checked(table, "mine.csv")
-    assert str(refused.value).startswith("mine.csv: ") and "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("table", SMALL[1:] + TABLES)

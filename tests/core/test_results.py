@@ -1,7 +1,5 @@
 """What studies hand to others is read by id."""
 
-from math import nan
-
 import pytest
 
 from strata import results
@@ -36,14 +34,6 @@ def test_an_id_that_a_table_lacks_is_named_and_a_table_that_is_not_there_has_not
         with pytest.raises(InputError, match="results: no id 'cod': there are code, ratio"):
             read(found, "cod")
         assert read(results.read_rows(), "code") == {}
-
-
-def test_a_verdict_by_levels_is_that_of_the_side_on_which_a_number_lies():
-    high = [results.by_levels(x, 0.8, 0.5) for x in (1.0, 0.8, 0.79, 0.5, 0.49)]
-    assert high == [HOLDS, HOLDS, UNDECIDED, UNDECIDED, FAILS]
-    low = [results.by_levels(x, 0.2, 0.5) for x in (0.0, 0.2, 0.21, 0.49, 0.5)]
-    assert low == [HOLDS, HOLDS, UNDECIDED, UNDECIDED, FAILS]
-    assert results.by_levels(nan, 0.8, 0.5) == ""
 
 
 def test_over_runs_the_opposite_of_what_is_confirmed_is_refuted():

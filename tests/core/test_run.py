@@ -27,13 +27,9 @@ def with_value(key: str, value: str) -> str:
 def line_of(path: Path, content: str | bytes) -> str:
     """The one line with which this content is refused; it names the file."""
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(InputError) as fault:
+    with pytest.raises(InputError, match=rf"\A{path}: .{{,900}}\Z") as fault:
         params.load(path)
-    line = str(fault.value)
-    assert "\n" not in line
-    assert len(line) < 1000
-    assert line.startswith(f"{path}: ")
-    return line
+    return str(fault.value)
 
 
 def test_the_shipped_parameters_are_those_of_the_paper():
@@ -151,11 +147,8 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_that_is_no_run_gets_one_line(name):
-    with pytest.raises(InputError) as fault:
+    with pytest.raises(InputError, match=r"\Arun.*\Z"):
         Run.parse(name)
-    line = str(fault.value)
-    assert "\n" not in line
-    assert line.startswith("run")
 
 
 def test_a_stage_ends_with_one_line_and_exit_code_one(tmp_path):

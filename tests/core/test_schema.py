@@ -64,7 +64,5 @@ WHOLE = ACCURACY.model_dump(mode="json")
 )
 def test_a_file_of_another_shape_is_refused_in_one_line(tmp_path, text, line):
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(InputError, match=line) as fault:
+    with pytest.raises(InputError, match=rf"\A{tmp_path}/x\.json.*{line}.{{,200}}\Z"):
         store.read_model(tmp_path / "x.json", Accuracy)
-    assert "\n" not in str(fault.value) and str(fault.value).startswith(str(tmp_path / "x.json"))
-    assert len(str(fault.value)) < len(str(tmp_path)) + 250

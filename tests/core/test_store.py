@@ -26,16 +26,12 @@ from strata import store, task
 from strata.inputs import InputError
 
 
-def refused(reader, path, *words: str) -> str:
-    """The one line that the reader gives for this file; it names the file and says the words."""
-    with pytest.raises(InputError) as fault:
+def refused(reader, path, *words: str) -> None:
+    """The reader gives one line for this file; it names the file and says the words."""
+    with pytest.raises(InputError, match=r"\A.{,499}\Z") as fault:
         reader(path)
-    line = str(fault.value)
-    assert "\n" not in line
-    assert len(line) < 500
     for word in (str(path), *words):
-        assert word in line
-    return line
+        assert word in str(fault.value)
 
 
 every_format = pytest.mark.parametrize(("write", "read"), FORMATS.values(), ids=FORMATS)
@@ -161,9 +157,7 @@ def test_json_keeps_its_values_and_sorts_its_keys(tmp_path):
     path = write_json(tmp_path / "j")
     assert store.read_json(path) == {"a": {"x": "é"}, "b": [1, 2.5, None]}
     text = path.read_text(encoding="utf-8")
-    assert text.index('"a"') < text.index('"b"')
-    assert text.endswith("}\n")
-    assert json.loads(text) == store.read_json(path)
+    assert text.endswith("}\n") and [*json.loads(text)] == ["a", "b"]
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):

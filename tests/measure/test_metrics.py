@@ -19,7 +19,7 @@ from small import (
 )
 
 from strata import monoid, store
-from strata.measure import activations, all_pairs, character_fit, fourier, metrics, token_fourier
+from strata.measure import activations, all_pairs, character_fit, metrics, token_fourier
 from strata.measure.accuracy import ACCURACIES
 from strata.run import Run
 
@@ -98,6 +98,8 @@ def test_what_is_summed_in_blocks_is_what_all_logits_at_once_give(run, monkeypat
     a, b, logits = map(np.concatenate, (a, b, [x.logits for x in parts]))
     product = a * b % n
     assert found.accuracy.all == (logits.argmax(axis=1) == product).mean()
+    neurons = np.concatenate([x.mlp for x in parts])
+    assert found.neurons and found.neurons.varying == np.count_nonzero(neurons.std(axis=0))
     for c in found.classes:
         r, keys = c.character_fit, c.key_frequencies
         if r is None or keys is None:
@@ -106,26 +108,21 @@ def test_what_is_summed_in_blocks_is_what_all_logits_at_once_give(run, monkeypat
         J, (d1, d2) = monoid.jclass(c.d, n), r.pair
         every = np.gcd(product, n) == J.d
         pair = every & (np.gcd(a, n) == d1) & (np.gcd(b, n) == d2)
-        listed = [tuple(k) in keys for k in monoid.frequencies(J.orders).tolist()]
-        for rows, r2, prompts in ((pair, r.r2, r.prompts), (every, r.r2_all, r.prompts_all)):
+        listed = np.array([tuple(k) in keys for k in monoid.frequencies(J.orders).tolist()])
+        for rows, r2, prompts in ((every, r.r2_all, r.prompts_all), (pair, r.r2, r.prompts)):
             own, places = logits[rows][:, J.elements], monoid.position(n)[product[rows]]
-            fit = character_fit.fit(
-                character_fit.sums(own, places, J.orders), J.orders, np.array(listed)
-            )
-            y = character_fit.centred(own)
+            over, y = character_fit.sums(own, places, J.orders), character_fit.centred(own)
+            fit = character_fit.fit(over, J.orders, listed)
             rest = y - character_fit.predicted(fit, places, J.orders)
             assert r2 == pytest.approx(1 - (rest**2).sum() / (y**2).sum(), abs=1e-9)
             assert prompts == len(own)
-        own, places = logits[pair][:, J.elements], monoid.position(n)[product[pair]]
-        y = character_fit.centred(own)
+        # From here on of the pair.
+        assert r.largest == np.abs(y).max()
         told = np.stack([y[places == place].mean(axis=0) for place in places])
         assert r.r2_product == pytest.approx((told**2).sum() / (y**2).sum(), abs=1e-9)
         assert r.r2 <= r.r2_ceiling + 1e-12 <= r.r2_product + 1e-9
-        over, minus = character_fit.sums(own, places, J.orders), fourier.conjugate(J.orders)
-        ones = [
-            np.isin(np.arange(len(J)), [k, minus[k]]) for k in range(1, len(J)) if k <= minus[k]
-        ]
-        alone = [character_fit.fit(over, J.orders, x).r2 for x in ones]
+        one_each = np.eye(len(J), dtype=bool)[character_fit.half(np.arange(len(J)) > 0, J.orders)]
+        alone = [character_fit.fit(over, J.orders, x).r2 for x in one_each]
         assert r.r2_uniform == pytest.approx(len(r.frequencies) * np.mean(alone))
 
 

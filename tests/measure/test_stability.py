@@ -78,7 +78,10 @@ def test_what_key_frequencies_have_in_common():
 
 def test_random_key_frequencies_have_in_common_what_chance_says():
     rng = np.random.default_rng(0)
-    keys = [{(k,) for k in rng.choice(range(1, 51), 10, replace=False).tolist()} for _ in range(60)]
-    found = stability.common(keys, (51,))
-    assert (found.even, found.same_axes) == pytest.approx((0.2, 0.2))
-    assert found.shared == pytest.approx(0.2, abs=0.02)
+    one, other = [(k, 0) for k in range(1, 5)], [(0, k) for k in range(1, 11)]
+    draws = [(rng.permutation(4)[:3], rng.permutation(10)[:2]) for _ in range(60)]
+    keys = [{*(one[i] for i in x), *(other[i] for i in y)} for x, y in draws]
+    found = stability.common(keys, (5, 11))
+    chance = (3 * 3 / 4 + 2 * 2 / 10) / 5  # 3 of the 4 on one axis, 2 of the 10 on the other
+    assert (found.even, found.same_axes) == pytest.approx((5 / 54, chance))
+    assert found.shared == pytest.approx(chance, abs=0.02)

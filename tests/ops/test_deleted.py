@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from ops.git import here, laid_out
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -17,14 +19,7 @@ def test_a_study_is_deleted_with_its_folder_and_its_runs(study, tmp_path):
     """What is collected of the other tests imports all that they test; what DVC lists is what it
     can read of a project."""
     top = tmp_path / "clone"
-    tracked = subprocess.run(
-        ["git", "ls-files", "-z", "--", ".", ":(exclude,glob)**/artifacts/*"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout.split("\0")  # fmt: skip
-    for name in filter(None, tracked):
-        if (ROOT / name).is_file():  # a change may have deleted it
-            (top / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, top / name)
+    laid_out(here(), top, {})
     for name in ("remote", "studies/remote"):  # what packs fill, which tests read as they begin
         (top / name).symlink_to(ROOT / name)
     shutil.rmtree(top / "studies" / study)

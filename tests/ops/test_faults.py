@@ -17,7 +17,7 @@ import psutil
 import pytest
 from tiny import DVC, PACKS, RUN, Project, called, copied
 
-from ops import files
+from ops import files, shipped
 
 PAPER = (sys.executable, "-m", "ops.paper")
 METRICS, FIGURE = f"data/metrics/{RUN}.json", "fig01-hierarchy"
@@ -277,9 +277,8 @@ def test_after_a_full_disk_make_paper_brings_everything(made, tmp_path):
 
 def stored(project: Project, path: str, folder: str = "remote") -> Path:
     """The object of an output in the project's remote, or in another folder."""
-    outs = [out for x in files.locked(project.folder).values() for out in x.get("outs", ())]
-    md5 = next(out["md5"] for out in outs if out["path"] == path)
-    return project.folder / folder / "files" / "md5" / md5[:2] / md5[2:]
+    out = shipped.Outs(files.locked(project.folder)).by_path[path]
+    return shipped.at(out.md5, project.folder / folder)
 
 
 def damage(at: Path, how: str) -> None:

@@ -156,10 +156,6 @@ def requeued(cluster: slurm.Cluster, process: subprocess.Popen) -> str:
     return job
 
 
-def same(project: Project, undisturbed: bytes) -> bool:
-    return (project.folder / WEIGHTS).read_bytes() == undisturbed
-
-
 def nothing_left(project: Project) -> bool:
     """Whether no worker is left, neither its clone nor a process."""
     own = project.environment["TMPDIR"]
@@ -205,7 +201,7 @@ def test_a_lost_node_and_a_cancelled_job_cost_no_byte(project, undisturbed, clus
     assert f"{SLOW}: CANCELLED: the same command goes on" in said
     assert "made: 1 run" in ended(grid(project, cluster, RUNS=SLOW))
     assert log(project).count("goes on from epoch") == 2
-    assert same(project, undisturbed)
+    assert (project.folder / WEIGHTS).read_bytes() == undisturbed
 
 
 @on_slurm
@@ -224,7 +220,7 @@ def test_a_daemon_that_dies_alone_leads_to_no_second_training(project, undisturb
     # the second worker finds the run made, or is cancelled with its job where the head was faster
     cluster.until(lambda: not cluster.said("squeue", "-h", "-o", "%A"))
     assert log(project).count("python stages/train.py") == 1 and "goes on" not in log(project)
-    assert same(project, undisturbed)
+    assert (project.folder / WEIGHTS).read_bytes() == undisturbed
 
 
 @on_slurm
@@ -259,7 +255,7 @@ def test_interrupted_it_leaves_nothing_behind_and_goes_on(project, undisturbed):
     go_on(project)
     assert "made: 1 run" in ended(grid(project, RUNS=SLOW))
     assert "goes on from epoch" in log(project)
-    assert same(project, undisturbed) and nothing_left(project)
+    assert (project.folder / WEIGHTS).read_bytes() == undisturbed and nothing_left(project)
     assert "nothing to do" in ended(grid(project, RUNS=SLOW))
 
 

@@ -2,7 +2,7 @@
 
 import ast
 import re
-import subprocess
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,8 @@ from tiny import ROOT, notebooks
 
 from ops import files
 from ops.code import Code
-from ops.syntax import source
+from ops.git import git
+from ops.syntax import parsed, source
 from strata.run import read_yaml
 
 STAGES = files.stages(ROOT)
@@ -39,9 +40,8 @@ def test_science_opens_no_file_and_prints_and_draws_nothing(path):
     tree = ast.parse(source(path))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not names & {"open", "print", "input", "Path"}
-    packages = {
-        a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names
-    }
+    imported = chain.from_iterable(parsed(tree, "").imports.values())
+    packages = {name.split(".")[0] for name in imported}
     assert not packages & {"matplotlib", "argparse", "sys", "os", "logging"}
 
 
@@ -62,20 +62,14 @@ def test_what_decides_weights_is_apart_from_analysis_plots_and_tables():
         assert "params" not in STAGES[name]
 
 
-def tracked(pattern: str) -> set[str]:
-    """The files of the repository, and not those of its environment."""
-    words = ["git", "ls-files", "--", pattern]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
-    return {*done.stdout.split()}
-
-
 def test_every_script_and_every_notebook_is_a_stage():
-    there = tracked("*stages/*.py")
+    """Those of the repository, not of its environment."""
+    there = {*git("ls-files", "*stages/*.py").split()}
     apart = [read_yaml(path)["stages"] for path in ROOT.glob("studies/*/weights/dvc.yaml")]
     used = {x for stages in (STAGES, *apart) for stage in stages.values() for x in scripts(stage)}
     assert there <= used
     drawn = {path for stage in STAGES.values() for path in notebooks(stage)}
-    assert drawn == tracked("*notebooks/*.ipynb")
+    assert drawn == {*git("ls-files", "*notebooks/*.ipynb").split()}
 
 
 def test_every_figure_of_the_paper_is_among_the_plots():

@@ -6,6 +6,7 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import nbformat
@@ -23,19 +24,19 @@ from drawing import (
     code,
     declared,
     drawn,
-    measured,
     paths,
     untrained,
 )
 from matplotlib.figure import Figure
 from nbformat import v4
+from small import measured, split_of
 
 from ops import files
+from ops.syntax import parsed
 from strata import notebook, store
 from strata.inputs import InputError
 from strata.plots import base
 from strata.run import Run
-from strata.task import task_of
 
 PAPER = sorted(ROOT.glob("notebooks/*.ipynb"))
 TEMPLATES = PAPER + sorted(ROOT.glob("studies/*/notebooks/*.ipynb"))
@@ -51,7 +52,7 @@ def over_seeds(n: int, folder: Path, seeds: Sequence[int] = (2, 3, 10)) -> dict[
     for run in (Run(n, seed) for seed in seeds):
         weights = born(run, folder / f"{run}.safetensors")
         broken = {"loss": [np.nan if run.seed == 3 else 0.5]}
-        found = measured(run, weights, history.assign(**broken), task_of(n))
+        found = measured(run, weights, split_of(n), history.assign(**broken))
         store.write_json(folder / f"{run}.json", found)
     return {"moduli": [n], "models": str(folder)}
 
@@ -111,10 +112,7 @@ def test_a_template_defines_nothing_asserts_something_and_leaves_matplotlib_to_p
     kinds = [type(node) for node in ast.walk(tree)]
     assert not {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda} & set(kinds)
     assert ast.Assert in kinds
-    imported = {
-        a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names
-    }
-    imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    imported = chain.from_iterable(parsed(tree, "").imports.values())
     known = {"numpy", "pandas", "IPython", "strata"} | ({"studies"} & {*template.parts})
     assert {name.split(".")[0] for name in imported} <= known
 

@@ -34,10 +34,6 @@ def made(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def contents() -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in KEPT.iterdir()}
-
-
 def test_results_of_the_same_weights_take_their_place_with_a_new_receipt(made):
     receipt = json.loads((KEPT / "receipt.json").read_bytes())
     receipt["sha256"] = hashlib.sha256(b"weights").hexdigest()

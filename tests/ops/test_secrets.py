@@ -2,12 +2,12 @@
 
 import configparser
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from ops.git import git
+
 # Each with a made-up example, in two parts so that this file is none.
 PATTERNS = {
     rb"\b(AKIA|ASIA)[0-9A-Z]{16}\b": ("AKIA", "IOSFODNN7EXAMPLE"),
@@ -40,10 +40,9 @@ def suspicious(name: str, content: bytes) -> list[str]:
 
 
 def test_nothing_tracked_looks_like_a_secret():
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
-    names = [x for x in listed.stdout.decode().split("\0") if x and (ROOT / x).is_file()]
+    names = [x for x in git("ls-files", "-z").split("\0") if Path(x).is_file()]
     assert {".dvc/config", "README.md", "tests/tiny.py"} <= set(names)
-    found = {name: suspicious(name, (ROOT / name).read_bytes()) for name in names}
+    found = {name: suspicious(name, Path(name).read_bytes()) for name in names}
     assert {name: why for name, why in found.items() if why} == {}
 
 

@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import io
-import json
 import re
 import subprocess
 import sys
@@ -14,37 +13,28 @@ from shipped import ROOT, STORES
 
 from ops import files, packs
 from ops.readme import cell, chosen
-from ops.shipped import DIR, place
-from strata import params, store, task
+from ops.shipped import DIR, Outs, parts, place
+from ops.trainings import dealt
+from strata import params, store
 from strata.inputs import InputError
 from strata.run import Run
 from strata.train import snapshots
 
 STAGES = {k: v for k, v in files.stages(ROOT).items() if files.project(k) != "report"}
 LOCK = {k: v for k, v in files.locked(ROOT).items() if files.project(k) != "report"}
-OUTS = {out["path"]: out["md5"] for stage in LOCK.values() for out in stage["outs"]}
 # What no cache and no remote keeps.
 UNCACHED = ("data/forward/", "summary.json")
-SHIPPED = {path: md5 for path, md5 in OUTS.items() if not path.startswith(UNCACHED)}
 # Of the report the list of runs, which strata.runs() reads, and the tutorials.
 OF_REPORT = "report/data/runs.json", "report/html/tutorials/"
-SHIPPED |= {
-    out["path"]: out["md5"]
-    for stage in files.locked(ROOT).values()
-    for out in stage["outs"]
-    if out["path"].startswith(OF_REPORT)
+SHIPPED = {
+    out.path: out
+    for out in Outs(files.locked(ROOT))
+    if out.path.startswith(OF_REPORT) or (out.stage in LOCK and not out.path.startswith(UNCACHED))
 }
 
 
-def shipped(md5: str) -> Path:
-    return place(md5, STORES)
-
-
-def inside(md5: str) -> list[str]:
-    """The objects of a folder's files."""
-    if not md5.endswith(".dir"):
-        return []
-    return [entry["md5"] for entry in json.loads(shipped(md5).read_bytes())]
+def shipped(path: str) -> Path:
+    return place(SHIPPED[path].md5, STORES)
 
 
 def test_what_is_not_shipped_is_what_the_pipelines_keep_out_of_the_cache():
@@ -61,8 +51,8 @@ def test_the_packs_have_the_objects_that_the_locks_name_and_no_other(project):
         for name in packs.packs(project, ROOT)
         for path, data in packs.inside((ROOT / name).read_bytes(), name)
     }
-    own = [md5 for path, md5 in SHIPPED.items() if files.project(path) == project]
-    assert stored == {*own, *(x for md5 in own for x in inside(md5))}
+    own = [out for path, out in SHIPPED.items() if files.project(path) == project]
+    assert stored == {x.md5 for out in own for x in (out, *parts(out, STORES))}
 
 
 def test_the_locks_are_those_of_the_pipelines():
@@ -112,16 +102,14 @@ def test_every_run_is_the_one_that_its_path_names():
     for name, data in RUNS.items():
         run = Run.parse(name)
         settings = known.settings(run)
-        shares, of = settings.split, settings.task(run)
-        store.read_weights(shipped(SHIPPED[f"{data}/train/{name}/weights.safetensors"]), run)
-        split = shipped(SHIPPED[f"{data}/split/{name}.parquet"])
-        dealt = task.split(of.order, run.seed, shares.train_fraction, shares.validation_fraction)
-        assert (store.read_split(split, of)["split"] == dealt).all(), name
+        store.read_weights(shipped(f"{data}/train/{name}/weights.safetensors"), run)
+        split = store.read_split(shipped(f"{data}/split/{name}.parquet"), settings.task(run))
+        assert (split["split"] == dealt(run, settings.split)).all(), name
 
 
 def test_no_two_runs_have_the_same_weights():
     weights = [f"{data}/train/{name}/weights.safetensors" for name, data in RUNS.items()]
-    assert len({SHIPPED[path] for path in weights}) == len(RUNS) > 80
+    assert len({SHIPPED[path].md5 for path in weights}) == len(RUNS) > 80
 
 
 def test_a_clone_that_has_pulled_is_up_to_date(tmp_path):
@@ -140,8 +128,7 @@ def test_a_clone_that_has_pulled_is_up_to_date(tmp_path):
 @pytest.mark.parametrize("path", [path for path in SHIPPED if path.endswith(".csv")])
 def test_a_csv_is_read_alike_by_every_program(path):
     """UTF-8 without a mark, and no cell that a spreadsheet program takes for a formula."""
-    md5 = SHIPPED[path]
-    text = shipped(md5).read_bytes().decode("utf-8")
+    text = shipped(path).read_bytes().decode("utf-8")
     assert not re.search("[\r\ufeff]", text)
     cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
     assert [x for x in cells if re.match(r"[=+@\t].|-(?![\d.]|inf$|$)", x)] == []

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import torch
 from locked import EPOCHS, FIGURE, PAGE, PICTURE, ROOT, RUNS, Project
@@ -38,7 +36,6 @@ TRAINED = f"data/train/{RUNS[0]}"
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory) -> Project:
     project = Project(tmp_path_factory.mktemp("honest") / "project")
-    project.folder.mkdir()
     project.begin()
     return project
 
@@ -56,10 +53,6 @@ def verified(project: Project, share: int) -> tuple[int, list[str]]:
     return done.returncode, done.stdout.splitlines()
 
 
-def said(lines: list[str]) -> str:
-    return "\n".join(lines)
-
-
 def test_what_was_made_passes_and_each_outcome_is_counted(project):
     def contents() -> dict[Path, bytes]:
         files = (x for x in project.folder.rglob("*") if x.is_file())
@@ -75,7 +68,7 @@ def test_what_was_made_passes_and_each_outcome_is_counted(project):
     assert any(line.startswith("not checked") and "dynamics@n6-s1" in line for line in lines)
     after = contents()
     assert after == before
-    assert "on-controls: 2 of 3: a forged one is found with 67%" in said(lines)
+    assert "on-controls: 2 of 3: a forged one is found with 67%" in "\n".join(lines)
 
 
 def test_of_each_kind_a_tenth_is_drawn_and_each_of_its_runs_as_likely():
@@ -151,6 +144,7 @@ def test_each_forgery_is_named_though_every_md5_fits(project, tmp_path):
     lock = folder / "runs/dvc.lock"
     gone = YAML(typ="safe").load(lock)
     gone["stages"]["old"] = {"cmd": "true", "outs": []}
+    del gone["stages"]["split@n6-s2"]
     gone["stages"]["metrics@n6-s2"]["params"] = {"params.yaml": {"n": 7}}
     YAML().dump(gone, lock)
     for path, remote in (
@@ -170,7 +164,7 @@ def test_each_forgery_is_named_though_every_md5_fits(project, tmp_path):
     assert not killed.exists() and not (tmp_path / "ran").exists()
     assert "Not staged, so not what is compared: sum.py." in lines
     for page in ("docs/gone.md", "docs/hand.md"):
-        assert f"not checked    {page}: no stage here wrote" in said(lines)
+        assert any(x.startswith(f"not checked    {page}: no stage here wrote") for x in lines)
     for what, named in (
         ("runs/dvc.yaml:metrics@n6-s1", "other bytes: data/metrics/n6-s1.json"),
         ("collect", "other bytes: data/collected.json"),
@@ -181,6 +175,8 @@ def test_each_forgery_is_named_though_every_md5_fits(project, tmp_path):
         ("runs/dvc.yaml:train@n6-s3", "n6-s3.parquet"),
         ("runs/dvc.yaml:train@n6-s1", "environment.json: trained with torch 2.0.0"),
         ("runs/dvc.yaml:old", "in no pipeline file"),
+        ("runs/dvc.yaml:split@n6-s2", "it is in no lock"),
+        ("runs/dvc.yaml:train@n6-s2", "reads data/split/n6-s2.parquet, which is not there"),
         ("runs/dvc.yaml:metrics@n6-s2", "other parameters"),
         ("runs/dvc.yaml:metrics@n6-s3", "is damaged"),
         ("studies/interventions/dvc.yaml:interventions@n6-s1", "other command"),
@@ -227,19 +223,6 @@ def test_the_page_says_all_that_may_stay_unchecked_and_within_what_the_rest_is_c
         f"losses apart: {limits}",
         f"loss of the weights over that of the last row: {trainings.LOSS}; accuracies: {shares}",
     ]
-
-
-def test_what_nothing_makes_or_locks_fails(project):
-    lock, yaml = project.folder / "studies/dvc.lock", project.folder / "dvc.yaml"
-    yaml.write_text(yaml.read_text().replace("- data/metrics\n", "- data/metrics\n    - x\n"))
-    project.lock()
-    lock.unlink()
-    shutil.rmtree(project.folder / "data/metrics")
-    project.run("git", "add", "--all")
-    code, lines = verified(project, 0)
-    assert code == 1
-    assert any("collect: it reads x, which is not there" in line for line in lines), lines
-    assert any("figure: it is in no lock" in line for line in lines)
 
 
 @pytest.fixture
@@ -385,14 +368,11 @@ def strange(trained: Path) -> None:
     store.write_json(trained / "environment.json", old | {"vendor": "another", "threads": 3})
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_the_first_epochs_are_trained_again(honest, trained, known):
-    assert begun(honest, trained) == ("", f"first {EPOCHS_AGAIN} epochs the same bytes")
-    if not known:
-        strange(trained)
+def test_a_history_that_is_not_that_of_the_first_epochs_is_named(honest, trained):
     rewritten(trained, lambda h: h.assign(loss=h["loss"].shift(-1).ffill()))  # of the epoch after
-    said = "other bytes from epoch 1 " if known else "at epoch 1: loss "
-    assert said in begun(honest, trained)[0]
+    assert "other bytes from epoch 1 " in begun(honest, trained)[0]
+    strange(trained)
+    assert "at epoch 1: loss " in begun(honest, trained)[0]
 
 
 def test_the_yardstick_of_another_machine_is_not_the_file_under_test(honest, trained):
@@ -484,9 +464,7 @@ def png(colour: int, size: int = 20) -> bytes:
 
 
 def parquet(**columns: object) -> bytes:
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), sink)
-    return sink.getvalue().to_pybytes()
+    return pd.DataFrame(columns).to_parquet()
 
 
 W = np.ones((2, 2), np.float32)

@@ -75,13 +75,6 @@ def test_stars_stand_where_the_mask_is_true_and_the_constant_is_left_out(ax):
     assert [text.get_text() for text in ax.texts] == ["$k_3$ = 0", "$k_3$ = 1"]
 
 
-def test_classes_of_one_size_stand_side_by_side_and_none_changes_its_order():
-    size = np.array([4, 30, 4, 4, 30])
-    moved = embedding.dodged(size)
-    assert len(set(moved.tolist())) == 5 and np.allclose(np.log(moved / size), 0, atol=0.1)
-    assert moved[size == 4].max() < moved[size == 30].min()
-
-
 @pytest.mark.parametrize("n", [2, 12, 113, 165, 180])
 @pytest.mark.parametrize("axis", ["x", "y"])
 def test_lines_stand_between_classes_and_names_beside_them_in_order(ax, n, axis):
@@ -102,12 +95,6 @@ def test_lines_stand_between_classes_and_names_beside_them_in_order(ax, n, axis)
     places = [text.get_position()["xy".index(axis)] for text in ax.texts]
     assert (np.diff(places) >= 0.08 * n - 1e-9).all() and min(places) >= -0.5
     assert max(places) <= n - 0.5 + 1e-9
-
-
-def test_names_that_have_room_stay_where_they_are_and_others_move_least():
-    assert borders.apart([3, 20, 40], 5, 50) == [3, 20, 40]
-    assert borders.apart([10, 20, 21, 22], 2, 50) == pytest.approx([10, 19, 21, 23])
-    assert borders.apart([], 5, 50) == []
 
 
 @pytest.mark.parametrize("below", ["viridis", "magma", "RdBu_r"])
@@ -177,13 +164,6 @@ def test_epochs_without_a_measurement_are_passed_over(ax):
 def test_a_loss_of_zero_has_no_place_on_a_log_scale(ax):
     dynamics.progress(ax, np.arange(1, 4), {"loss": np.array([1.0, 0.0, np.inf])}, log=True)
     assert points(ax.lines[0]) == [[1, 1]] and ax.get_yscale() == "log"
-
-
-@pytest.mark.parametrize("sizes", [[1], [79, 39, 19, 7, 9, 3, 1], [1] * 40])
-def test_blocks_side_by_side_do_not_overlap(sizes):
-    starts = spectra.places(sizes)
-    for start, size, following in zip(starts, sizes, starts[1:], strict=False):
-        assert start + size < following
 
 
 def test_key_frequencies_and_no_others_are_in_colour():

@@ -107,12 +107,16 @@ def test_a_statement_is_shown_as_the_fresh_runs_decide_it():
     fresh = row | {"kind": "fresh", "decided": True, "low": 0.6, "high": 0.9}
     few, earlier = fresh | {"decided": False}, row | {"kind": "earlier", "decided": False}
     hand = fresh | {"kind": "written by hand"}
+    asks = [{"statement": "votes", "id": x} for x in ("votes-share", "votes-right")]
     for rows, shown in (
         ([fresh, earlier, hand], [fresh, hand]),
         ([few, earlier, hand], [earlier, hand]),
         ([few, earlier | {"generalising": 0}, hand], [hand]),
     ):
-        assert numbers.statements(results([], mechanism_statements=rows)) == shown
+        measures = [*asks, {"statement": "code"}]
+        tables = {"mechanism_statements": rows, "mechanism_measures": measures}
+        found = numbers.statements(results([], **tables))
+        assert found == [x | {"just": False, "asks": asks} for x in shown]
 
 
 @pytest.mark.parametrize(("decided", "shown"), [(True, [0.9, 0.8, 3]), (False, [0.7, 0.6, 5])])
@@ -125,6 +129,7 @@ def test_layers_are_those_of_fresh_runs_if_these_decide(decided, shown):
     tables = {"mechanism_measures": measures, "routing_runs": fixed, "mechanism_statements": said}
     found = numbers.layers(results([], **tables))
     assert found["neurons-right"] == shown and found["fixed"] == [0.75, 10]
+    assert found["kind"] == ("fresh" if decided else "earlier")
 
 
 def test_attention_is_said_of_the_prime_whose_residues_bring_back_most():

@@ -135,11 +135,6 @@ def test_a_picture_of_a_readme_is_the_figure_of_its_name_wherever_a_stage_draws_
     assert found("studies/x/c.png") is None
 
 
-def test_prose_sets_an_index_low_but_not_in_code():
-    assert "J<sub>d</sub>" in words.prose("of each J_d")
-    assert "<code>W_E</code>" in words.prose("the matrix `W_E`")
-
-
 def test_a_table_that_no_file_says_a_word_of_has_its_caption(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     store.write_text("tables/new.csv", "n\n5\n")

@@ -201,32 +201,6 @@ def test_summary_holds_what_the_run_has():
     assert "ov_head0_components" not in headline.summary(run_metrics(architecture="mlp", heads=()))
 
 
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [
-        (0.9749, "97.5 %"),
-        (1.0, "100.0 %"),
-        (0.99996, "> 99.9 %"),
-        (0.0001, "< 0.1 %"),
-        (0.0, "0.0 %"),
-        (-0.0001, "> −0.1 %"),
-        (-0.012, "−1.2 %"),
-    ],
-)
-def test_a_percentage_is_never_rounded_to_all_or_nothing(share: float, text: str):
-    assert format.STYLES["share"](share) == text
-
-
-def test_a_count_is_whole_and_a_mean_of_small_counts_keeps_a_decimal():
-    count = format.STYLES["count"]
-    assert [count(x) for x in (8, 8.0, 7.6, 99.96, 5278.4)] == ["8", "8", "7.6", "100.0", "5,278"]
-
-
-def test_a_difference_of_shares_is_in_points_and_has_its_sign():
-    points = format.STYLES["share difference"]
-    assert [points(x) for x in (0.0123, -0.0123, 0.0, -0.0001)] == ["+1.2", "−1.2", "0.0", "0.0"]
-
-
 def test_shown_tables_say_bounds_units_and_what_is_missing():
     table = all_tables(run_metrics())["claims"]
     shown = format.shown(table).set_index(table.frame["id"]).drop(columns="claim")

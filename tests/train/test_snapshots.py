@@ -21,11 +21,8 @@ def snapshot(tmp_path) -> snapshots.Snapshot:
 
 
 def refused(snapshot: snapshots.Snapshot, word: str) -> None:
-    with pytest.raises(InputError) as fault:
+    with pytest.raises(InputError, match=rf"\A{snapshot.path}: .*{word}.*\Z"):
         snapshot.load()
-    assert word in str(fault.value)
-    assert str(snapshot.path) in str(fault.value)
-    assert "\n" not in str(fault.value)
 
 
 def test_a_snapshot_comes_back_to_the_bit_with_its_notes(snapshot):

@@ -130,11 +130,8 @@ class Found:
         turned = {k for k in values if k[:2] == "W_" and k not in ("W_E", "W_P")}
         conv = {k for k in turned if re.search(r"c_(?:attn|proj|fc)\.", self.names[k])}
         none = np.empty(0)
-        first, width = (
-            values.get("W_QKV", values.get("W_in", none)),
-            values.get("W_E", none).shape[-1:],
-        )
-        if conv and first.shape[:1] == width != first.shape[1:]:
+        first, W_E = values.get("W_QKV", values.get("W_in", none)), values.get("W_E", none)
+        if conv and first.shape[:1] == W_E.shape[-1:] != first.shape[1:]:
             self.notes.append("Its layers are Conv1D, as those of GPT-2: taken as they are there.")
             return turned - conv
         return turned

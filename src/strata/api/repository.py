@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REPOSITORY = "STRATA_REPOSITORY"  # the variable of the environment that names one
-TRAINED = (
-    "data/train",
-    "studies/data/train",
-)  # the paper's runs, those beyond it
+TRAINED = "data/train", "studies/data/train"  # the paper's runs, those beyond it
 SUMMARY = "report/data/runs.json"
 PACKS = {  # the folders with packs of what lies in these (ops/packs.py)
     "data/": "runs/artifacts",
@@ -230,11 +227,9 @@ def cloned(address: str, rev: str | None) -> Path:
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = "remote.origin.promisor=true", "remote.origin.partialclonefilter=blob:none"
     steps = [
         ["init", "--quiet"],
         ["remote", "add", "origin", address],
-        *(["config", *x.split("=")] for x in partial),
         ["fetch", "--quiet", "--depth=1", "--filter=blob:none", "origin", rev or "HEAD"],
         ["sparse-checkout", "set", "--no-cone", "/*", "!*.tar.xz"],
         ["checkout", "--quiet", "FETCH_HEAD"],

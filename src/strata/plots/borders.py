@@ -48,8 +48,10 @@ def class_axis(
 def apart(at: Sequence[Number], gap: Number, end: Number) -> list[float]:
     """The places nearest to these, in their order, at least gap apart, from −0.5 to end − 0.5.
 
-    >>> apart([10, 48, 49], 4, 50)
-    [10.0, 45.5, 49.5]
+    >>> apart([3, 20, 40], 5, 50), apart([10, 20, 21, 22], 2, 50)
+    ([3.0, 20.0, 40.0], [10.0, 19.0, 21.0, 23.0])
+    >>> apart([10, 48, 49], 4, 50), apart([], 4, 50)
+    ([10.0, 45.5, 49.5], [])
     """
     steps = gap * np.arange(len(at))
     if not len(at):

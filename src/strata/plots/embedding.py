@@ -72,8 +72,8 @@ def by_size(
 def dodged(size: Shaped[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
     """Sizes for a logarithmic axis, equal ones a little apart, around their value.
 
-    >>> dodged(np.array([4, 9, 4])).round(2).tolist()
-    [3.94, 9.0, 4.06]
+    >>> dodged(np.array([4, 30, 4, 4, 30])).round(2).tolist()
+    [3.88, 29.55, 4.0, 4.12, 30.45]
     """
     moved = size.astype(float)
     for x in np.unique(size):

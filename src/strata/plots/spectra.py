@@ -66,7 +66,11 @@ def _frequencies(
 
 
 def places(sizes: Sequence[int], least: Number = 0.03) -> list[int]:
-    """Where each of the blocks of these sizes starts side by side, with a gap between them."""
+    """Where each of the blocks of these sizes starts side by side, with a gap between them.
+
+    >>> places([4, 2, 4]), places([79, 39, 19, 7, 9, 3, 1])
+    ([0, 5, 8], [0, 81, 122, 143, 152, 163, 170])
+    """
     room = [max(size, round(least * sum(sizes))) + 1 + sum(sizes) // 80 for size in sizes]
     return [sum(room[:i]) for i in range(len(room))]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from strata.measure.accuracy import Epochs
+from strata.measure.accuracy import ACCURACIES, Epochs
 from strata.measure.heads import HeadMetrics
 from strata.measure.metrics import Metrics
 from strata.measure.neurons import NeuronMetrics
@@ -43,11 +43,7 @@ COLUMNS = {
 
 def by_pairs(epochs: Epochs) -> dict[str, int | None]:
     """The epochs of an accuracy by the pairs that it is over."""
-    return {
-        "train": epochs.train,
-        "validation": epochs.validation,
-        "mirror-free": epochs.mirror_free,
-    }
+    return {name.replace("_", "-"): getattr(epochs, name) for name in ACCURACIES}
 
 
 def of_text(metrics: Metrics, printed: Printed, params: Params) -> pd.DataFrame:

@@ -24,8 +24,8 @@ DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸�
 def share(fraction: float) -> str:
     """A percentage with one decimal that says 0 % and 100 % only of 0 and 1 themselves.
 
-    >>> share(0.25), share(0.0001), share(0.9999), share(-0.02)
-    ('25.0 %', '< 0.1 %', '> 99.9 %', '−2.0 %')
+    >>> [share(x) for x in (0.9749, 0.99996, 1.0, 0.0001, 0.0, -0.0001, -0.012)]
+    ['97.5 %', '> 99.9 %', '100.0 %', '< 0.1 %', '0.0 %', '> −0.1 %', '−1.2 %']
     """
     if 0 < fraction < 0.0005:
         return "< 0.1 %"
@@ -44,7 +44,11 @@ def percent(x: float) -> str:
 
 
 def count(x: float | int) -> str:
-    """A whole number; a mean of small counts keeps one decimal."""
+    """A whole number; a mean of small counts keeps one decimal.
+
+    >>> [count(x) for x in (8, 8.0, 7.6, 99.96, 5278.4)]
+    ['8', '8', '7.6', '100.0', '5,278']
+    """
     return f"{x:,.0f}" if abs(x) >= 100 or x == round(x) else f"{x:.1f}"
 
 

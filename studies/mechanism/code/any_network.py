@@ -14,7 +14,7 @@ from strata.patch.projections import keys
 from strata.run import command
 from studies.mechanism.code import decide, gates, logits, measures
 from studies.mechanism.code.profile import Profile
-from studies.params import LogitsSettings, MechanismSettings
+from studies.params import LogitsParams, MechanismSettings
 
 
 def bias(y: Profile) -> dict[str, float]:
@@ -35,12 +35,10 @@ def main(name: str, settings_path: str, path: str, out: str) -> None:
     n = isqrt(len(arrays["logits"]))
     found = logits.profiles(iter([(*np.divmod(np.arange(n * n), n), arrays["logits"])]), n)
     y, key = Profile(found.y, found.total), keys(arrays["W_E"][:n], n, settings.key_threshold)
-    use = gates.code(y, key, gates.Limits.of(settings))
+    use = gates.code(y, key, settings)
     values, rows = measures.of_votes(y, settings)
     values |= measures.fits(y, use, settings)
-    own = LogitsSettings(
-        key_threshold=settings.key_threshold, folds=settings.folds, seed=settings.seed
-    )
+    own = LogitsParams(folds=settings.folds, seed=settings.seed)
     accounts, ceiling = logits.at_key(found, key, own), found.ceiling(np.ones(n, dtype=bool))
     held_out = {f"{k}, held-out products": x for k, x in accounts.held_out.items()}
     of_accounts = {**accounts.r2, "ceiling": ceiling, **held_out}

@@ -105,16 +105,16 @@ def of_primes(n: int, key: Masks) -> Characters:
     """For each prime power p^κ ‖ n and v < κ the key frequencies of J_{n/p^(κ−v)}, whose axes are
     those of p: shared by all classes whose valuation is v."""
     powers = [n // p ** (k - v) for p, k in sorted(factorint(n).items()) for v in range(k)]
-    return _shared(n, [x for d in powers if d in key for x in labels(jclass(d, n), key[d])])
+    return of_labels(n, [x for d in powers if d in key for x in labels(jclass(d, n), key[d])])
 
 
 def mixed(n: int, key: Masks) -> Characters:
     """The key frequencies of any class that are not zero on two or more primes, once each."""
     every = (x for J in classes(n) if J.d in key for x in labels(J, key[J.d]))
-    return _shared(n, [*dict.fromkeys(x for x in every if len(x) > 1)])
+    return of_labels(n, [*dict.fromkeys(x for x in every if len(x) > 1)])
 
 
-def _shared(n: int, found: list[Label]) -> Characters:
+def of_labels(n: int, found: list[Label]) -> Characters:
     """The characters of these labels: products over their primes."""
     columns = [np.prod([local(n, part) for part in x], axis=0) for x in found]
     return Characters(tuple(found), np.array(columns, dtype=np.complex128).reshape(-1, n).T)
@@ -124,4 +124,4 @@ def key_in_any_class(n: int, key: Masks) -> Characters:
     """The key frequencies of any class: those of one prime once each, then those of several."""
     every = (x for J in classes(n) if J.d in key for x in labels(J, key[J.d]))
     single = sorted(dict.fromkeys(x for x in every if len(x) == 1))
-    return _shared(n, single) + mixed(n, key)
+    return of_labels(n, single) + mixed(n, key)

@@ -67,6 +67,11 @@ class Last:
         return np.linalg.norm(self.directions.T @ (W_U - W_U.mean(axis=1, keepdims=True)), axis=0)
 
     @cached_property
+    def least(self) -> Columns:
+        """V*: of columns as long as the network's own those of the least loss."""
+        return least_loss(self, self.lengths)
+
+    @cached_property
     def means(self) -> Columns:
         """The class means: X(c), less the mean over all pairs, in the directions."""
         return (self.x - self.weight @ self.x).T
@@ -110,7 +115,7 @@ def log_loss(
 def least_loss(
     last: Last, lengths: Float[np.ndarray, " n"], answers: Int[np.ndarray, " n"] | None = None
 ) -> Columns:
-    """V*: the columns of these lengths with the least loss, by L-BFGS over u, V_c = ρ(c) u_c/‖u_c‖,
+    """The columns of these lengths with the least loss, by L-BFGS over u, V_c = ρ(c) u_c/‖u_c‖,
     from the class means. Answers: that of each product, by default the product itself."""
     answers = np.arange(len(last.x)) if answers is None else answers
     start = np.empty_like(last.means)

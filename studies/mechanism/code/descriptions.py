@@ -5,7 +5,7 @@ A description has a table for each of some partitions of the residues, columns [
 all its blocks A and B, and characters. Each column is centred over c. For every single q, functions
 of c from different tables are orthogonal by the Chinese remainder theorem, and characters sum to 0
 over every block and are orthogonal to one another. So weighted least squares, of least norm, is a
-mean for each cell of a table and one inner product for each character, and the rank is a count.
+mean for each cell of a table and one inner product for each character.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,6 @@ from studies.mechanism.code.characters import Characters, valuations
 from studies.mechanism.code.records import Description as Name
 
 Indicators = tuple[Float[np.ndarray, "n _"], ...]  # a partition each: 1 in the block, else 0
-ZERO = 1e-10  # singular values below this times the largest count as 0
 
 
 @dataclass(frozen=True)
@@ -31,14 +30,6 @@ class Description:
 
     tables: Indicators
     characters: Characters
-
-    def rank(self, bias: bool = False) -> int:
-        """The rank of all columns, centred over c, over all q; with a bias for each candidate, of
-        which the tables hold what is constant on their blocks."""
-        n, count = self.characters.values.shape
-        sizes = np.array([table.shape[1] for table in self.tables])
-        extra = n - 1 - int((sizes - 1).sum()) if bias else 0
-        return int((sizes * (sizes - 1)).sum()) + count + extra
 
 
 @cache
@@ -68,47 +59,21 @@ def describe(n: int, key: Masks) -> dict[Name, Description]:
     }
 
 
-def tables(
-    y: Float[np.ndarray, "n n"], weight: Float[np.ndarray, " n"], partitions: Indicators
-) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, "n n"]]:
-    """What the tables of a fit predict, and what is left of each y(q, ·) beside any table's row.
-
-    `weight` is that of each q, 0 where it is not fitted. A block of no weight predicts 0.
-    """
-    predicted, rest = np.zeros_like(y), y
-    for block in partitions:
+def fit(
+    y: Float[np.ndarray, "n n"], weight: Float[np.ndarray, " n"], description: Description
+) -> Float[np.ndarray, "n n"]:
+    """Fit y, centred over c, with these weights of q, 0 where it is not fitted, and predict every
+    q. A block of no weight predicts 0."""
+    predicted = np.zeros_like(y)
+    for block in description.tables:
         by_q = y @ (block / block.sum(axis=0))
         total = weight @ block
         cells = block.T @ (weight[:, None] * by_q) / np.where(total > 0, total, 1)[:, None]
-        predicted, rest = predicted + block @ cells @ block.T, rest - by_q @ block.T
-    return predicted, rest
-
-
-def fit(
-    y: Float[np.ndarray, "n n"],
-    weight: Float[np.ndarray, " n"],
-    description: Description,
-    bias: bool = False,
-) -> Float[np.ndarray, "n n"]:
-    """Fit y, centred over c, with these weights of q, and predict every q."""
-    predicted, rest = tables(y, weight, description.tables)
+        predicted = predicted + block @ cells @ block.T
     f, whole = description.characters, np.ones((len(y), 1))
     squares, inner = (weight @ x[:, 0] for x in (f.squares(whole), f.inner(y, whole)))
-    if not bias:
-        found = np.divide(inner, squares, out=np.zeros_like(inner), where=squares > 0)
-        return predicted + columns(f, found)
-    # What is left of a bias beside the tables has the weight of all q. Eliminated, it takes their
-    # mean over q from the columns of characters.
-    mean, total = weight @ rest / weight.sum(), weight.sum()
-    sums = 2 * np.real(f.values.conj() * (weight @ f.values))
-    normal = np.diag(squares) - sums.T @ sums / total
-    found = np.linalg.lstsq(normal, inner - sums.T @ mean, rcond=ZERO)[0]
-    return predicted + columns(f, found) + mean - sums @ found / total
-
-
-def columns(f: Characters, coefficients: Float[np.ndarray, " count"]) -> Float[np.ndarray, "n n"]:
-    """Σ_φ β_φ X_φ(q, c)."""
-    return 2 * np.real((f.values * coefficients) @ f.values.conj().T)
+    beta = np.divide(inner, squares, out=np.zeros_like(inner), where=squares > 0)
+    return predicted + 2 * np.real((f.values * beta) @ f.values.conj().T)
 
 
 def weights_of(n: int) -> Float[np.ndarray, " n"]:

@@ -5,17 +5,14 @@ the real and imaginary part of each key character of one prime, or of several. D
 criteria.md.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Complex, Float, Int
-from sympy.ntheory import factorint
 
 from strata.monoid import classes
-from strata.patch.projections import Masks
-from studies.mechanism.code import characters
-from studies.mechanism.code.characters import Characters, local, valuations
+from studies.mechanism.code.characters import of_labels, valuations
 from studies.mechanism.code.descriptions import prime_indicators
 from studies.mechanism.code.profile import Profile
 from studies.mechanism.code.records import Label
@@ -30,75 +27,39 @@ class Gate(NamedTuple):
     label: Label
 
 
-@dataclass(frozen=True)
-class Dictionary:
-    """Functions of the product, side by side; `primes` are those that each knows, `character` says
-    which character it belongs to, −1 for none."""
-
-    values: Float[np.ndarray, "n k"]
-    primes: tuple[tuple[int, ...], ...]
-    character: tuple[int, ...]
-
-    @property
-    def count(self) -> int:
-        return self.values.shape[1]
-
-    @property
-    def characters(self) -> int:
-        """How many characters there are."""
-        return 1 + max(self.character, default=-1)
-
-    @property
-    def design(self) -> Float[np.ndarray, "n some"]:
-        """The constant before the functions."""
-        return np.concatenate([np.ones((len(self.values), 1)), self.values], axis=1)
-
-    @property
-    def zeros(self) -> Float[np.ndarray, "n some"]:
-        """The constant and the functions that belong to no character."""
-        return self.design[:, [True, *(i < 0 for i in self.character)]]
-
-    def __add__(self, other: "Dictionary") -> "Dictionary":
-        start = self.characters
-        moved = tuple(i + start if i >= 0 else i for i in other.character)
-        values = np.concatenate([self.values, other.values], axis=1)
-        return Dictionary(values, self.primes + other.primes, self.character + moved)
+def zeros(n: int) -> Float[np.ndarray, "n some"]:
+    """1, and for each prime power p^κ ‖ n a function for each valuation 1 … κ."""
+    return np.concatenate([np.ones((n, 1)), *(x[:, 1:] for x in prime_indicators(n))], axis=1)
 
 
-def of_key(n: int, key: Masks) -> Characters:
-    """The key characters of one prime, then those of several."""
-    return characters.of_primes(n, key) + characters.mixed(n, key)
-
-
-def dictionary(n: int, key: Masks) -> Dictionary:
-    """Zeros and key characters."""
-    zeros = [x[:, 1:] for x in prime_indicators(n)]
-    of = zip(sorted(factorint(n)), zeros, strict=True)
-    primes = tuple((p,) for p, x in of for _ in range(x.shape[1]))
-    none = Dictionary(np.concatenate(zeros, axis=1), primes, (-1,) * len(primes))
-    found = of_key(n, key)
-    known = [tuple(part.p for part in x) for x in found.labels]
-    return none + real(found.values, known)
-
-
-def real(values: Complex[np.ndarray, "n count"], primes: list[tuple[int, ...]]) -> Dictionary:
+def real(values: Complex[np.ndarray, "n count"]) -> Float[np.ndarray, "n some"]:
     """Real and imaginary parts of complex functions, without those that are 0."""
-    columns, of = [np.zeros((len(values), 0))], []
-    for i, f in enumerate(values.T):
-        both = [x for x in (np.real(f), np.imag(f)) if np.abs(x).max(initial=0) > ZERO]
-        columns += [x[:, None] for x in both]
-        of += [i] * len(both)
-    return Dictionary(np.concatenate(columns, axis=1), tuple(primes[i] for i in of), tuple(of))
+    both = np.stack([np.real(values), np.imag(values)], axis=2).reshape(len(values), -1)
+    return np.compress(np.abs(both).max(axis=0, initial=0) > ZERO, both, axis=1)
 
 
-def gated(n: int, gates: list[Gate]) -> Dictionary:
+def gated(n: int, gates: Sequence[Gate]) -> Float[np.ndarray, "n some"]:
     """The functions of gated characters."""
-    values = [
-        np.prod([local(n, part) for part in gate.label], axis=0) * (valuations(n, gate.p) > 0)
-        for gate in gates
-    ]
-    known = [tuple(sorted({gate.p, *(part.p for part in gate.label)})) for gate in gates]
-    return real(np.array(values, dtype=np.complex128).reshape(-1, n).T, known)
+    divides = np.array([valuations(n, gate.p) > 0 for gate in gates]).reshape(-1, n).T
+    return real(of_labels(n, [gate.label for gate in gates]).values * divides)
+
+
+def energy(x: np.ndarray) -> float:
+    """Σ x²."""
+    return float((x**2).sum())
+
+
+def basis(columns: Float[np.ndarray, "n some"]) -> Float[np.ndarray, "n rank"]:
+    """An orthonormal basis of their span, most energy first."""
+    left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    return left[:, sizes > ZERO * sizes.max(initial=1e-300)]
+
+
+def beside(
+    x: Float[np.ndarray, "n width"], span: Float[np.ndarray, "n rank"]
+) -> Float[np.ndarray, "n width"]:
+    """What the span of an orthonormal basis leaves of x."""
+    return x - span @ (span.T @ x)
 
 
 def fitted(
@@ -116,10 +77,8 @@ def determined(
 ) -> Bool[np.ndarray, " n"]:
     """Whether a fit to the rows of the design says what it predicts for each other row: whether
     that is a combination of them."""
-    _, sizes, right = np.linalg.svd(design, full_matrices=False)
-    basis = right[sizes > ZERO * sizes.max(initial=1e-300)]
-    outside = rows - rows @ basis.T @ basis
-    return np.linalg.norm(outside, axis=1) <= 1e-6 * np.maximum(np.linalg.norm(rows, axis=1), 1)
+    outside = beside(rows.T, basis(design.T))
+    return np.linalg.norm(outside, axis=0) <= 1e-6 * np.maximum(np.linalg.norm(rows, axis=1), 1)
 
 
 def held_out(
@@ -141,19 +100,6 @@ def by_class(n: int) -> Int[np.ndarray, " n"]:
     for i, J in enumerate(J for J in classes(n) if len(J) > 1):
         found[J.elements] = i
     return found
-
-
-def rest(y: Profile, use: Dictionary, group: Int[np.ndarray, " n"] | None = None) -> float:
-    """What all functions explain of what the constant and zeros leave, fitted to all products or
-    to all but each group; over the products that the fit determines, NaN where there are none."""
-    if group is None:
-        every = (explained(y, x) for x in (use.design, use.zeros))
-        whole, zeros = (y.error(x) for x in every)
-        return 1 - whole / zeros
-    predicted, known = held_out(use.design, y, group)
-    if not known.any():
-        return float("nan")
-    return 1 - y.error(predicted, known) / y.error(held_out(use.zeros, y, group)[0], known)
 
 
 def explained(y: Profile, design: Float[np.ndarray, "n some"]) -> Float[np.ndarray, "n n"]:

@@ -16,6 +16,7 @@ from strata.run import Run
 from strata.store import Arrays
 from studies.mechanism.code import main_effects as effects
 from studies.mechanism.code import transport
+from studies.mechanism.code.dictionary import basis, energy
 from studies.mechanism.code.records import Change, Embedding, EmbeddingVerdict, KeyKept, MainEffects
 from studies.params import EmbeddingLevels, EmbeddingSettings
 
@@ -47,8 +48,8 @@ def main_effects(rig: Rig, draws: int, rng: np.random.Generator) -> MainEffects:
     """Main effects kept alone and removed, with controls of their rank and energy."""
     n, rows = rig.n, rig.weights["W_E"][: rig.n].astype(np.float64)
     less, table = effects.deviations(rows), effects.additive(rows)
-    left, rank = less - table, effects.functions(table).shape[1]
-    components = effects.functions(less)[:, :rank]
+    left, rank = less - table, basis(table).shape[1]
+    components = basis(less)[:, :rank]
     permuted = [effects.permuted(rows, rng) for _ in range(draws)]
     alone = put(rig, table)
 
@@ -80,7 +81,7 @@ def put(rig: Rig, x: Float[np.ndarray, "n d_model"]) -> Outcome:
 
 def scaled(x: np.ndarray, like: np.ndarray) -> np.ndarray:
     """x with the energy of another table; 0 stays 0."""
-    return x * np.sqrt(effects.energy(like) / (effects.energy(x) or 1))
+    return x * np.sqrt(energy(like) / (energy(x) or 1))
 
 
 def key_kept(rig: Rig, masks: Masks, draws: int, rng: np.random.Generator) -> KeyKept:

@@ -6,7 +6,6 @@ the votes of statement 0 leave, so in what depends on several primes of the prod
 
 from dataclasses import dataclass, replace
 from math import nan
-from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -17,23 +16,10 @@ from strata.patch.projections import Masks
 from studies.mechanism.code import characters
 from studies.mechanism.code import dictionary as functions
 from studies.mechanism.code.characters import Characters
-from studies.mechanism.code.dictionary import Dictionary, Gate, determined, fitted, gated
+from studies.mechanism.code.dictionary import Gate, basis, beside, energy, explained, gated, real
 from studies.mechanism.code.profile import Profile
 from studies.mechanism.code.votes import remainders
-from studies.params import MechanismSettings
-
-
-class Limits(NamedTuple):
-    """No gates where the votes leave at most ``smallest`` of y; else until characters of several
-    primes and gates explain ``enough`` of what they leave, or there are ``most``."""
-
-    smallest: float
-    enough: float
-    most: int
-
-    @classmethod
-    def of(cls, settings: MechanismSettings) -> "Limits":
-        return cls(settings.many, settings.enough, settings.gates)
+from studies.params import MechanismMeasures
 
 
 @dataclass(frozen=True)
@@ -45,23 +31,25 @@ class Code:
     gates: tuple[Gate, ...] = ()
 
     @property
-    def plain(self) -> Dictionary:
-        """Zeros and characters."""
-        primes = [tuple(part.p for part in label) for label in self.characters.labels]
-        zeros = functions.dictionary(self.n, {})
-        return zeros + functions.real(self.characters.values, primes)
+    def zeros(self) -> Float[np.ndarray, "n some"]:
+        """1 and zeros."""
+        return functions.zeros(self.n)
 
     @property
-    def functions(self) -> Dictionary:
-        """All functions of φ."""
-        return self.plain + gated(self.n, list(self.gates))
+    def plain(self) -> Float[np.ndarray, "n some"]:
+        """1, zeros and characters."""
+        return np.concatenate([self.zeros, real(self.characters.values)], axis=1)
+
+    @property
+    def functions(self) -> Float[np.ndarray, "n some"]:
+        """1 and all functions of φ."""
+        return np.concatenate([self.plain, gated(self.n, self.gates)], axis=1)
 
     @property
     def several(self) -> Characters:
         """The characters of several primes."""
-        some = [i for i, label in enumerate(self.characters.labels) if len(label) > 1]
-        labels = tuple(self.characters.labels[i] for i in some)
-        return Characters(labels, self.characters.values[:, some])
+        several = [label for label in self.characters.labels if len(label) > 1]
+        return characters.of_labels(self.n, several)
 
     @property
     def possible(self) -> list[Gate]:
@@ -72,40 +60,43 @@ class Code:
     @property
     def beside_votes(self) -> Float[np.ndarray, "n some"]:
         """What there is without gates: the votes of statement 0, and characters of several."""
-        some = functions.real(self.several.values, [()] * len(self.several.labels)).values
-        return np.concatenate([remainders(self.n), some], axis=1)
+        return np.concatenate([remainders(self.n), real(self.several.values)], axis=1)
+
+    def rest(self, y: Profile) -> float:
+        """What all functions explain of what zeros leave."""
+        return 1 - y.error(explained(y, self.functions)) / y.error(explained(y, self.zeros))
 
     def explains(self, y: Profile, chosen: list[Gate]) -> float:
         """What these gates explain, beside its characters, of what the votes leave of y."""
         votes, base = remainders(self.n), self.beside_votes
-        wider = np.concatenate([base, gated(self.n, chosen).values], axis=1)
-        left, without, with_gates = (
-            y.error(functions.explained(y, x)) for x in (votes, base, wider)
-        )
+        wider = np.concatenate([base, gated(self.n, chosen)], axis=1)
+        left, without, with_gates = (y.error(explained(y, x)) for x in (votes, base, wider))
         return (without - with_gates) / left if left else nan
 
 
-def code(y: Profile, key: Masks, limits: Limits) -> Code:
+def code(y: Profile, key: Masks, limits: MechanismMeasures) -> Code:
     """φ of a network, from its key characters and its mean logits."""
     found = Code(len(y.y), characters.key_in_any_class(len(y.y), key))
     return replace(found, gates=gates(found, y, y.N, limits))
 
 
 def gates(
-    phi: Code, y: Profile, weight: Float[np.ndarray, " n"], limits: Limits
+    phi: Code, y: Profile, weight: Float[np.ndarray, " n"], limits: MechanismMeasures
 ) -> tuple[Gate, ...]:
     """The gates that explain what votes leave of the products of some weight: each the one that
-    lessens the error most beside all before it."""
+    lessens the error most beside all before it. None where the votes leave at most ``many`` of y;
+    else until characters of several primes and gates explain ``enough`` of what they leave, or
+    there are ``gates``."""
     root, free, chosen = np.sqrt(weight)[:, None], phi.possible, list[Gate]()
     whole, votes = root * y.y, root * remainders(phi.n)
-    left = squares(beside(whole, basis(votes)))
-    if left <= limits.smallest * squares(whole):
+    left = energy(beside(whole, basis(votes)))
+    if left <= limits.many * energy(whole):
         return ()
     base = root * phi.beside_votes
-    columns = {gate: root * gated(phi.n, [gate]).values for gate in free}
+    columns = {gate: root * gated(phi.n, [gate]) for gate in free}
     rest = beside(whole, span := basis(base))
-    while free and len(chosen) < limits.most and squares(rest) > (1 - limits.enough) * left:
-        gains = [explained(rest, beside(columns[gate], span)) for gate in free]
+    while free and len(chosen) < limits.gates and energy(rest) > (1 - limits.enough) * left:
+        gains = [gained(rest, beside(columns[gate], span)) for gate in free]
         chosen.append(free.pop(int(np.argmax(gains))))
         base = np.concatenate([base, columns[chosen[-1]]], axis=1)
         rest = beside(whole, span := basis(base))
@@ -127,45 +118,28 @@ def others(phi: Code, rng: np.random.Generator) -> list[Gate]:
     return found
 
 
-def held_out(phi: Code, y: Profile, group: Int[np.ndarray, " n"], limits: Limits) -> float:
+def held_out(
+    phi: Code, y: Profile, group: Int[np.ndarray, " n"], limits: MechanismMeasures
+) -> float:
     """The rest of each group of products, predicted by the fit to all others with the gates that
     those ask for; NaN where they determine less than half of what is asked. Group −1 is always
     fitted."""
-    full, (by_zeros, _) = phi.functions.design, functions.held_out(phi.plain.zeros, y, group)
+    full, (by_zeros, _) = phi.functions, functions.held_out(phi.zeros, y, group)
     predicted, known = np.zeros_like(y.y), group >= 0
     for i in range(int(group.max()) + 1):
         here = group == i
         weight = np.where(here, 0, y.N)
-        found = replace(phi, gates=gates(phi, y, weight, limits))
-        design = found.functions.design
-        predicted[here] = design[here] @ fitted(design, y.y, weight)
-        known[here] = determined(full[here], full[~here])
+        design = replace(phi, gates=gates(phi, y, weight, limits)).functions
+        predicted[here] = design[here] @ functions.fitted(design, y.y, weight)
+        known[here] = functions.determined(full[here], full[~here])
     if not known.any() or 2 * known.sum() < (group >= 0).sum():
         return nan
     return 1 - y.error(predicted, known) / y.error(by_zeros, known)
 
 
-def squares(x: np.ndarray) -> float:
-    """Σ x²."""
-    return float((x**2).sum())
-
-
-def basis(columns: Float[np.ndarray, "n some"]) -> Float[np.ndarray, "n rank"]:
-    """An orthonormal basis of their span."""
-    left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    return left[:, sizes > functions.ZERO * sizes.max(initial=1e-300)]
-
-
-def beside(
-    x: Float[np.ndarray, "n width"], span: Float[np.ndarray, "n rank"]
-) -> Float[np.ndarray, "n width"]:
-    """What the span of an orthonormal basis leaves of x."""
-    return x - span @ (span.T @ x)
-
-
-def explained(rest: Float[np.ndarray, "n width"], columns: Float[np.ndarray, "n some"]) -> float:
+def gained(rest: Float[np.ndarray, "n width"], columns: Float[np.ndarray, "n some"]) -> float:
     """Σ over what columns that are orthogonal to all that was fitted explain of the rest: nothing
     where rounding alone is left of them."""
     if np.linalg.norm(columns) <= 1e-6 * np.sqrt(len(columns)):
         return 0.0
-    return squares(basis(columns).T @ rest)
+    return energy(basis(columns).T @ rest)

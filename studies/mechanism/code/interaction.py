@@ -12,16 +12,17 @@ from strata.patch.patching import Passed, passed
 from strata.patch.projections import Masks
 from strata.store import Arrays
 from studies.mechanism.code.characters import key_in_any_class, valuations
-from studies.mechanism.code.gates import Code, basis
+from studies.mechanism.code.dictionary import basis
+from studies.mechanism.code.gates import Code
 
 
 def span(n: int, key: Masks, gates: bool) -> Float[np.ndarray, "n some"]:
     """An orthonormal basis of 1, φ and, where told, [r | a]·φ for every prime r."""
     use = Code(n, key_in_any_class(n, key)).plain
-    columns = [use.design]
+    columns = [use]
     if gates:
         zeros = ((valuations(n, r) > 0)[:, None] for r in primefactors(n))
-        columns += [use.values * zero for zero in zeros]
+        columns += [use[:, 1:] * zero for zero in zeros]
     return basis(np.concatenate(columns, axis=1))
 
 

@@ -12,8 +12,7 @@ from jaxtyping import Float
 from sympy.ntheory import divisors
 
 from strata.monoid import prime_powers
-
-RANK = 1e-10  # singular values below this share of the largest count as 0
+from studies.mechanism.code.dictionary import energy
 
 
 def effects(rows: Float[np.ndarray, "n width"], Q: int) -> Float[np.ndarray, "Q width"]:
@@ -34,11 +33,6 @@ def permuted(rows: Float[np.ndarray, "n width"], rng: np.random.Generator) -> np
     return additive(rows[order])[np.argsort(order)]
 
 
-def energy(x: np.ndarray) -> float:
-    """Σ of the squares."""
-    return float((x.astype(np.float64) ** 2).sum())
-
-
 def deviations(rows: Float[np.ndarray, "n width"]) -> Float[np.ndarray, "n width"]:
     """Each row less the mean row."""
     x = rows.astype(np.float64)
@@ -50,12 +44,6 @@ def share(rows: Float[np.ndarray, "n width"]) -> float | None:
     none. Random rows give Σ(Q − 1) / (n − 1) on average."""
     total = energy(deviations(rows))
     return energy(additive(rows)) / total if total else None
-
-
-def functions(table: Float[np.ndarray, "n width"]) -> Float[np.ndarray, "n rank"]:
-    """An orthonormal basis of the column space of a table, most energy first."""
-    U, sizes, _ = np.linalg.svd(table, full_matrices=False)
-    return U[:, sizes > RANK * max(sizes.max(initial=0), 1e-300)]
 
 
 def shared_directions(rows: Float[np.ndarray, "n width"], Q: int) -> float | None:

@@ -34,6 +34,7 @@ from studies.mechanism.code.records import Label
 from studies.params import MechanismSettings as Settings
 
 KINDS = "primes apart", "gated", "mixed"
+REPLACED = "right answers with embedding, neurons and last layer replaced at once"
 Values = dict[str, float]
 
 
@@ -62,13 +63,13 @@ def of_votes(y: Profile, settings: Settings) -> tuple[Values, list[Row]]:
 
 def fits(y: Profile, use: Code, settings: Settings) -> Values:
     """What of statement 1 mean logits alone say."""
-    own, n, limits = use.functions, len(y.y), gates.Limits.of(settings)
+    n = len(y.y)
     return {
-        "code-right": y.right(functions.explained(y, own.design)),
-        "code-rest": functions.rest(y, own),
-        "code-products": gates.held_out(use, y, folds(n, settings.seed, settings.folds), limits),
-        "code-classes": gates.held_out(use, y, functions.by_class(n), limits),
-        "code-count": float(own.count),
+        "code-right": y.right(functions.explained(y, use.functions)),
+        "code-rest": use.rest(y),
+        "code-products": gates.held_out(use, y, folds(n, settings.seed, settings.folds), settings),
+        "code-classes": gates.held_out(use, y, functions.by_class(n), settings),
+        "code-count": float(use.functions.shape[1] - 1),
     }
 
 
@@ -77,7 +78,7 @@ def of_code(pairs: Passed, y: Profile, use: Code, settings: Settings) -> tuple[V
     rng, chosen = np.random.default_rng(settings.seed), [*use.gates]
     own, n = use.functions, pairs.n
     drawn = [gates.others(use, rng) for _ in range(settings.draws)] if chosen else []
-    permuted = [own.design[rng.permutation(n)] for _ in range(settings.draws)]
+    permuted = [own[rng.permutation(n)] for _ in range(settings.draws)]
     within, across = moves(pairs, own)
     values = fits(y, use, settings) | {
         "code-within": within.share,
@@ -131,8 +132,7 @@ def of_neurons(pairs: Passed, use: Code, settings: Settings) -> tuple[Values, li
 def of_decoding(last: Last, settings: Settings) -> tuple[Values, list[Row]]:
     """Statement 3, and its rivals."""
     rng, rho = np.random.default_rng(settings.seed), last.lengths
-    own = decoding.least_loss(last, rho)
-    read = last.read(last.x @ own)
+    read = last.read(last.x @ last.least)
     equal = decoding.equal(last)
     permuted = [decoding.least_loss(last, rng.permutation(rho)) for _ in range(settings.permuted)]
     labels = [rng.permutation(last.pairs.n) for _ in range(settings.permuted)]
@@ -142,7 +142,7 @@ def of_decoding(last: Last, settings: Settings) -> tuple[Values, list[Row]]:
     values = {
         "decoding-share": read.share,
         "decoding-bias": read.bias if last.bias >= decoding.VARY else nan,
-        "decoding-right": last.right(own),
+        "decoding-right": last.right(last.least),
         "decoding-equal": (1 - read.share) / left[0] if vary else nan,
         "decoding-lengths": (1 - read.share) / float(np.mean(left[1:])) if vary else nan,
         "decoding-permuted": float(np.mean(of_others)),
@@ -157,10 +157,11 @@ def of_decoding(last: Last, settings: Settings) -> tuple[Values, list[Row]]:
 
 
 def of_interaction(
-    weights: store.Arrays, n: int, use: Code, many: float, settings: Settings
+    weights: store.Arrays, last: Last, use: Code, many: float, settings: Settings
 ) -> tuple[Values, list[Row]]:
-    """Statement 4, and the kind of network."""
-    rng = np.random.default_rng(settings.seed)
+    """Statement 4, and the kind of network; and, beside all levels, how many answers are right with
+    its embedding, neurons and last layer replaced as statements 4, 2 and 3 have them, at once."""
+    n, rng = last.pairs.n, np.random.default_rng(settings.seed)
     key = keys(weights["W_E"][:n], n, settings.key_threshold / 2)
     span = interaction.span(n, key, gates=True)
     drawn = [span[rng.permutation(n)] for _ in range(settings.permuted)]
@@ -168,15 +169,21 @@ def of_interaction(
     if many > settings.many and not mixed:
         without = interaction.projected(weights, n, interaction.span(n, key, gates=False))
         left = (1 - votes.share(profile(without))) / many
-    right, *permuted = (interaction.projected(weights, n, x).accuracy for x in (span, *drawn))
+    own = interaction.projected(weights, n, span)
+    permuted = [interaction.projected(weights, n, x).accuracy for x in drawn]
+    hidden = families.replaced(own, families.families(n, use.several)).hidden
+    every = own.right(own.after(hidden) @ (last.directions @ last.least))
     values = {
-        "interaction-right": right,
+        "interaction-right": own.accuracy,
         "interaction-count": float(span.shape[1]),
         "interaction-gates": left,
         "interaction-permuted": max(permuted),
     }
     kind = KINDS[0] if many <= settings.many else KINDS[2] if mixed else KINDS[1]
-    return values, [Row("", "kind", "how primes interact", verdict=kind)]
+    return values, [
+        Row("", "kind", "how primes interact", verdict=kind),
+        *beside("replaced", REPLACED, "accuracy", {"right": every}),
+    ]
 
 
 def of_norms(pairs: Passed) -> list[Row]:
@@ -193,15 +200,15 @@ def measure(weights: store.Arrays, n: int, settings: Settings) -> list[Row]:
         raise InputError("these weights are not finite: nothing to measure")
     pairs, key = passed(weights, n), keys(weights["W_E"][:n], n, settings.key_threshold)
     y = profile(pairs)
-    use = gates.code(y, key, gates.Limits.of(settings))
+    last, use = Last(pairs, y), gates.code(y, key, settings)
     voted = of_votes(y, settings)
     many = 1 - voted[0]["votes-share"]
     parts = [
         voted,
         of_code(pairs, y, use, settings),
         of_neurons(pairs, use, settings),
-        of_decoding(Last(pairs, y), settings),
-        of_interaction(weights, n, use, many, settings),
+        of_decoding(last, settings),
+        of_interaction(weights, last, use, many, settings),
     ]
     values = {id: x for found, _ in parts for id, x in found.items()}
     whole = {

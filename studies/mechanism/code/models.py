@@ -15,6 +15,7 @@ MLP, OTHERS, BESIDE = "MLP-only", "other runs", "beside"
 KINDS = (FRESH, EARLIER, ONE, SQUARES, MLP, OTHERS, BESIDE)
 BY_MODULUS = {FRESH, EARLIER, MLP}
 GROUPS = FRESH, EARLIER  # that tables and figures compare
+CONTROLS = "untrained", "memorised"  # of which no statement may hold
 
 
 class Models(NamedTuple):

@@ -5,11 +5,12 @@ from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 
 from strata.monoid import prime_powers
 from strata.patch.patching import Passed
 from studies.mechanism.code.descriptions import weights_of
-from studies.mechanism.code.dictionary import Dictionary, determined, fitted
+from studies.mechanism.code.dictionary import determined, fitted
 
 
 class Moves(NamedTuple):
@@ -27,14 +28,14 @@ class Moves(NamedTuple):
         return self.hits / self.tried if enough else float("nan")
 
 
-def moves(pairs: Passed, use: Dictionary) -> tuple[Moves, Moves]:
+def moves(pairs: Passed, design: Float[np.ndarray, "n some"]) -> tuple[Moves, Moves]:
     """All moves of all pairs, within a class and across a zero: from the product q to each q′ that
     differs from it modulo one prime power alone.
 
     The residual stream gets Σ_j (φ_j(q′) − φ_j(q)) μ_j, and μ is fitted without the classes of q
     and q′. The logits are linear in the stream, so that μ is fitted as what it adds to them.
     """
-    n, design, logits = pairs.n, use.design, pairs.logits(pairs.residual)
+    n, logits = pairs.n, pairs.logits(pairs.residual)
     gcd, N = np.gcd(np.arange(n), n), weights_of(n)
     means = pairs.by_product(pairs.residual) @ pairs.weights["W_U"]
     rows = [np.flatnonzero(pairs.label == q) for q in range(n)]

@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import root_scalar
-from scipy.special import logsumexp
 from sympy.ntheory import factorint
 
 from strata.api import by_hand
 from strata.architecture import architecture_of
-from strata.patch.patching import Passed, passed
+from strata.patch.patching import Passed, outcome, passed
 from strata.store import Arrays
 from studies.mechanism.code import proof
 
@@ -84,11 +83,6 @@ class Size(NamedTuple):
     balanced: float
     margin: float
 
-    @property
-    def margin_over_norm(self) -> float:
-        """The least margin over the balanced total squared norm."""
-        return self.margin / self.balanced
-
 
 def size(pairs: Passed) -> Size:
     """The size of a transformer that was run over all its pairs."""
@@ -109,10 +103,7 @@ def comparable(pairs: Passed) -> bool:
 def loss_and_margin(pairs: Passed) -> tuple[float, float]:
     """The mean over all ordered pairs of the cross-entropy, in nats, and of how far the logit of
     the right answer is above the largest other."""
-    logits, rows = pairs.logits(pairs.residual), np.arange(len(pairs.label))
-    whole, own = logsumexp(logits, axis=1), logits[rows, pairs.label].copy()
-    logits[rows, pairs.label] = -np.inf
-    loss, margin = whole - own, own - logits.max(axis=1)
+    loss, _, margin = outcome(pairs.logits(pairs.residual), pairs.label)
     return float(pairs.count @ loss) / pairs.n**2, float(pairs.count @ margin) / pairs.n**2
 
 

@@ -1,6 +1,6 @@
 """Figures of the mechanism, drawn on the Axes that they are given."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -38,13 +38,18 @@ def ballot(
 
 
 def verdicts(
-    ax: Axes, sentences: Sequence[str], by_run: pd.DataFrame, groups: Iterable[tuple[str, int]]
+    ax: Axes,
+    sentences: Sequence[str],
+    by_run: pd.DataFrame,
+    group: pd.Series,
+    parts: Mapping[str, Sequence[str]],
 ) -> None:
     """A bar for each statement, a column of `by_run`, in each group of models, its rows: for what
-    share of those with a verdict it holds, is undecided, or does not hold; with how many hold."""
-    names, y, start = [], np.arange(len(sentences)), 0
-    for place, (name, size) in enumerate(groups):
-        own = by_run.iloc[start : start + size]
+    share of those with a verdict it holds, is undecided, or does not hold; with how many hold.
+    Groups stand part by part."""
+    names, y = [], np.arange(len(sentences))
+    for place, name in enumerate(name for part in parts.values() for name in part):
+        own = by_run[group == name]
         known, left = (own != "").sum().to_numpy(), np.full(len(sentences), place - 0.44)
         for verdict, colour in VERDICTS.items():
             count = (own == verdict).sum().to_numpy()
@@ -55,11 +60,17 @@ def verdicts(
             if of:  # an outline, as the end of a bar may lie below
                 text = ax.text(place, row, f"{holds}/{of}", ha="center", va="center", color="white")
                 text.set_path_effects([OUTLINE])
-        names.append(f"{name} ({size})")
-        start += size
+        names.append(f"{name} ({len(own)})")
+    start = -0.5
+    for part, some in parts.items():
+        if start > -0.5 and some:
+            ax.axvline(start, color="black", linewidth=1)
+        if some:
+            ax.text(start + len(some) / 2, len(y) - 0.45, part, ha="center", va="top")
+        start += len(some)
     ax.set_yticks(y, sentences)
     ax.set_xticks(range(len(names)), names, rotation=30, ha="left", rotation_mode="anchor")
     ax.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
     ax.set(xlim=(-0.5, len(names) - 0.5), ylim=(len(sentences) - 0.5, -0.5))
     ax.spines[:].set_visible(False)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=3)

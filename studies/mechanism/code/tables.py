@@ -11,7 +11,7 @@ from strata.tables.format import STYLES
 from strata.tables.table import ID, SAID, Column, Record, Table, of
 from studies.mechanism.code import decide, measures
 from studies.mechanism.code.decide import CRITERIA, STATEMENTS
-from studies.mechanism.code.models import BESIDE, EARLIER, FRESH, GROUPS, Models, models
+from studies.mechanism.code.models import BESIDE, CONTROLS, EARLIER, FRESH, GROUPS, Models, models
 from studies.params import MechanismParams
 
 ALL, ILLUSTRATE, WRITTEN = "all fresh runs", "all earlier runs", "written by hand"
@@ -23,7 +23,6 @@ WORDS = {
     "decoding": "the last layer is what least loss asks for, given how long its columns are",
     "interaction": "where primes interact, the embedding does it, by gates or angles of several",
 }
-CONTROLS = "untrained", "memorised"  # of which no statement may hold
 
 
 def tables(
@@ -38,7 +37,7 @@ def tables(
     kinds = "How primes interact: runs of each kind."
     others = "Share of the mean logits that last layers explain: medians (least to largest)."
     sizes = "Trained networks beside those written by hand: medians."
-    decides = "Of how many fresh networks each is true; the last, of those written by hand."
+    decides = "Of how many fresh networks each is true; last row: written by hand."
     gated = "Characters that another prime switches off."
     said = pd.concat([statements(every, params), written(hand)], ignore_index=True)
     deciding = said.loc[said["group"].isin([ALL, WRITTEN])]
@@ -97,6 +96,7 @@ def written(hand: pd.DataFrame) -> pd.DataFrame:
     found = decide.tally([HOLDS if x else FAILS for x in hand["margin"] > 0])
     row = {"kind": WRITTEN, "group": WRITTEN, "runs": len(hand), "generalising": found.holds}
     row |= {"id": "by-hand", "sentence": decide.BY_HAND} | found._asdict()
+    row |= {"low": nan, "high": nan}  # these are all there are, no sample of others
     row["verdict"] = REFUTED if found.fails else CONFIRMED
     return pd.DataFrame([row | {"decided": True}])
 
@@ -129,16 +129,26 @@ def criteria(every: Models, params: MechanismParams) -> pd.DataFrame:
         row |= {"most": holds < fails}
         for group in GROUPS:
             own = every.where(every.kind == group)
-            values = own.of(id)
-            row |= {f"{group} runs": values.count(), f"{group} median": values.median()}
-            row[f"{group} worst"] = values.max() if holds < fails else values.min()
+            row |= over(own.of(id), group, worst="max" if holds < fails else "min")
             row[f"{group} holds"] = (own.verdict(id) == HOLDS).sum()
         rows.append(row)
-    return pd.DataFrame(rows)
+    row = {"statement": "—", "id": "replaced", "sentence": measures.REPLACED, "unit": "share"}
+    for group in GROUPS:
+        own = every.where(every.kind == group)
+        row |= over(own.of("replaced", "right"), group, worst="min")
+    return pd.DataFrame([*rows, row]).astype({f"{group} holds": "Int64" for group in GROUPS})
+
+
+def over(values: pd.Series, group: str, worst: str) -> Record:
+    """How many a group has, their median, and the worst."""
+    found = {"runs": values.count(), "median": values.median(), "worst": values.agg(worst)}
+    return {f"{group} {name}": value for name, value in found.items()}
 
 
 def asked(row: Record) -> str:
-    """A level."""
+    """A level, if there is one."""
+    if pd.isna(row["level"]):
+        return "—"
     sign = "at most" if row["most"] else "at least"
     return f"{sign} {STYLES[row['unit']](row['level'])}"
 
@@ -165,7 +175,7 @@ def ballots(every: Models) -> pd.DataFrame:
         n = some.n.iloc[0] if some.n.nunique() == 1 else None
         row = {"group": group, "kind": some.kind.iloc[0], "n": n, "runs": len(own)}
         row |= own.agg("median").to_dict()
-        rows.append(row | {"whole": own["whole"].agg("sum")})
+        rows.append(row | {"whole": own["whole"].sum(min_count=1)})
     return pd.DataFrame(rows).astype({"n": "Int64"} if rows else {})
 
 
@@ -226,7 +236,7 @@ def by_hand(every: Models, hand: pd.DataFrame) -> pd.DataFrame:
 def gates(rows: pd.DataFrame, every: Models) -> pd.DataFrame:
     """The gates of the code of each run."""
     own = rows.loc[(rows["id"] == "gate") & rows["run"].isin([*every.kind.index])]
-    kind = [every.kind.get(x, nan) for x in own["run"]]
+    kind = own["run"].map(every.kind)
     shown = own.assign(kind=kind, character=own["measure"], by=own["value"])
     return shown[[*GATES]].reset_index(drop=True)
 
@@ -267,16 +277,16 @@ MEASURES = {
 }
 BALLOTS = {
     **GROUP,
-    "ceiling": Column("product and candidate, of the logits", "share"),
-    "share": Column("votes, of that", "share"),
+    "ceiling": Column("depends on the product alone", "share"),
+    "share": Column("votes explain, of that", "share"),
     "classes": Column("left-out classes, R²", "share"),
-    "right": Column("left-out classes, right", "share"),
-    "whole": Column("all of all classes right", "count"),
+    "right": Column("left-out answers right", "share"),
+    "whole": Column("every left-out answer right", "count"),
 }
 INTERACTIONS = {
     **GROUP,
     **{name: Column(name, "count") for name in measures.KINDS},
-    "many": Column("of several primes", "share"),
+    "many": Column("left by votes", "share"),
 }
 RIVALS = {
     **GROUP,

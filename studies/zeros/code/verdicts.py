@@ -172,14 +172,7 @@ def pairs(measured: Mapping[Run, Measured], params: ZerosParams) -> pd.DataFrame
 def mixing(measured: Mapping[Run, Measured], params: ZerosParams) -> pd.DataFrame:
     """A row for each run of a part of Z_n and each two primes."""
     rows = [
-        {
-            "run": str(run),
-            "p": pair.primes[0],
-            "q": pair.primes[1],
-            "zeros": pair.zeros,
-            "over_even": pair.over_even,
-            "generalises": generalises(x, params),
-        }
+        (str(run), *pair.primes, pair.zeros, pair.over_even, generalises(x, params))
         for run, x in measured.items()
         for pair in (x.pairs if x.votes is not None else ())
     ]
@@ -199,7 +192,7 @@ def null(measured: Mapping[Run, Measured]) -> pd.DataFrame:
     learn units alone or with an absorbing element: mean over runs and over the images of the usual
     decomposition, that each of these runs has as many of as any other of its modulus."""
     rows = [
-        {"units": x.modulus, "primes": primes, "share": share}
+        (x.modulus, primes, share)
         for x in measured.values()
         for primes, share in (x.images or {}).items()
     ]
