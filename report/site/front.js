@@ -49,12 +49,11 @@ addEventListener("DOMContentLoaded", () => {
     return { own, button };
   }).filter(x => x);
 
-  function bar(name, label, share) {
-    const line = $("cost").querySelector(`.${name}`);
-    line.querySelector("span").textContent = label;
-    line.querySelector("i").style.width = `${100 * share}%`;
-    line.querySelector("b").textContent = percent(share);
-    line.hidden = label === "";
+  // Of what goes wrong modulo a prime power, how much that is of what would by guessing.
+  function bar(line, wrong, chance) {
+    const share = wrong / chance, all = Math.abs(share - 1) < 0.05;
+    line.querySelector("i").style.width = `${100 * Math.min(1, share)}%`;
+    line.querySelector("b").textContent = `${percent(wrong)}, ${all ? "as by guessing" : `by guessing ${percent(chance)}`}`;
   }
   function about({ wrong, ...change }) {
     const words = strata.changed(change), all = hero.powers.map(({ q }) => `${percent(wrong.modulo[q])} wrong modulo ${q}`);
@@ -70,9 +69,7 @@ addEventListener("DOMContentLoaded", () => {
       const right = answer % q === product % q;
       return html("span", { class: right ? "ok" : "off", title: `modulo ${q}` }, right ? "✓" : "✗", html("small", {}, ` mod ${q}`));
     }), answer === product ? "" : html("span", { class: "truth" }, uncut ? `uncut: ${product} ✓` : `it is ${product}`)]);
-    const q = which.kind === "axis" && hero.powers.find(x => x.prime === which.prime).q;
-    bar("all", `wrong, of all ${many(n * n)} pairs`, which.wrong.all);
-    bar("chance", q ? "guessing, zeros known" : "", q ? hero.chance[q] : 0);
+    hero.powers.forEach(({ q }, i) => bar($("cost").children[i], which.wrong.modulo[q], hero.chance[q]));
     for (const { own, button } of scissors) {
       const on = own.name === which.name;
       button.setAttribute("aria-pressed", on);

@@ -152,9 +152,11 @@ def test_moduli_are_those_of_several_primes_with_how_these_interact():
     found = results([], mechanism_votes=votes, mechanism_kinds=kinds)
     moduli = [(x["group"], x["gated"]) for x in numbers.moduli(found)]
     assert moduli == [("15", 2), ("15, MLP", 7)] and numbers.found(found)["total"] is None
-    votes += [{"group": "all", "kind": x, "n": None, "classes": 0.9} for x in ("earlier", "fresh")]
-    found = results([], mechanism_votes=votes, mechanism_kinds=[*kinds, {"group": "all"}])
-    assert numbers.total(found) == votes[-1]
+    every = {"group": "all", "n": None, "classes": 0.9, "whole": 20.0, "runs": 28}
+    votes += [every | {"kind": x} for x in ("earlier", "fresh")]
+    kinds += [{"group": "all", "primes apart": 17}]
+    found = numbers.total(results([], mechanism_votes=votes, mechanism_kinds=kinds))
+    assert found == votes[-1] | kinds[-1] | {"strict": ["confirmed", "undecided"]}
 
 
 def test_zeros_are_shown_once_there_is_a_verdict():
