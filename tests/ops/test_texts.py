@@ -30,7 +30,7 @@ SPEAKS = {
     "n = 143, fresh | runs": "of",
     "n = 143, earlier | every left-out answer right": "earlier",
     "n = 143, earlier | runs": "of",
-    "replaced | fresh: median": "this form,",
+    "replaced | fresh: median": "as trained,",
     "replaced | fresh: worst": "(worst",
     "axis-spared | mean": "divides keep",
     "axis-shared | mean": "others",
@@ -45,12 +45,13 @@ SPEAKS = {
     "all fresh runs | gated": "gates (",
     "all fresh runs | mixed": "mixed angles (",
     "apart | what is said": "README.md) is",
-    "n = 154, earlier | votes explain, of that": "they explain",
-    "n154-s1 | primes": "one has",
-    "n = 154, fresh | primes apart": "not (",
-    "n = 154, fresh | runs": "of",
-    "n = 154, earlier | primes apart": "fresh,",
-    "n = 154, earlier | runs": "of",
+    "n = 154, fresh | votes explain, of that": "They explain",
+    "n = 154, fresh | runs": "(",
+    "n = 154, earlier | runs": "fresh;",
+    "n = 154, earlier | votes explain, of that": "earlier:",
+    "n = 154, fresh | primes apart": "apart in",
+    "n = 154, earlier | primes apart": "of these (",
+    "n154-s1 | primes": "has",
 }
 CODE = {".py", ".yaml", ".ipynb"}
 # DVC brings these: a clone of git alone has none of them.
