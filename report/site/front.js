@@ -51,7 +51,7 @@ addEventListener("DOMContentLoaded", () => {
 
   // Of what goes wrong modulo a prime power, how much that is of what would by guessing.
   function bar(line, wrong, chance) {
-    const share = wrong / chance, all = Math.abs(share - 1) < 0.05;
+    const share = chance && wrong / chance, all = Math.abs(share - 1) < 0.05; // modulo 2 a zero says all
     line.querySelector("i").style.width = `${100 * Math.min(1, share)}%`;
     line.querySelector("b").textContent = `${percent(wrong)}, ${all ? "as by guessing" : `by guessing ${percent(chance)}`}`;
   }
