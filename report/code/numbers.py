@@ -180,10 +180,11 @@ def layers(r: Results) -> Json:
     """How many answers are right with a part of the network replaced by what is said of it: in the
     median network and the worst of each; and what is lost where attention is fixed."""
     rows = {x: r.rows("mechanism-measures", id=x)[0] for x in (*LAYERS, "code-count")}
-    names = [f"{deciding(r)} {x}" for x in ("median", "worst", "runs")]
+    kind = deciding(r)
+    names = [f"{kind} {x}" for x in ("median", "worst", "runs")]
     said = {id: [row[x] for x in names] for id, row in rows.items()}
     [fixed] = r.rows("routing-runs", n=r.n, id="all-heads")
-    return said | {"kind": deciding(r), "fixed": [1 - fixed["lost_mean"], fixed["runs"]]}
+    return said | {"kind": kind, "fixed": [1 - fixed["lost_mean"], fixed["runs"]]}
 
 
 def heads(r: Results) -> Json:
@@ -210,10 +211,9 @@ def moduli(r: Results) -> list[Json]:
 def total(r: Results) -> Json:
     """The same of all networks that decide; and what the rule says of two things that no statement
     asks: that primes are apart, and that every product of every left-out class is answered."""
-    found = [x for x in moduli(r) if x["kind"] == "fresh" and x["n"] is None]
-    if not found:
+    row = next((x for x in moduli(r) if x["kind"] == "fresh" and x["n"] is None), None)
+    if row is None:
         raise Missing("mechanism-votes: all fresh runs")
-    [row] = found
     strict = {over_runs(int(row[x]), row["runs"]) for x in ("primes apart", "whole")}
     return row | {"strict": sorted(strict)}
 

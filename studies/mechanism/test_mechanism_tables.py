@@ -1,5 +1,7 @@
 """The tables of the mechanism: from verdicts on runs to what is said of all."""
 
+from math import nan
+
 import pandas as pd
 import pytest
 
@@ -96,3 +98,5 @@ def test_networks_written_by_hand_are_confirmed_if_all_answer_every_pair(margin,
     hand = pd.concat([HAND, HAND.assign(n=10, margin=margin)])
     [said] = tables.written(hand).to_dict("records")
     assert said["runs"] == 2 and said["holds"] == 1 + (margin > 0) and said["verdict"] == verdict
+    known = "2 of 2: confirmed" if margin > 0 else "1 of 2, 1 not: refuted"
+    assert tables.counted(said | {"low": nan, "high": nan}) == known

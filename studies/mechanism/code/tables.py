@@ -1,12 +1,11 @@
 """The tables of the mechanism: what criteria-2.md asks of each run, and of all together."""
 
 from collections.abc import Callable
-from math import nan
 from typing import Any
 
 import pandas as pd
 
-from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED
+from strata.results import CONFIRMED, HOLDS, REFUTED
 from strata.tables.format import STYLES
 from strata.tables.table import ID, SAID, Column, Record, Table, of
 from studies.mechanism.code import decide, measures
@@ -92,13 +91,13 @@ def statements(every: Models, params: MechanismParams) -> pd.DataFrame:
 
 def written(hand: pd.DataFrame) -> pd.DataFrame:
     """The last statement, of one network for each modulus: it holds where the least margin is above
-    0, and is confirmed if it holds for all."""
-    found = decide.tally([HOLDS if x else FAILS for x in hand["margin"] > 0])
-    row = {"kind": WRITTEN, "group": WRITTEN, "runs": len(hand), "generalising": found.holds}
-    row |= {"id": "by-hand", "sentence": decide.BY_HAND} | found._asdict()
-    row |= {"low": nan, "high": nan}  # these are all there are, no sample of others
-    row["verdict"] = REFUTED if found.fails else CONFIRMED
-    return pd.DataFrame([row | {"decided": True}])
+    0, and is confirmed if it holds for all. No interval: these are all there are, no sample."""
+    held = (hand["margin"] > 0).sum()
+    row = {"kind": WRITTEN, "group": WRITTEN, "runs": len(hand), "generalising": held}
+    row |= {"id": "by-hand", "sentence": decide.BY_HAND, "decided": True}
+    row |= {"holds": held, "fails": len(hand) - held, "undecided": 0}
+    row["verdict"] = REFUTED if row["fails"] else CONFIRMED
+    return pd.DataFrame([row])
 
 
 def _by_controls(every: Models, id: str) -> str:
@@ -109,14 +108,16 @@ def _by_controls(every: Models, id: str) -> str:
 
 def counted(row: Record) -> str:
     """Runs for which a statement holds, how many it does not hold for, and the interval of the
-    share for which it holds."""
+    share for which it holds, if there is one."""
     total = row["holds"] + row["fails"] + row["undecided"]
     if not total:
         return row["verdict"] or "—"
-    ends = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %"
+    ends = ""
+    if not pd.isna(row["low"]):
+        ends = f" ({100 * row['low']:.0f} to {100 * row['high']:.0f} %)"
     fails = f", {row['fails']} not" * (row["fails"] > 0)
     verdict = f": {row['verdict']}" * bool(row["verdict"])
-    return f"{row['holds']} of {total} ({ends}){fails}{verdict}"
+    return f"{row['holds']} of {total}{ends}{fails}{verdict}"
 
 
 def criteria(every: Models, params: MechanismParams) -> pd.DataFrame:
