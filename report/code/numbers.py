@@ -108,23 +108,18 @@ def embedding(r: Results) -> Json:
 
 
 def cuts(r: Results) -> Json:
-    """What the directions of a prime, and those of a class, are needed for."""
+    """In how many runs pairs survive the cut of a prime, or a class, that they do not need."""
     return {
-        "own": r.criterion("axis-own"),
         "spared": r.criterion("axis-spared"),
         "class": r.criterion("class-outside"),
         "of": r.rows("evidence-runs", id="class-outside")[0]["of"],
     }
 
 
-def control(r: Results) -> Json:
-    """What skill is left where a prime is not needed, without its directions and without as many
-    random ones: the least and the most, in the network that is shown."""
-    rows = [x for x in r.rows("axes") if x["random_spared"] is not None]
-    columns = {name: [x[f"{name}_spared"] for x in rows] for name in ("skill", "random")}
-    if not rows:
-        raise Missing("axes: random_spared")
-    return {name: (min(values), max(values)) for name, values in columns.items()}
+def cut(r: Results) -> list[Json]:
+    """What skill is left without the directions of a class, and of a prime, or as many random ones,
+    over all runs; primes first."""
+    return r.rows("directions-cut", group="all")[::-1]
 
 
 def attention(r: Results) -> Json:
@@ -143,7 +138,7 @@ def accounts(r: Results) -> Json:
     moduli = sorted({x["n"] for x in rows}, reverse=True)
     sides = {n: [x["E"] for x in rows if x["n"] == n] for n in moduli}
     primes = [(n, some.count("primes"), len(some)) for n, some in sides.items()]
-    return {"embedding": primes, "classes": sum(x["E"] == "strata" for x in rows)}
+    return {"embedding": primes, "runs": len(rows), "classes": sum(x["E"] == "strata" for x in rows)}
 
 
 def statements(r: Results) -> list[Json]:
@@ -231,7 +226,7 @@ RULES = (
     components,
     embedding,
     cuts,
-    control,
+    cut,
     attention,
     accounts,
     statements,

@@ -49,11 +49,12 @@ addEventListener("DOMContentLoaded", () => {
     return { own, button };
   }).filter(x => x);
 
-  // Of what goes wrong modulo a prime power, how much that is of what would by guessing.
-  function bar(line, wrong, chance) {
-    const share = chance && wrong / chance, all = Math.abs(share - 1) < 0.05; // modulo 2 a zero says all
-    line.querySelector("i").style.width = `${100 * Math.min(1, share)}%`;
-    line.querySelector("b").textContent = `${percent(wrong)}, ${all ? "as by guessing" : `by guessing ${percent(chance)}`}`;
+  // Of what goes wrong modulo a prime power, how much that is of what would by guessing; modulo 2 a zero says all.
+  const ofGuessing = (wrong, q) => hero.chance[q] && wrong / hero.chance[q], width = share => `width: ${100 * Math.min(1, share)}%`;
+  function bar(line, wrong, q) {
+    const share = ofGuessing(wrong, q);
+    line.querySelector("i").style = width(share);
+    line.querySelector("b").textContent = `${percent(wrong)}, ${Math.abs(share - 1) < 0.05 ? "as by guessing" : `by guessing ${percent(hero.chance[q])}`}`;
   }
   function about({ wrong, ...change }) {
     const words = strata.changed(change), all = hero.powers.map(({ q }) => `${percent(wrong.modulo[q])} wrong modulo ${q}`);
@@ -69,7 +70,7 @@ addEventListener("DOMContentLoaded", () => {
       const right = answer % q === product % q;
       return html("span", { class: right ? "ok" : "off", title: `modulo ${q}` }, right ? "✓" : "✗", html("small", {}, ` mod ${q}`));
     }), answer === product ? "" : html("span", { class: "truth" }, uncut ? `uncut: ${product} ✓` : `it is ${product}`)]);
-    hero.powers.forEach(({ q }, i) => bar($("cost").children[i], which.wrong.modulo[q], hero.chance[q]));
+    hero.powers.forEach(({ q }, i) => bar($("cost").children[i], which.wrong.modulo[q], q));
     for (const { own, button } of scissors) {
       const on = own.name === which.name;
       button.setAttribute("aria-pressed", on);

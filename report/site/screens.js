@@ -55,8 +55,7 @@ addEventListener("DOMContentLoaded", () => {
     powers.forEach(({ q, prime }) => {
       const wrong = change.wrong.modulo[q];
       button.append(html("span", { class: "with" }, html("span", { class: "track" },
-        html("i", { style: `${own(prime)}; width: ${100 * wrong}%` }),
-        html("s", { style: `left: ${100 * hero.chance[q]}%` })), html("small", {}, percent(wrong))));
+        html("i", { style: `${own(prime)}; ${width(ofGuessing(wrong, q))}` })), html("small", {}, percent(wrong))));
     });
     button.onclick = () => cut(change.name);
     return button;
@@ -69,7 +68,7 @@ addEventListener("DOMContentLoaded", () => {
       + `${wrong.all ? `${percent(wrong.all)} of all pairs wrong` : "every pair right"}.`);
   }, box => box.querySelector(".bars").append(
     html("div", { class: "change head", "aria-hidden": "true" }, html("span"),
-      ...powers.map(({ q }) => html("span", {}, `wrong modulo ${q}`))),
+      ...powers.map(({ q }) => html("span", {}, `wrong modulo ${q}`, html("small", {}, `full: ${percent(hero.chance[q])}`)))),
     ...hero.changes.map(bars)));
 
   strata.front.later();

@@ -67,6 +67,20 @@ def test_a_model_whose_classes_have_subspaces_of_their_own_passes_all_but_what_s
     assert failed == NOT | {"axis-shared"}
 
 
+@pytest.mark.parametrize(
+    ("name", "left"),  # of pairs that need the class, others; that need the prime, others
+    [("shared", (False, False, False, True)), ("apart", (False, True, True, True))],
+)
+def test_a_cut_spares_other_pairs_where_directions_are_its_own(name, left, request):
+    run = request.getfixturevalue(name)
+    table = evidence.cut([run, run.model_copy(update={"n": 21}), lost(run)])
+    assert [*table["group"]] == [x for x in ("all", f"n = {N}", "n = 21") for _ in range(2)]
+    assert [*table["runs"]] == [2, 2, 1, 1, 1, 1]
+    for skills in table[["needed", "spared"]].to_numpy().reshape(3, 4):
+        assert np.where(np.array(left), skills > 0.95, skills < 0.2).all()
+    assert (table["random"] < 0.5).all()
+
+
 def test_what_any_part_of_the_embedding_does_as_well_is_not_the_classes_doing(shared):
     without = [r for r in shared.routing if r.control != "spread"]
     drawn = {r.change: r for r in shared.routing if r.control == "spread"}

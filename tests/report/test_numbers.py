@@ -98,7 +98,7 @@ def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdi
     found = results([], accounts_runs=rows)
     assert verdicts.judged(found)["mechanism"]["verdict"] == verdict
     assert verdicts.judged(found)["mechanism"]["runs"] == 2
-    assert numbers.accounts(found) == {"embedding": [(35, 1, 1), (15, 1, 1)], "classes": 0}
+    assert numbers.accounts(found) == {"embedding": [(35, 1, 1), (15, 1, 1)], "runs": 2, "classes": 0}
 
 
 def test_a_statement_is_shown_as_the_fresh_runs_decide_it():
@@ -187,9 +187,7 @@ def test_the_claim_on_the_architecture_needs_both_its_halves(faster, equal, verd
     assert found["verdict"] == verdict and found["runs"] == (5 if verdict != UNTESTED else 0)
 
 
-def test_the_control_of_a_cut_is_over_all_primes_that_are_not_needed_somewhere():
-    pairs = ((1.0, 0.4), (0.9, 0.8), (None, None))
-    rows = [{"skill_spared": own, "random_spared": random} for own, random in pairs]
-    found = numbers.control(results([], axes=rows))
-    assert found == {"skill": (0.9, 1.0), "random": (0.4, 0.8)}
-    assert numbers.found(results([], axes=rows[2:]))["control"] is None
+def test_what_a_cut_spares_is_of_all_runs_primes_first():
+    rows = [{"group": x, "cut": cut} for x in ("all", "n = 15") for cut in ("a class", "a prime")]
+    found = numbers.found(results([], directions_cut=rows))["cut"]
+    assert found == [{"group": "all", "cut": x} for x in ("a prime", "a class")]

@@ -45,7 +45,7 @@ def judged(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFram
 def of_run(run: Interventions, levels: CriteriaLevels) -> tuple[Table, ...]:
     """Every table of one run."""
     of = about(run.run)
-    axis = f"Skill without one axis of the directions of a class {of}."
+    axis = f"Skill without the directions of a class, all or on one axis {of}."
     success = f"Answers to operands made of two {of}."
     every = f"The criteria of the interventions {of}."
     return (
@@ -72,24 +72,26 @@ def evidence(run: Interventions, levels: CriteriaLevels) -> pd.DataFrame:
 AXES = CLASS | {
     "axis": Column("axis"),
     "dimension": Column("dimension", "count"),
-    "skill_own": Column("axis, own", "share"),
-    "random_own": Column("axis, own, random", "share"),
-    "skill_shared": Column("axis, shared", "share"),
-    "random_shared": Column("axis, shared, random", "share"),
-    "skill_spared": Column("no axis", "share"),
-    "random_spared": Column("no axis, random", "share"),
+    "skill_own": Column("own", "share"),
+    "random_own": Column("own, random", "share"),
+    "skill_shared": Column("shared", "share"),
+    "random_shared": Column("shared, random", "share"),
+    "skill_spared": Column("spared", "share"),
+    "random_spared": Column("spared, random", "share"),
 }
 
 
 def axes(run: Interventions) -> pd.DataFrame:
-    """Skill without one axis of the directions of a class, or without as many random directions:
-    of pairs with the axis, with an operand in the class or none, and of pairs without it. The
-    random one is a mean over draws; a skill that does not exist is missing."""
+    """Skill without the directions of a class, or without as many random ones, a mean over draws.
+    On one axis: of pairs with the axis, with an operand in the class (own) or none (shared), and of
+    pairs without it (spared). All directions, axis missing: of pairs with an operand in the class
+    (own), and of others (spared). A skill that does not exist is missing."""
     rows = []
-    for r in (r for r in run.specificity if r.axis is not None):
+    for r in run.specificity:
         row: dict[str, Any] = {"d": r.d, "axis": r.axis, "dimension": r.dimension}
-        for name in ("own", "shared", "spared"):
-            scores, drawn = r.regions[name], r.random[name]
+        for name, whole in (("own", "inside"), ("shared", None), ("spared", "outside")):
+            region = name if r.axis else whole
+            scores, drawn = (x.get(region) if region else None for x in (r.regions, r.random))
             row[f"skill_{name}"] = scores.skill if scores else None
             row[f"random_{name}"] = drawn.skill.mean if drawn else None
         rows.append(row)
@@ -137,15 +139,17 @@ def over_runs(
     runs: Sequence[Interventions], levels: CriteriaLevels, confidence: float
 ) -> tuple[Table, ...]:
     """Each criterion over many runs: how many transformers pass, and the spread of its number in
-    them; how many pass modulus by modulus, MLP-only models apart; the comparisons at equal energy;
-    and what heads are needed for."""
+    them; how many pass modulus by modulus, MLP-only models apart; what a cut spares; the comparisons
+    at equal energy; and what heads are needed for."""
     own = [run for run in runs if run.architecture == "transformer"]
     about = f"over {len(own)} transformer{'s' if len(own) != 1 else ''}"
+    without = "Skill without the directions of a class or of a prime, means over transformers"
     scaled = "Key characters beside others at equal energy, means over runs"
     by = "Runs that pass the criteria, modulus by modulus."
     return (
         Table("evidence-runs", f"The criteria {about}.", spread(own, levels), OVER_RUNS),
         Table("evidence-moduli", by, passes(runs, levels), PASSES, ("kind", "passes")),
+        Table("directions-cut", f"{without}.", cut(own), CUT),
         Table("equal-energy", f"{scaled}.", equal_energy(runs, levels), EQUAL_ENERGY),
         *heads.tables(own, levels, confidence),
     )
@@ -197,6 +201,38 @@ def passes(runs: Sequence[Interventions], levels: CriteriaLevels) -> pd.DataFram
             rows.append((*keys, architecture, n, n, count, len(known)))
     frame = pd.DataFrame(rows, columns=[*KEYS, "architecture", "n", "kind", "passes", "runs"])
     return frame.astype({"passes": "Int64"})
+
+
+CUT = {
+    "group": Column("runs of", align="l"),
+    "cut": Column("cut: directions of", align="l"),
+    **RUNS,
+    "dimension": Column("how many", "ratio"),
+    "needed": Column("pairs that need it", "share"),
+    "spared": Column("pairs that do not", "share"),
+    "random": Column("these, as many cut at random", "share"),
+}
+
+
+def cut(runs: Sequence[Interventions]) -> pd.DataFrame:
+    """What skill is left without the directions of a class, of pairs with an operand in it, and of
+    others; without those on the axis of one prime, of pairs whose product has that axis, with no
+    operand in the class, and of others; last, of these others, without as many random directions.
+    Means over the classes and axes of a run, then over the runs that have all: of each modulus, and
+    of all moduli."""
+    numbers = ["dimension", "needed", "spared", "random"]
+    rows = []
+    for run in runs:
+        found = axes(run).rename(columns={"skill_spared": "spared", "random_spared": "random"})
+        whole = found["axis"].isna()
+        found["cut"] = whole.map({True: "a class", False: "a prime"})
+        found["needed"] = found["skill_own"].where(whole, found["skill_shared"])
+        means = found.groupby("cut")[numbers].mean().astype(float)
+        if len(means) == 2 and means.notna().all(axis=None):
+            rows += means.reset_index().assign(group=f"n = {run.n}").to_dict("records")
+    each = pd.DataFrame(rows, columns=["group", "cut", *numbers])
+    made = pd.concat([each.assign(group="all"), each]).groupby(["group", "cut"], sort=False)
+    return made.size().rename("runs").to_frame().join(made[numbers].mean()).reset_index()
 
 
 ENERGY = {
