@@ -52,14 +52,14 @@ def percent(share: float | None) -> str:
 
     >>> percent(0.98765), percent(0.3), percent(0.99996), percent(1.0), percent(None)
     ('98.8\xa0%', '30\xa0%', '> 99.9\xa0%', '100\xa0%', '–')
-    >>> percent(0.00469), percent(0.0001), percent(0.0)
-    ('0.5\xa0%', '< 0.1\xa0%', '0\xa0%')
+    >>> percent(0.00469), percent(0.0001), percent(0.0), percent(-0.0708)
+    ('0.5\xa0%', '< 0.1\xa0%', '0\xa0%', '−7.08\xa0%')
     """
     if share is None:
         return "–"
     if 0 < share < 0.01:
         return "< 0.1\xa0%" if share < 0.0005 else f"{100 * share:.1f}\xa0%"
-    text = f"{100 * share:.3g}\xa0%"
+    text = f"{100 * share:.3g}\xa0%".replace("-", "−")
     return "> 99.9\xa0%" if share < 1 and text == "100\xa0%" else text
 
 

@@ -50,10 +50,10 @@ addEventListener("DOMContentLoaded", () => {
   }).filter(x => x);
 
   // Of what goes wrong modulo a prime power, how much that is of what would by guessing; modulo 2 a zero says all.
-  const ofGuessing = (wrong, q) => hero.chance[q] && wrong / hero.chance[q], width = share => `width: ${100 * Math.min(1, share)}%`;
+  const ofGuessing = (wrong, q) => hero.chance[q] && wrong / hero.chance[q];
   function bar(line, wrong, q) {
     const share = ofGuessing(wrong, q);
-    line.querySelector("i").style = width(share);
+    line.querySelector("i").style.width = `${100 * Math.min(1, share)}%`;
     line.querySelector("b").textContent = `${percent(wrong)}, ${Math.abs(share - 1) < 0.05 ? "as by guessing" : `by guessing ${percent(hero.chance[q])}`}`;
   }
   function about({ wrong, ...change }) {
@@ -61,15 +61,15 @@ addEventListener("DOMContentLoaded", () => {
     return `${n} = ${hero.powers.map(({ q }) => q).join(" · ")}. ${words[0].toUpperCase()}${words.slice(1)}: ${wrong.all ? all.join(", ") : "every pair right"}.`;
   }
   function verdict({ a, b, answer, change: which }) {
-    const product = a * b % n, uncut = which.kind !== "none" && !hero.changes.find(x => x.kind === "none").wrong.all;
+    const product = a * b % n, uncut = which.kind !== "none" && answer !== product && !hero.changes.find(x => x.kind === "none").wrong.all;
     lead.textContent = which.name === hero.start ? first : about(which);
     for (const [key, value] of [["a", a], ["b", b]]) $(key).value = value;
     const box = $("verdict");
     box.className = answer === null ? "" : answer === product ? "is-right" : "is-wrong";
-    box.replaceChildren(...answer === null ? ["…"] : ["= ", html("b", {}, answer), ...hero.powers.map(({ q }) => {
+    box.replaceChildren(...answer === null ? ["…"] : [uncut ? html("span", { class: "truth" }, `= ${product} ✓ uncut; now `) : "= ", html("b", {}, answer), ...hero.powers.map(({ q }) => {
       const right = answer % q === product % q;
       return html("span", { class: right ? "ok" : "off", title: `modulo ${q}` }, right ? "✓" : "✗", html("small", {}, ` mod ${q}`));
-    }), answer === product ? "" : html("span", { class: "truth" }, uncut ? `uncut: ${product} ✓` : `it is ${product}`)]);
+    }), answer === product || uncut ? "" : html("span", { class: "truth" }, `it is ${product}`)]);
     hero.powers.forEach(({ q }, i) => bar($("cost").children[i], which.wrong.modulo[q], q));
     for (const { own, button } of scissors) {
       const on = own.name === which.name;
@@ -115,7 +115,7 @@ addEventListener("DOMContentLoaded", () => {
     if (isIntersecting && screen.stale) redraw(screen, state());
   }), { rootMargin: "200px" });
   const gcd = (x, y) => y ? gcd(y, x % y) : x, classOf = c => hero.classes.findIndex(x => x.d === gcd(c, n));
-  strata.front = { hero, cut, later, classOf, turner, gcd };
+  strata.front = { hero, cut, later, classOf, turner, gcd, ofGuessing };
   // keys: of the address, what this screen alone shows.
   strata.screen = (name, draw, setup = () => {}, keys = []) => {
     const box = $(`${name}-picture`);

@@ -86,8 +86,9 @@ strata.network = (() => {
     return found;
   }
   // A change in words.
+  const many = ({ directions: count }) => `${count} direction${count === 1 ? "" : "s"}`;
   strata.changed = x => ({
-    none: "as trained", axis: `directions of ${x.prime} cut`, class: `directions of ${strata.theme.J(x.d)} cut`,
+    none: "as trained", axis: `${many(x)} of ${x.prime} cut`, class: `${many(x)} of ${strata.theme.J(x.d)} cut`,
     head: `head ${x.head}: mean output`, keep: "key characters only", remove: "key characters removed",
   })[x.kind];
   return { changed };

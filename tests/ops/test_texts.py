@@ -32,6 +32,7 @@ SPEAKS = {
     "n = 143, earlier | runs": "of",
     "replaced | fresh: median": "of this form:",
     "replaced | fresh: worst": "(worst",
+    "all | a prime | runs": "(",
     "all | a prime | pairs that do not": "divides keep",
     "all | a prime | these, as many cut at random": "directions cut:",
     "all | a class | pairs that do not": "outside keep",
@@ -46,12 +47,12 @@ SPEAKS = {
     "all fresh runs | gated": "gates (",
     "all fresh runs | mixed": "mixed angles (",
     "apart | what is said": "README.md) is",
+    "n = 154, fresh | runs": "Of",
+    "n = 154, earlier | runs": "earlier,",
     "n = 154, fresh | votes explain, of that": "votes explain",
-    "n = 154, fresh | runs": "in",
-    "n = 154, earlier | runs": "(earlier,",
-    "n = 154, earlier | votes explain, of that": ":",
-    "n = 154, fresh | primes apart": "apart in",
-    "n = 154, earlier | primes apart": "(earlier",
+    "n = 154, earlier | votes explain, of that": "(",
+    "n = 154, fresh | primes apart": "interact in",
+    "n = 154, earlier | primes apart": "(",
 }
 CODE = {".py", ".yaml", ".ipynb"}
 # DVC brings these: a clone of git alone has none of them.
