@@ -209,10 +209,7 @@ def votes(net: Json) -> Json:
     def rows(x: list[Any]) -> Json:
         return pack(np.atleast_2d(x))
 
-    fits = {
-        d: {"bias": rows(x["bias"]), "votes": [rows(g) for g in x["votes"]]}
-        for d, x in net["fits"].items()
-    }
+    fits = {d: [rows(g) for g in x] for d, x in net["fits"].items()}
     classes = {d: {k: rows(v) for k, v in x.items()} for d, x in net["classes"].items()}
     powers = [circle(q) for q in prime_powers(net["n"])]
     return net | {"fits": fits, "classes": classes, "powers": powers}

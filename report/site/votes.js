@@ -1,7 +1,7 @@
 "use strict";
 // The votes of the primes: a candidate is a cell, in the row of its remainder modulo a prime near √n and the column of that
 // modulo all others together; the votes of one prime light a row or stripes, and their sum one cell. Made by
-// studies/mechanism/code/picture.py: y ≈ bias(c) + Σ_p g_p(q mod p, c).
+// studies/mechanism/code/picture.py: y ≈ Σ_p g_p(q mod p, c).
 addEventListener("DOMContentLoaded", () => {
   const box = document.getElementById("votes-picture");
   if (!strata.front || !box) return;
@@ -12,12 +12,8 @@ addEventListener("DOMContentLoaded", () => {
   let nets = null, drawn = null; // all networks of the picture; what is drawn of one of them
 
   strata.picture = found => {
-    const fit = ({ bias, votes }) => {
-      const unpacked = votes.map(unpack);
-      return { bias: unpack(bias)[0], votes: unpacked, most: unpacked.map(x => Math.max(...x.flatMap(y => [...y]))) };
-    };
     const read = (of, make) => Object.fromEntries(Object.entries(of).map(([d, x]) => [d, make(x)]));
-    nets = found.map(x => ({ ...x, primes: x.powers.map(({ q }) => q), fits: read(x.fits, fit), cache: {},
+    nets = found.map(x => ({ ...x, primes: x.powers.map(({ q }) => q), fits: read(x.fits, votes => votes.map(unpack)), cache: {},
       classes: read(x.classes, y => ({ class: unpack(y.class)[0], quotient: unpack(y.quotient)[0] })) }));
     strata.redraw("votes");
   };
@@ -28,8 +24,8 @@ addEventListener("DOMContentLoaded", () => {
     const q = a * b % n, d = gcd(q, n), muted = strata.get("mute").split(".").map(Number).filter(p => primes.includes(p));
     return { net, a, b, q, d, muted, left: strata.get("left") === "out" && d in net.fits };
   }
-  const added = (net, { bias, votes }, q, muted) => Float64Array.from(bias, (x, c) =>
-    net.primes.reduce((sum, p, i) => muted.includes(p) ? sum : sum + votes[i][q % p][c], x));
+  const added = (net, votes, q, muted) => Float64Array.from({ length: net.n }, (_, c) =>
+    net.primes.reduce((sum, p, i) => muted.includes(p) ? sum : sum + votes[i][q % p][c], 0));
   // The same by classes: the class of q scores all candidates, and inside of it counts the quotient.
   function sorted(net, q, d) {
     const { class: f, quotient: h } = net.classes[d], m = net.n / d;
@@ -61,7 +57,7 @@ addEventListener("DOMContentLoaded", () => {
   }
   // Shades: x over the largest, nothing below zero. Cells are more or less opaque, which takes half the time of a colour of
   // its own for each; discs lie on them.
-  const share = (x, most) => (Math.max(0, Math.min(1, x / most)) ** 1.5).toFixed(2);
+  const share = (x, most) => Math.max(0, Math.min(1, x / most)).toFixed(2);
   const shade = (marks, x, most, put) => marks.forEach((mark, c) => {
     const found = share(x[c], most);
     if (mark.shade !== found) put(mark, mark.shade = found);
@@ -111,15 +107,15 @@ addEventListener("DOMContentLoaded", () => {
   strata.ballot = { grid, put, light, best, centred };
   strata.screen("votes", () => {
     if (!nets) return;
-    const now = chosen(), { net, a, b, q, d, muted, left } = now, { n, primes, run } = net, name = left ? d : "all";
+    const now = chosen(), { net, a, b, q, d, muted, left } = now, { n, primes, run } = net, name = left ? d : "all", votes = net.fits[name];
     if (drawn?.net !== net) drawn = built(net);
-    const { ballots, small } = drawn, fit = net.fits[name], model = strata.loaded(run);
+    const { ballots, small } = drawn, most = Math.max(...primes.flatMap((p, i) => [...votes[i][q % p]])), model = strata.loaded(run);
     if (!model) strata.load(run).then(() => strata.redraw("votes"));
     const said = model && centred(strata.model.logits(model, a, b));
     small.show({ a, b, answer: null, means: null }, false);
     primes.forEach((p, i) => {
       const { cells, says, mute, lost, image } = ballots[i], on = !muted.includes(p);
-      fill(cells, fit.votes[i][q % p], 0.8 * fit.most[i]);
+      fill(cells, votes[i][q % p], most);
       image.classList.toggle("muted", !on);
       image.setAttribute("aria-label", `What ${p} votes: most for the ${n / p} candidates that are ${q % p} modulo ${p}`);
       says.replaceChildren("prime ", html("b", {}, p), ` votes for the ${n / p} that are `, html("b", {}, q % p), ` modulo ${p}`);
@@ -128,7 +124,7 @@ addEventListener("DOMContentLoaded", () => {
     });
     light(drawn.sum, ({ prime, j }) => !muted.includes(prime) && j % prime === q % prime);
     light(drawn.rival, () => false);
-    const voted = added(net, fit, q, muted), answer = best(voted);
+    const voted = added(net, votes, q, muted), answer = best(voted);
     put(drawn.sum, voted, said, q, `Votes added: most for ${answer}`);
     const classes = left ? new Float64Array(n) : sorted(net, q, d);
     put(drawn.rival, classes, said, q, left ? "Sorted first: nothing known" : `Sorted first: most for ${best(classes)}`);

@@ -25,17 +25,15 @@ def network(y: Profile) -> Json:
     return {"fits": fits, "classes": first, "shares": shares, "N": y.N.tolist()}
 
 
-def votes(y: Profile, weight: Float[np.ndarray, " n"]) -> Json:
-    """What each candidate gets whatever the product, the mean over all pairs, and beside it what
-    each prime adds for each remainder: y ≈ bias(c) + Σ_p g_p(q mod p, c)."""
-    n, at, bias, found = len(y.y), 0, np.zeros(len(y.y)), []
-    g = fitted(remainders(n), y.y, weight)
-    for p in prime_powers(n):
-        own, at = g[at : at + p], at + p
-        mean = np.bincount(np.arange(n) % p, y.N) @ own / y.N.sum()
-        bias += mean
-        found.append(rounded(own - mean))
-    return {"bias": rounded(bias), "votes": found}
+def votes(y: Profile, weight: Float[np.ndarray, " n"]) -> list[Any]:
+    """What each prime gives each candidate, for each remainder: y ≈ Σ_p g_p(q mod p, c). What a
+    candidate gets whatever the product, the mean over all pairs, comes from all primes alike."""
+    n, powers = len(y.y), prime_powers(len(y.y))
+    found = np.split(fitted(remainders(n), y.y, weight), np.cumsum(powers)[:-1])
+    weights = [np.bincount(np.arange(n) % p, y.N) / y.N.sum() for p in powers]
+    means = [w @ g for w, g in zip(weights, found, strict=True)]
+    alike = np.mean(means, axis=0)
+    return [rounded(g - mean + alike) for g, mean in zip(found, means, strict=True)]
 
 
 def sorted_first(y: Profile) -> tuple[Json, Float[np.ndarray, "n n"]]:

@@ -28,7 +28,7 @@ def ballot(
     n/p; darker is more, nothing below 0. The answer is framed."""
     n, c = len(scores), np.arange(len(scores))
     cells = np.zeros((p, n // p))
-    cells[c % p, c % (n // p)] = np.clip(scores / (most or 1), 0, 1) ** 1.5
+    cells[c % p, c % (n // p)] = np.clip(scores / (most or 1), 0, 1)
     shades = LinearSegmentedColormap.from_list("votes", ("#f5f6f7", colour))
     ax.pcolormesh(cells, cmap=shades, vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
     at = answer % (n // p), answer % p
