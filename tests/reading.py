@@ -118,11 +118,7 @@ def picture(run: str) -> dict:
         taken = np.where(np.arange(p) == 1, 0, np.arange(p))
         return 3 * (np.arange(n) % p == taken[:, None]) + rng.normal(scale=0.2, size=(p, n))
 
-    fits = {
-        d: {"bias": rng.normal(scale=0.1, size=n).tolist(),
-            "votes": [votes(p).tolist() for p in prime_powers(n)]}
-        for d in ("all", *known)
-    }  # fmt: skip
+    fits = {d: [votes(p).tolist() for p in prime_powers(n)] for d in ("all", *known)}
     first = {str(J.d): {"class": [0.0] * n, "quotient": [1.0] * J.m} for J in classes(n)}
     shares = {"votes": 0.9, "classes": 0.1}
     return {"run": run, "n": n, "fits": fits, "classes": first, "shares": shares, "N": [1] * n}

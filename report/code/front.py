@@ -24,13 +24,12 @@ def page(
     ``hero.data`` wrote of it, ``cff`` what CITATION.cff holds."""
     judged, said = verdicts.judged(results), numbers.found(results)
     broken = cuts(hero) if hero else []
-    known = {x["run"]: x["kind"] for x in results.tables.get("mechanism-runs", ())}
     return rendered(
         "front.html",
         "",
         headline=str(run),
         run=run,
-        kind=known.get(str(run), ""),
+        mechanisms={x["run"]: x for x in results.tables.get("mechanism-runs", ())},
         hero=hero,
         cuts=broken,
         by_primes=by_primes(broken, said["cuts"]),

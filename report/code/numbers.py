@@ -108,12 +108,8 @@ def embedding(r: Results) -> Json:
 
 
 def cuts(r: Results) -> Json:
-    """In how many runs pairs survive the cut of a prime, or a class, that they do not need."""
-    return {
-        "spared": r.criterion("axis-spared"),
-        "class": r.criterion("class-outside"),
-        "of": r.rows("evidence-runs", id="class-outside")[0]["of"],
-    }
+    """In how many runs pairs survive the cut of a prime that they do not need."""
+    return {"spared": r.criterion("axis-spared")}
 
 
 def cut(r: Results) -> list[Json]:
@@ -138,7 +134,8 @@ def accounts(r: Results) -> Json:
     moduli = sorted({x["n"] for x in rows}, reverse=True)
     sides = {n: [x["E"] for x in rows if x["n"] == n] for n in moduli}
     primes = [(n, some.count("primes"), len(some)) for n, some in sides.items()]
-    return {"embedding": primes, "runs": len(rows), "classes": sum(x["E"] == "strata" for x in rows)}
+    classes = sum(x["E"] == "strata" for x in rows)
+    return {"embedding": primes, "classes": classes}
 
 
 def statements(r: Results) -> list[Json]:
@@ -196,10 +193,11 @@ def heads(r: Results) -> Json:
 
 def moduli(r: Results) -> list[Json]:
     """For each modulus and kind of network with several primes: what votes explain, and how primes
-    interact."""
+    interact, and for how many the first statement holds."""
     kinds = {x["group"]: x for x in r.rows("mechanism-kinds")}
-    votes = r.rows("mechanism-votes")
-    found = [x | kinds[x["group"]] for x in votes if x["kind"] in {"fresh", "earlier", "MLP-only"}]
+    held = {x["group"]: x["holds"] for x in r.rows("mechanism-statements", id="votes")}
+    votes = [x for x in r.rows("mechanism-votes") if x["kind"] in {"fresh", "earlier", "MLP-only"}]
+    found = [x | kinds[x["group"]] | {"held": held[x["group"]]} for x in votes]
     return [x for x in found if x["classes"] is not None]
 
 

@@ -5,7 +5,7 @@ addEventListener("DOMContentLoaded", () => {
   const data = document.getElementById("hero-data");
   if (!data) return;
   const hero = JSON.parse(data.textContent), { html, percent, many } = strata.draw, { n } = hero, $ = id => document.getElementById(id);
-  const made = new Map(), screens = [], lead = document.querySelector(".lead"), first = lead.textContent;
+  const made = new Map(), screens = [];
   let run = null, asked = 0, smooth = false, resized = false, shared = null;
 
   // ---- what is chosen: the address has it ------------------------------------------------------
@@ -56,17 +56,21 @@ addEventListener("DOMContentLoaded", () => {
     line.querySelector("i").style.width = `${100 * Math.min(1, share)}%`;
     line.querySelector("b").textContent = `${percent(wrong)}, ${Math.abs(share - 1) < 0.05 ? "as by guessing" : `by guessing ${percent(hero.chance[q])}`}`;
   }
-  function about({ wrong, ...change }) {
-    const words = strata.changed(change), all = hero.powers.map(({ q }) => `${percent(wrong.modulo[q])} wrong modulo ${q}`);
-    return `${n} = ${hero.powers.map(({ q }) => q).join(" · ")}. ${words[0].toUpperCase()}${words.slice(1)}: ${wrong.all ? all.join(", ") : "every pair right"}.`;
+  // What is done to the network, and what that does to the pair.
+  function done({ a, b, answer, change: which }) {
+    const words = which.directions ? `${which.directions} of ${hero.width} directions cut` : strata.changed(which);
+    const modulo = right => hero.powers.map(({ q }) => q).filter(q => (answer % q === a * b % q) === right).join(" and ");
+    const said = modulo(false) ? `wrong modulo ${modulo(false)}${modulo(true) && `, right modulo ${modulo(true)}`}` : "right";
+    return `${words[0].toUpperCase()}${words.slice(1)}${answer === null ? "" : `: ${a} × ${b} is ${said}`}.`;
   }
-  function verdict({ a, b, answer, change: which }) {
+  function verdict(now) {
+    const { a, b, answer, change: which } = now;
     const product = a * b % n, uncut = which.kind !== "none" && answer !== product && !hero.changes.find(x => x.kind === "none").wrong.all;
-    lead.textContent = which.name === hero.start ? first : about(which);
+    $("done").textContent = done(now);
     for (const [key, value] of [["a", a], ["b", b]]) $(key).value = value;
     const box = $("verdict");
     box.className = answer === null ? "" : answer === product ? "is-right" : "is-wrong";
-    box.replaceChildren(...answer === null ? ["…"] : [uncut ? html("span", { class: "truth" }, `= ${product} ✓ uncut; now `) : "= ", html("b", {}, answer), ...hero.powers.map(({ q }) => {
+    box.replaceChildren(...answer === null ? ["…"] : [uncut ? html("span", { class: "uncut" }, `= ${product} ✓ uncut, now`) : "= ", html("b", {}, answer), ...hero.powers.map(({ q }) => {
       const right = answer % q === product % q;
       return html("span", { class: right ? "ok" : "off", title: `modulo ${q}` }, right ? "✓" : "✗", html("small", {}, ` mod ${q}`));
     }), answer === product || uncut ? "" : html("span", { class: "truth" }, `it is ${product}`)]);

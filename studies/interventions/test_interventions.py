@@ -78,7 +78,7 @@ def test_a_cut_spares_other_pairs_where_directions_are_its_own(name, left, reque
     assert [*table["runs"]] == [2, 2, 1, 1, 1, 1]
     for skills in table[["needed", "spared"]].to_numpy().reshape(3, 4):
         assert np.where(np.array(left), skills > 0.95, skills < 0.2).all()
-    assert (table["random"] < 0.5).all()
+    assert (table["random"].to_numpy() < 0.5).all()
 
 
 def test_what_any_part_of_the_embedding_does_as_well_is_not_the_classes_doing(shared):

@@ -308,7 +308,7 @@ def test_the_page_adds_the_votes_that_the_study_fits(site, reader):
         q, d = a * b % N, math.gcd(a * b, N)
         fit = net["fits"][str(d) if left else "all"]
         votes = zip((3, 5, 11), fit, strict=True)
-        total = sum(np.array(g[q % p]) for p, g in votes if p not in muted)
+        total = np.sum([g[q % p] for p, g in votes if p not in muted], axis=0)
         state = {"a": a, "b": b, "left": left, "mute": ".".join(map(str, muted))}
         reader.js("strata.set(arguments[0])", state)
         near = np.flatnonzero(total > total.max() - 0.1)  # the page has a byte for a number
@@ -321,7 +321,7 @@ def test_a_class_that_is_left_out_is_counted_as_in_the_study(site, reader):
     [net, _] = store.read_json(site.parent / PICTURE)
     votes = [*zip((3, 5, 11), net["fits"]["3"], strict=True)]
     products = [q for q in range(N) if math.gcd(q, N) == 3]
-    added = {q: sum(np.array(g[q % p]) for p, g in votes) for q in products}
+    added = {q: np.sum([g[q % p] for p, g in votes], axis=0) for q in products}
     right = [q for q in products if added[q].argmax() == q]
     reader.open("index.html#votes?a=3&b=1&left=out")
     reader.until(f"return document.getElementById('left').textContent.includes('{len(right)} of')")

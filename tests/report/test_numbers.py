@@ -98,7 +98,7 @@ def test_the_mechanism_is_judged_over_products_of_different_primes(logits, verdi
     found = results([], accounts_runs=rows)
     assert verdicts.judged(found)["mechanism"]["verdict"] == verdict
     assert verdicts.judged(found)["mechanism"]["runs"] == 2
-    assert numbers.accounts(found) == {"embedding": [(35, 1, 1), (15, 1, 1)], "runs": 2, "classes": 0}
+    assert numbers.accounts(found) == {"embedding": [(35, 1, 1), (15, 1, 1)], "classes": 0}
 
 
 def test_a_statement_is_shown_as_the_fresh_runs_decide_it():
@@ -149,14 +149,17 @@ def test_moduli_are_those_of_several_primes_with_how_these_interact():
     votes = [{"group": x, "kind": k, "n": 15, "classes": 0.9} for x, k in groups.items()]
     votes[2]["classes"] = None
     kinds = [{"group": x, "gated": len(x)} for x in reversed(groups)]
-    found = results([], mechanism_votes=votes, mechanism_kinds=kinds)
-    moduli = [(x["group"], x["gated"]) for x in numbers.moduli(found)]
-    assert moduli == [("15", 2), ("15, MLP", 7)] and numbers.found(found)["total"] is None
+    held = [{"id": id, "group": x, "holds": len(id)}
+            for x in (*groups, "all") for id in ("votes", "code")]  # fmt: skip
+    tables = {"mechanism_votes": votes, "mechanism_kinds": kinds, "mechanism_statements": held}
+    found = results([], **tables)
+    moduli = [(x["group"], x["gated"], x["held"]) for x in numbers.moduli(found)]
+    assert moduli == [("15", 2, 5), ("15, MLP", 7, 5)] and numbers.found(found)["total"] is None
     every = {"group": "all", "n": None, "classes": 0.9, "whole": 20.0, "runs": 28}
     votes += [every | {"kind": x} for x in ("earlier", "fresh")]
     kinds += [{"group": "all", "primes apart": 17}]
-    found = numbers.total(results([], mechanism_votes=votes, mechanism_kinds=kinds))
-    assert found == votes[-1] | kinds[-1] | {"strict": ["confirmed", "undecided"]}
+    found = numbers.total(results([], **tables))
+    assert found == votes[-1] | kinds[-1] | {"held": 5, "strict": ["confirmed", "undecided"]}
 
 
 def test_zeros_are_shown_once_there_is_a_verdict():

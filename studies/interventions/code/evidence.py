@@ -7,6 +7,7 @@ A run that diverged has no case of any criterion, and none of its numbers.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from strata.patch.scores import Range
@@ -15,7 +16,7 @@ from strata.tables.headline import about
 from strata.tables.table import CLASS, KIND, RUNS, SENTENCE, SPREAD, Column, N, Table, holds, of
 from studies.interventions.code import criteria, heads
 from studies.interventions.code.criteria import Judged, Route
-from studies.interventions.code.records import EqualEnergy, Interventions
+from studies.interventions.code.records import EqualEnergy, Interventions, Region
 from studies.params import CriteriaLevels
 
 # Two criteria ask that a mean pattern breaks the model.
@@ -81,6 +82,10 @@ AXES = CLASS | {
 }
 
 
+# Without all directions of a class, the pairs that stand for those of an axis.
+WHOLE: dict[Region, Region | None] = {"own": "inside", "shared": None, "spared": "outside"}
+
+
 def axes(run: Interventions) -> pd.DataFrame:
     """Skill without the directions of a class, or without as many random ones, a mean over draws.
     On one axis: of pairs with the axis, with an operand in the class (own) or none (shared), and of
@@ -89,9 +94,10 @@ def axes(run: Interventions) -> pd.DataFrame:
     rows = []
     for r in run.specificity:
         row: dict[str, Any] = {"d": r.d, "axis": r.axis, "dimension": r.dimension}
-        for name, whole in (("own", "inside"), ("shared", None), ("spared", "outside")):
+        for name, whole in WHOLE.items():
             region = name if r.axis else whole
-            scores, drawn = (x.get(region) if region else None for x in (r.regions, r.random))
+            scores = r.regions[region] if region else None
+            drawn = r.random[region] if region else None
             row[f"skill_{name}"] = scores.skill if scores else None
             row[f"random_{name}"] = drawn.skill.mean if drawn else None
         rows.append(row)
@@ -139,8 +145,8 @@ def over_runs(
     runs: Sequence[Interventions], levels: CriteriaLevels, confidence: float
 ) -> tuple[Table, ...]:
     """Each criterion over many runs: how many transformers pass, and the spread of its number in
-    them; how many pass modulus by modulus, MLP-only models apart; what a cut spares; the comparisons
-    at equal energy; and what heads are needed for."""
+    them; how many pass modulus by modulus, MLP-only models apart; what a cut spares; comparisons at
+    equal energy; and what heads are needed for."""
     own = [run for run in runs if run.architecture == "transformer"]
     about = f"over {len(own)} transformer{'s' if len(own) != 1 else ''}"
     without = "Skill without the directions of a class or of a prime, means over transformers"
@@ -225,14 +231,16 @@ def cut(runs: Sequence[Interventions]) -> pd.DataFrame:
     for run in runs:
         found = axes(run).rename(columns={"skill_spared": "spared", "random_spared": "random"})
         whole = found["axis"].isna()
-        found["cut"] = whole.map({True: "a class", False: "a prime"})
+        found["cut"] = np.where(whole, "a class", "a prime")
         found["needed"] = found["skill_own"].where(whole, found["skill_shared"])
-        means = found.groupby("cut")[numbers].mean().astype(float)
-        if len(means) == 2 and means.notna().all(axis=None):
+        means = found.groupby("cut")[numbers].agg(lambda x: x.astype(float).mean())
+        if len(means) == 2 and not means.isna().to_numpy().any():
             rows += means.reset_index().assign(group=f"n = {run.n}").to_dict("records")
     each = pd.DataFrame(rows, columns=["group", "cut", *numbers])
-    made = pd.concat([each.assign(group="all"), each]).groupby(["group", "cut"], sort=False)
-    return made.size().rename("runs").to_frame().join(made[numbers].mean()).reset_index()
+    every = pd.concat([each.assign(group="all"), each]).groupby(["group", "cut"], sort=False)
+    made = every[numbers].agg(lambda x: x.mean())
+    made.insert(0, "runs", every.size())
+    return made.reset_index()
 
 
 ENERGY = {

@@ -36,7 +36,7 @@ def tables(
     kinds = "How primes interact: runs of each kind."
     others = "Share of the mean logits that last layers explain: medians (least to largest)."
     sizes = "Trained networks beside those written by hand: medians."
-    decides = "Of how many fresh networks each is true; last row: written by hand, one of each modulus."
+    decides = "Of how many fresh networks each is true; last row: by hand, one of each modulus."
     gated = "Characters that another prime switches off."
     said = pd.concat([statements(every, params), written(hand)], ignore_index=True)
     deciding = said.loc[said["group"].isin([ALL, WRITTEN])]
