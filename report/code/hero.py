@@ -36,7 +36,6 @@ def data(weights: Arrays, n: int, threshold: float) -> Json | None:
     subject = ablations.subject(weights, n, projections.keys(weights["W_E"][:n], n, threshold))
     every = changes(subject.masks, n, activations.n_heads(weights))
     told = [change | cost(subject, change) for change in every]
-    start = next((x for x in told if x["kind"] == "axis"), told[0])
     return {
         "n": n,
         "pair": [x % n for x in PAIR],
@@ -47,8 +46,7 @@ def data(weights: Arrays, n: int, threshold: float) -> Json | None:
         "classes": [{"d": J.d, "elements": J.elements.tolist()} for J in classes(n)],
         "readers": readers(weights),
         "changes": told,
-        "start": start["name"],
-        "logits": first(subject, start),
+        "logits": first(subject.rig.weights, n),
         "hand": hand(n),
     }
 
@@ -75,12 +73,8 @@ def hand(n: int) -> Json | None:
     }
 
 
-def first(subject: Subject, change: Json) -> list[float | None]:
-    """The logits of the pair that is shown first, after the change that is shown first."""
-    weights, n = subject.rig.weights, subject.rig.n
-    if change["kind"] == "axis":
-        rows = specificity.removed(subject, basis(subject, change))
-        weights = weights | {"W_E": np.concatenate([rows, weights["W_E"][n:]])}
+def first(weights: Arrays, n: int) -> list[float | None]:
+    """The logits of the pair that is shown first."""
     a, b = (np.array([x % n]) for x in PAIR)
     return digits(activations.forward(weights, a, b)[0][0])
 

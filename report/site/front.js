@@ -10,8 +10,8 @@ addEventListener("DOMContentLoaded", () => {
 
   // ---- what is chosen: the address has it ------------------------------------------------------
   const pair = () => ["a", "b"].map((key, i) => strata.whole(strata.get(key), n, hero.pair[i]));
-  const change = () => hero.changes.find(x => x.name === strata.get("change", hero.start)) ?? hero.changes[0];
-  const cut = name => { smooth = true; strata.set({ change: name === hero.start ? null : name }); };
+  const change = () => hero.changes.find(x => x.name === strata.get("change")) ?? hero.changes[0];
+  const cut = name => { smooth = true; strata.set({ change: name === hero.changes[0].name ? null : name }); };
 
   // ---- what the network does -------------------------------------------------------------------
   const network = which => {
@@ -20,7 +20,7 @@ addEventListener("DOMContentLoaded", () => {
   };
   function computed(which, a, b) {
     if (run?.model) return strata.model.forward(network(which), a, b);
-    return which.name === hero.start && a === hero.pair[0] && b === hero.pair[1] ? { logits: hero.logits } : null;
+    return which === hero.changes[0] && a === hero.pair[0] && b === hero.pair[1] ? { logits: hero.logits } : null;
   }
   const means = logits => hero.powers.map(({ q }) => {
     const sums = new Array(q).fill(0);
@@ -56,10 +56,13 @@ addEventListener("DOMContentLoaded", () => {
     line.querySelector("i").style.width = `${100 * Math.min(1, share)}%`;
     line.querySelector("b").textContent = `${percent(wrong)}, ${Math.abs(share - 1) < 0.05 ? "as by guessing" : `by guessing ${percent(hero.chance[q])}`}`;
   }
-  // What is done to the network, and what that does to the pair.
+  // How the primes vote, where nothing is done to the network; or else what is done, and what that does to the pair.
   function done({ a, b, answer, change: which }) {
+    const product = a * b % n;
+    if (which.kind === "none" && answer === product)
+      return `${hero.powers.map(({ q }, i) => `${q}${i ? "" : " votes"} for ${n / q}${i ? "" : " answers"}`).join(", ")}: all together for ${product} alone.`;
     const words = which.directions ? `${which.directions} of ${hero.width} directions cut` : strata.changed(which);
-    const modulo = right => hero.powers.map(({ q }) => q).filter(q => (answer % q === a * b % q) === right).join(" and ");
+    const modulo = right => hero.powers.map(({ q }) => q).filter(q => (answer % q === product % q) === right).join(" and ");
     const said = modulo(false) ? `wrong modulo ${modulo(false)}${modulo(true) && `, right modulo ${modulo(true)}`}` : "right";
     return `${words[0].toUpperCase()}${words.slice(1)}${answer === null ? "" : `: ${a} × ${b} is ${said}`}.`;
   }
@@ -74,6 +77,7 @@ addEventListener("DOMContentLoaded", () => {
       const right = answer % q === product % q;
       return html("span", { class: right ? "ok" : "off", title: `modulo ${q}` }, right ? "✓" : "✗", html("small", {}, ` mod ${q}`));
     }), answer === product || uncut ? "" : html("span", { class: "truth" }, `it is ${product}`)]);
+    $("cost").classList.toggle("uncut", which.kind === "none");
     hero.powers.forEach(({ q }, i) => bar($("cost").children[i], which.wrong.modulo[q], q));
     for (const { own, button } of scissors) {
       const on = own.name === which.name;

@@ -221,17 +221,19 @@ def test_every_screen_is_drawn_and_fits(reader):
 def test_the_pair_shown_first_goes_wrong_modulo_the_prime_that_is_cut_out(width, reader):
     reader.open("index.html", width)
     a, b = hero.PAIR
-    assert reader.js(DRAWN) == f"{a} {b} axis-3"  # something is cut from the start
+    assert reader.js(DRAWN) == f"{a} {b} none"
+    assert f"all together for {a * b % N} " in reader.one("#done").text
     for i, p in enumerate((3, 5, 11)):
         said = cut(reader, f"axis-{p}")
         assert f"{a * b % N} ✓ uncut" in said and said.count("✗") == 1
         marks = [x.text for x in reader.every("#dials em")]
         assert ["✗" in x for x in marks] == [i == j for j in range(3)]
         assert reader.one("#cost").text.count("as by guessing") == 1
+        assert f"wrong modulo {p}, right" in reader.one("#done").text
     for name in ("none", "keep"):
         said = cut(reader, name)
         assert said.count("✓") == 3 and str(a * b % N) in said
-        assert reader.one("#cost").text.count("0 %, by guessing") == 3
+        assert reader.one("#cost").text.count("0 %, by guessing") == (3 if name == "keep" else 0)
 
 
 def test_what_the_dials_show_are_the_means_of_the_logits_by_residue(reader, model):
@@ -277,7 +279,7 @@ def test_a_pair_and_a_change_are_in_the_address_and_back_takes_them_back(reader)
     assert "a=33" in reader.chrome.current_url and "change=axis-11" in reader.chrome.current_url
     here = reader.js("return location.hash")
     reader.chrome.back()
-    reader.until(f"{DRAWN}.endsWith('axis-3')")
+    reader.until(f"{DRAWN}.endsWith('none')")
     reader.chrome.back()
     reader.until("return document.getElementById('a').value !== '33'")
     reader.open(f"index.html{here}")
