@@ -193,11 +193,10 @@ def heads(r: Results) -> Json:
 
 def moduli(r: Results) -> list[Json]:
     """For each modulus and kind of network with several primes: what votes explain, and how primes
-    interact, and for how many the first statement holds."""
+    interact."""
     kinds = {x["group"]: x for x in r.rows("mechanism-kinds")}
-    held = {x["group"]: x["holds"] for x in r.rows("mechanism-statements", id="votes")}
-    votes = [x for x in r.rows("mechanism-votes") if x["kind"] in {"fresh", "earlier", "MLP-only"}]
-    found = [x | kinds[x["group"]] | {"held": held[x["group"]]} for x in votes]
+    votes = r.rows("mechanism-votes")
+    found = [x | kinds[x["group"]] for x in votes if x["kind"] in {"fresh", "earlier", "MLP-only"}]
     return [x for x in found if x["classes"] is not None]
 
 

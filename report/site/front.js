@@ -60,7 +60,7 @@ addEventListener("DOMContentLoaded", () => {
   function done({ a, b, answer, change: which }) {
     const product = a * b % n;
     if (which.kind === "none" && answer === product)
-      return `${hero.powers.map(({ q }, i) => `${q}${i ? "" : " votes"} for ${n / q}${i ? "" : " answers"}`).join(", ")}: all together for ${product} alone.`;
+      return `${hero.powers.map(({ q }, i) => `${i ? "prime" : "Prime"} ${q}${i ? "" : " votes"} for ${n / q}${i ? "" : " answers"}`).join(", ")}: only ${product} gets all votes.`;
     const words = which.directions ? `${which.directions} of ${hero.width} directions cut` : strata.changed(which);
     const modulo = right => hero.powers.map(({ q }) => q).filter(q => (answer % q === product % q) === right).join(" and ");
     const said = modulo(false) ? `wrong modulo ${modulo(false)}${modulo(true) && `, right modulo ${modulo(true)}`}` : "right";

@@ -133,7 +133,7 @@ addEventListener("DOMContentLoaded", () => {
     $("leave").setAttribute("aria-pressed", left);
     $("leave").textContent = size < 2 ? "0 is alone in its class" : `leave out ${J(d)}, the ${size} products like ${q}`;
     $("left").textContent = left ? `Fitted to all others, the votes answer ${known} of these ${size}.` : "";
-    $("rival-says").textContent = left ? `The paper’s way: of ${J(d)} nothing is known.` : `The paper’s way, fitted as freely: a class scores all candidates, and inside it a candidate by its ratio to the answer. It explains ${percent(net.shares.classes)}.`;
+    $("rival-says").textContent = left ? `The paper’s way: of ${J(d)} nothing is known.` : `The paper’s way at its freest: a class scores all candidates, and inside it a candidate by its ratio to the answer. It explains ${percent(net.shares.classes)}.`;
     $("added-says").textContent = `Votes, added. Here they explain ${percent(net.shares.votes)}. Discs: the network’s own scores for ${a} × ${b}, seen only where they differ.`;
     say(box, `${a} · ${b} = ${q} modulo ${n}. ${muted.length ? "The votes that are left" : "The votes"} say ${answer}${said ? `, the network says ${best(said)}` : ""}.`);
     for (const act of document.querySelectorAll("[data-set]")) act.setAttribute("aria-pressed", Object.entries(JSON.parse(act.dataset.set)).every(([key, value]) => strata.get(key) === (value ?? "")));

@@ -51,6 +51,25 @@ def test_votes_for_the_same_candidates_whatever_the_product_hold_of_nothing(sett
     assert values["votes-right"] == pytest.approx(1)
 
 
+def test_remainders_that_favour_others_are_counted(settings):
+    given = {Q: np.eye(Q) for Q in (3, 5, 7)}
+    given[7] = given[7][[0, 2, 1, 3, 4, 5, 6]]  # those that are 1 vote for 2, and these for 1
+    q, bias = np.arange(N), np.random.default_rng(0).normal(size=N)
+    y = profile_of(bias + np.sum([g[q % Q][:, q % Q] for Q, g in given.items()], axis=0))
+    rows = measures.of_votes(y, settings)[1]
+    assert {row.measure: row.value for row in rows}["favoured"] == pytest.approx(13 / 15)
+
+
+def test_what_is_sorted_by_class_first_is_explained_by_that_and_not_by_votes(settings):
+    noise = profile_of(np.random.default_rng(0).normal(size=(N, N)))
+    planted = votes.sorted_first(noise)[1]
+    for y, sorts in ((planted, True), (some_votes(N), False)):
+        values, rows = measures.of_votes(profile_of(y), settings)
+        found = {row.measure: row.value for row in rows}
+        assert (found["classes explain"] == pytest.approx(1)) == sorts
+        assert (values["votes-share"] == pytest.approx(1)) != sorts
+
+
 def test_classes_that_were_left_out_are_predicted_and_never_seen():
     y, columns = profile_of(some_votes(N)), votes.remainders(N)
     found = votes.left_out(y, columns)

@@ -222,7 +222,7 @@ def test_the_pair_shown_first_goes_wrong_modulo_the_prime_that_is_cut_out(width,
     reader.open("index.html", width)
     a, b = hero.PAIR
     assert reader.js(DRAWN) == f"{a} {b} none"
-    assert f"all together for {a * b % N} " in reader.one("#done").text
+    assert f"only {a * b % N} " in reader.one("#done").text
     for i, p in enumerate((3, 5, 11)):
         said = cut(reader, f"axis-{p}")
         assert f"{a * b % N} ✓ uncut" in said and said.count("✗") == 1

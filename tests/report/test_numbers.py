@@ -149,17 +149,15 @@ def test_moduli_are_those_of_several_primes_with_how_these_interact():
     votes = [{"group": x, "kind": k, "n": 15, "classes": 0.9} for x, k in groups.items()]
     votes[2]["classes"] = None
     kinds = [{"group": x, "gated": len(x)} for x in reversed(groups)]
-    held = [{"id": id, "group": x, "holds": len(id)}
-            for x in (*groups, "all") for id in ("votes", "code")]  # fmt: skip
-    tables = {"mechanism_votes": votes, "mechanism_kinds": kinds, "mechanism_statements": held}
+    tables = {"mechanism_votes": votes, "mechanism_kinds": kinds}
     found = results([], **tables)
-    moduli = [(x["group"], x["gated"], x["held"]) for x in numbers.moduli(found)]
-    assert moduli == [("15", 2, 5), ("15, MLP", 7, 5)] and numbers.found(found)["total"] is None
+    moduli = [(x["group"], x["gated"]) for x in numbers.moduli(found)]
+    assert moduli == [("15", 2), ("15, MLP", 7)] and numbers.found(found)["total"] is None
     every = {"group": "all", "n": None, "classes": 0.9, "whole": 20.0, "runs": 28}
     votes += [every | {"kind": x} for x in ("earlier", "fresh")]
     kinds += [{"group": "all", "primes apart": 17}]
     found = numbers.total(results([], **tables))
-    assert found == votes[-1] | kinds[-1] | {"held": 5, "strict": ["confirmed", "undecided"]}
+    assert found == votes[-1] | kinds[-1] | {"strict": ["confirmed", "undecided"]}
 
 
 def test_zeros_are_shown_once_there_is_a_verdict():

@@ -5,6 +5,7 @@ the votes of statement 0 leave, so in what depends on several primes of the prod
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import nan
 
 import numpy as np
@@ -40,12 +41,12 @@ class Code:
         """1, zeros and characters."""
         return np.concatenate([self.zeros, real(self.characters.values)], axis=1)
 
-    @property
+    @cached_property
     def functions(self) -> Float[np.ndarray, "n some"]:
         """1 and all functions of φ."""
         return np.concatenate([self.plain, gated(self.n, self.gates)], axis=1)
 
-    @property
+    @cached_property
     def several(self) -> Characters:
         """The characters of several primes."""
         several = [label for label in self.characters.labels if len(label) > 1]

@@ -15,6 +15,7 @@ from strata.patch.patching import Passed, passed
 from strata.patch.projections import keys
 from strata.results import Row
 from strata.statistics import folds
+from strata.task import primes
 from studies.mechanism.code import (
     decide,
     decoding,
@@ -47,6 +48,7 @@ def of_votes(y: Profile, settings: Settings) -> tuple[Values, list[Row]]:
     """Statement 0."""
     columns, rng = votes.remainders(len(y.y)), np.random.default_rng(settings.seed)
     left = votes.left_out(y, columns)
+    free = [*prime_powers(len(y.y))] == primes(len(y.y))
     values = {
         "votes-share": votes.share(y),
         "votes-right": y.right(functions.explained(y, columns)),
@@ -57,6 +59,8 @@ def of_votes(y: Profile, settings: Settings) -> tuple[Values, list[Row]]:
         "right answers": left.right,
         "every product right": float(left.right == 1) if left.right == left.right else nan,
         "determined": left.determined,
+        "favoured": votes.favoured(y),
+        "classes explain": y.share(votes.sorted_first(y)[1]) if free else nan,
     }
     return values, beside("votes", decide.STATEMENTS["votes"], "share", others)
 

@@ -18,9 +18,9 @@ ALL, ILLUSTRATE, WRITTEN = "all fresh runs", "all earlier runs", "written by han
 WORDS = {
     "votes": "each prime votes by the remainder of the product, and the votes are added",
     "code": "the outputs follow from a few zeros, angles and gates of the product",
-    "neurons": "each neuron knows one prime, or one angle of several, and which primes divide",
-    "decoding": "the last layer is what least loss asks for, given how long its columns are",
-    "interaction": "where primes interact, the embedding does it, by gates or angles of several",
+    "neurons": "each neuron sees one prime, or one mixed angle, and which primes divide",
+    "decoding": "the last layer minimises the loss, given the lengths of its columns",
+    "interaction": "primes interact in the embedding, by gates or mixed angles",
 }
 
 
@@ -166,6 +166,7 @@ def ballots(every: Models) -> pd.DataFrame:
     how many runs every product of every class that was left out is answered rightly."""
     names = {
         "ceiling": ("whole", "ceiling"), "share": ("votes-share", ""),
+        "favoured": ("votes", "favoured"), "rival": ("votes", "classes explain"),
         "classes": ("votes-classes", ""), "right": ("votes", "right answers"),
         "whole": ("votes", "every product right"),
     }  # fmt: skip
@@ -181,12 +182,17 @@ def ballots(every: Models) -> pd.DataFrame:
 
 
 def interactions(every: Models) -> pd.DataFrame:
-    """How many runs of each group are of each kind; and of their interaction, the median."""
+    """How many runs of each group are of each kind, and for how many of all and of each votes
+    hold; and of their interaction, the median."""
     kinds, many = every.verdict("kind"), every.of("whole", "many")
+    held = every.verdict("votes") == HOLDS
     rows = []
     for group, own in summarised(every).items():
-        counts = {kind: (kinds.loc[own] == kind).sum() for kind in measures.KINDS}
-        rows.append({"group": group, "runs": own.sum()} | counts | {"many": many.loc[own].median()})
+        row = {"group": group, "runs": own.sum(), "votes": (own & held).sum()}
+        for kind in measures.KINDS:
+            row |= {kind: (own & (kinds == kind)).sum()}
+            row |= {f"{kind}, votes": (own & held & (kinds == kind)).sum()}
+        rows.append(row | {"many": many.loc[own].median()})
     return pd.DataFrame(rows)
 
 
@@ -280,13 +286,17 @@ BALLOTS = {
     **GROUP,
     "ceiling": Column("depends on the product alone", "share"),
     "share": Column("votes explain, of that", "share"),
+    "favoured": Column("remainders that favour their own", "share"),
+    "rival": Column("classes explain", "share"),
     "classes": Column("left-out classes, R²", "share"),
     "right": Column("left-out answers right", "share"),
     "whole": Column("every left-out answer right", "count"),
 }
 INTERACTIONS = {
     **GROUP,
+    "votes": Column("votes hold", "count"),
     **{name: Column(name, "count") for name in measures.KINDS},
+    **{f"{name}, votes": Column(f"{name}: votes hold", "count") for name in measures.KINDS},
     "many": Column("left by votes", "share"),
 }
 RIVALS = {

@@ -43,6 +43,57 @@ def share(y: Profile) -> float:
     return y.share(functions.explained(y, remainders(len(y.y))))
 
 
+def boards(
+    y: Profile, weight: Float[np.ndarray, " n"]
+) -> tuple[Float[np.ndarray, " n"], list[Float[np.ndarray, "Q n"]]]:
+    """What each candidate gets whatever the product, the mean over all pairs; and what each prime
+    power adds for each remainder: y ≈ bias(c) + Σ_Q g_Q(q mod Q, c), fitted with these weights."""
+    n, powers = len(y.y), prime_powers(len(y.y))
+    found = np.split(functions.fitted(remainders(n), y.y, weight), np.cumsum(powers)[:-1])
+    means = [
+        np.bincount(np.arange(n) % Q, y.N) @ g / y.N.sum()
+        for Q, g in zip(powers, found, strict=True)
+    ]
+    return np.sum(means, axis=0), [g - x for g, x in zip(found, means, strict=True)]
+
+
+def favoured(y: Profile) -> float:
+    """How many remainders, of all prime powers together, have the most votes, on average, for the
+    candidates with that remainder."""
+    n, best = len(y.y), []
+    for g in boards(y, y.N)[1]:
+        own = np.arange(len(g))
+        means = [g[:, np.arange(n) % len(g) == r].mean(axis=1) for r in own]
+        best += list(np.argmax(means, axis=0) == own)
+    return float(np.mean(best))
+
+
+class Rule(NamedTuple):
+    """What the account of classes says of the products of one class."""
+
+    scores: Float[np.ndarray, " n"]  # of each candidate
+    ratios: Float[np.ndarray, " m"]  # added to candidates of the class, by q/c
+
+
+def sorted_first(y: Profile) -> tuple[dict[int, Rule], Float[np.ndarray, "n n"]]:
+    """The account of classes at its freest, by least squares, of a square-free n: the class of q
+    scores the candidates as it likes, and inside of it counts the quotient,
+    y ≈ f_d(c) + [c in J_d] h_d(q/c); and what this makes of every product."""
+    n, drawn, found = len(y.y), np.zeros_like(y.y), {}
+    for J in classes(n):
+        q, m = J.elements, J.m
+        f = y.y[q].mean(axis=0)
+        inverse = [pow(int(c), -1, m) if m > 1 else 0 for c in q]
+        quotient = np.outer(q, inverse) % m
+        # Each quotient is there once for each q and each c: both means are what least squares say.
+        inside = y.y[np.ix_(q, q)] - f[q]
+        h = np.bincount(quotient.ravel(), inside.ravel(), minlength=m) / len(J)
+        drawn[q] = f
+        drawn[np.ix_(q, q)] += h[quotient]
+        found[J.d] = Rule(f, h)
+    return found, drawn
+
+
 def left_out(y: Profile, columns: Float[np.ndarray, "n columns"]) -> LeftOut:
     """Class after class predicted from the others by these functions of the product."""
     group, n = functions.by_class(len(y.y)), len(y.y)
