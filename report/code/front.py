@@ -54,7 +54,6 @@ def cuts(hero: Json) -> list[Json]:
             made.append({
                 "q": q, "directions": cut["directions"], "own": own, "chance": chance,
                 "others": [*others], "most": max(others.values(), default=0.0),
-                "guesses": abs(own - chance) < CLEAN * chance,
             })  # fmt: skip
     return made
 
