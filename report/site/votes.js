@@ -5,7 +5,7 @@
 addEventListener("DOMContentLoaded", () => {
   const box = document.getElementById("votes-picture");
   if (!strata.front || !box) return;
-  const { turner, hero, gcd } = strata.front, { svg, html, own, percent, say } = strata.draw, { J } = strata.theme, { unpack } = strata.model;
+  const { turner, hero, gcd } = strata.front, { svg, html, own, percent, many, say } = strata.draw, { J } = strata.theme, { unpack } = strata.model;
   const $ = id => document.getElementById(id), every = n => Array.from({ length: n }, (_, q) => q), inside = (n, d) => every(n).filter(q => gcd(q, n) === d);
   const best = x => x.indexOf(Math.max(...x));
   const centred = x => { const mean = x.reduce((sum, y) => sum + y, 0) / x.length; return x.map(y => y - mean); };
@@ -15,6 +15,8 @@ addEventListener("DOMContentLoaded", () => {
     const read = (of, make) => Object.fromEntries(Object.entries(of).map(([d, x]) => [d, make(x)]));
     nets = found.map(x => ({ ...x, primes: x.powers.map(({ q }) => q), fits: read(x.fits, votes => votes.map(unpack)), cache: {},
       classes: read(x.classes, y => ({ class: unpack(y.class)[0], quotient: unpack(y.quotient)[0] })) }));
+    for (const net of nets) net.free = { votes: net.n * (1 + net.primes.reduce((sum, p) => sum + p - 1, 0)),
+      classes: Object.values(net.classes).reduce((sum, x) => sum + x.class.length + x.quotient.length - 1, 0) };
     strata.redraw("votes");
   };
   // What the address says: which network, a pair, whose votes are muted, whether the product's class is left out of the fit.
@@ -133,7 +135,7 @@ addEventListener("DOMContentLoaded", () => {
     $("leave").setAttribute("aria-pressed", left);
     $("leave").textContent = size < 2 ? "0 is alone in its class" : `leave out ${J(d)}, the ${size} products like ${q}`;
     $("left").textContent = left ? `Fitted to all others, the votes answer ${known} of these ${size}.` : "";
-    $("rival-says").textContent = left ? `The paper’s way: of ${J(d)} nothing is known.` : `The paper’s way at its freest: a class scores all candidates, and inside it a candidate by its ratio to the answer. It explains ${percent(net.shares.classes)}.`;
+    $("rival-says").textContent = left ? `The paper’s way: of ${J(d)} nothing is known.` : `The paper’s way at its freest: a class scores all candidates, and inside it a candidate by its ratio to the answer. It explains ${percent(net.shares.classes)}, with ${many(net.free.classes)} free numbers; votes have ${many(net.free.votes)}.`;
     $("added-says").textContent = `Votes, added. Here they explain ${percent(net.shares.votes)}. Discs: the network’s own scores for ${a} × ${b}, seen only where they differ.`;
     say(box, `${a} · ${b} = ${q} modulo ${n}. ${muted.length ? "The votes that are left" : "The votes"} say ${answer}${said ? `, the network says ${best(said)}` : ""}.`);
     for (const act of document.querySelectorAll("[data-set]")) act.setAttribute("aria-pressed", Object.entries(JSON.parse(act.dataset.set)).every(([key, value]) => strata.get(key) === (value ?? "")));

@@ -20,7 +20,7 @@ WORDS = {
     "code": "the outputs follow from a few zeros, angles and gates of the product",
     "neurons": "each neuron sees one prime, or one mixed angle, and which primes divide",
     "decoding": "the last layer minimises the loss, given the lengths of its columns",
-    "interaction": "primes interact in the embedding, by gates or mixed angles",
+    "interaction": "where primes interact, it is in the embedding, by gates or mixed angles",
 }
 
 
