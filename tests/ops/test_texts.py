@@ -18,7 +18,7 @@ DATED = "criteria-primes.md"
 # What each number of README is of, by the cell of its table: the words beside it.
 SPEAKS = {
     "votes | holds for": "This holds in",
-    "all fresh runs | votes explain, of that": "Votes explain",
+    "all fresh runs | votes explain, of that": "explain",
     "all fresh runs | classes explain": "at its freest,",
     "all fresh runs | runs": "medians of",
     "all fresh runs | every left-out answer right": "left-out one in",
@@ -33,10 +33,10 @@ SPEAKS = {
     "share-all-heads-classes | mean": "classes:",
     "shuffled-all-heads-classes | mean": "shuffled:",
     "share-all-heads-11 | mean": "modulo 11:",
-    "apart | what is said": "primes apart:",
-    "votes-right | fresh: holds": "right (",
-    "votes-classes | fresh: holds": "predicted (",
+    "apart | what is said": "primes mix:",
     "votes-share | fresh: worst": "at least",
+    "votes-right | fresh: holds": "pairs in",
+    "votes-classes | fresh: holds": "class in",
     "n = 165, fresh | every left-out answer right": "of 165 in",
     "n = 165, fresh | runs": "of",
     "n = 165, earlier | every left-out answer right": "earlier",
@@ -55,7 +55,7 @@ SPEAKS = {
     "n = 154, fresh | runs": "of",
     "n = 154, fresh | primes apart: votes hold": "hold:",
     "n = 154, fresh | mixed: votes hold": "apart,",
-    "n = 154, fresh | gated": "mixed;",
+    "n = 154, fresh | gated": "not in",
     "n154-s1 | primes": "(earlier,",
 }
 CODE = {".py", ".yaml", ".ipynb"}
