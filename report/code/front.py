@@ -32,7 +32,7 @@ def page(
         mechanisms={x["run"]: x for x in results.tables.get("mechanism-runs", ())},
         hero=hero,
         cuts=broken,
-        by_primes=by_primes(broken, said["cuts"]),
+        by_primes=by_primes(broken, said["spared"]),
         numbers=said,
         verdicts=judged,
         tally={x: sum(v["verdict"] == x for v in judged.values()) for x in verdicts.VERDICTS},
@@ -53,14 +53,14 @@ def cuts(hero: Json) -> list[Json]:
             others = {k: v for k, v in cut["wrong"]["modulo"].items() if k != q}
             made.append({
                 "q": q, "directions": cut["directions"], "own": own, "chance": chance,
-                "others": [*others], "most": max(others.values(), default=0.0),
+                "most": max(others.values(), default=0.0),
             })  # fmt: skip
     return made
 
 
-def by_primes(broken: Sequence[Json], runs: Json | None) -> bool:
+def by_primes(broken: Sequence[Json], runs: tuple[int, int] | None) -> bool:
     """Whether the title may say that the problem is split by primes: in the headline run a cut
     breaks its own prime and hardly another, and in most runs it spares what does not need it."""
     own = [x["own"] > 0 and x["most"] <= CLEAN * x["own"] for x in broken]
-    spared, of = runs["spared"] if runs else (0, 1)
+    spared, of = runs or (0, 1)
     return len(own) > 1 and all(own) and 2 * spared > of

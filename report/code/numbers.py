@@ -107,9 +107,9 @@ def embedding(r: Results) -> Json:
     return {"share": row["mean"], "runs": row["runs"]}
 
 
-def cuts(r: Results) -> Json:
-    """In how many runs pairs survive the cut of a prime that they do not need."""
-    return {"spared": r.criterion("axis-spared")}
+def spared(r: Results) -> tuple[int, int]:
+    """In how many runs pairs survive the cut of a prime that they do not need, of how many."""
+    return r.criterion("axis-spared")
 
 
 def cut(r: Results) -> list[Json]:
@@ -134,8 +134,7 @@ def accounts(r: Results) -> Json:
     moduli = sorted({x["n"] for x in rows}, reverse=True)
     sides = {n: [x["E"] for x in rows if x["n"] == n] for n in moduli}
     primes = [(n, some.count("primes"), len(some)) for n, some in sides.items()]
-    classes = sum(x["E"] == "strata" for x in rows)
-    return {"embedding": primes, "classes": classes}
+    return {"embedding": primes, "classes": sum(x["E"] == "strata" for x in rows)}
 
 
 def statements(r: Results) -> list[Json]:
@@ -222,7 +221,7 @@ def zeros(r: Results) -> Json:
 RULES = (
     components,
     embedding,
-    cuts,
+    spared,
     cut,
     attention,
     accounts,

@@ -51,10 +51,10 @@ addEventListener("DOMContentLoaded", () => {
 
   // Of what goes wrong modulo a prime power, how much that is of what would by guessing; modulo 2 a zero says all.
   const ofGuessing = (wrong, q) => hero.chance[q] && wrong / hero.chance[q];
+  const filled = (wrong, q) => `${100 * Math.min(1, ofGuessing(wrong, q))}%`;
   function bar(line, wrong, q) {
-    const share = ofGuessing(wrong, q);
-    line.querySelector("i").style.width = `${100 * Math.min(1, share)}%`;
-    line.querySelector("b").textContent = `${percent(wrong)}, ${Math.abs(share - 1) < 0.05 ? "as by guessing" : `by guessing ${percent(hero.chance[q])}`}`;
+    line.querySelector("i").style.width = filled(wrong, q);
+    line.querySelector("b").textContent = `${percent(wrong)}, ${Math.abs(ofGuessing(wrong, q) - 1) < 0.05 ? "as by guessing" : `by guessing ${percent(hero.chance[q])}`}`;
   }
   // How the primes vote, where nothing is done to the network; or else what is done, and what that does to the pair.
   function done({ a, b, answer, change: which }) {
@@ -62,8 +62,8 @@ addEventListener("DOMContentLoaded", () => {
     if (which.kind === "none" && answer === product)
       return `${hero.powers.map(({ q }, i) => `${i ? "prime" : "Prime"} ${q}${i ? "" : " votes"} for ${n / q}${i ? "" : " answers"}`).join(", ")}: only ${product} gets all votes.`;
     const words = which.directions ? `${which.directions} of ${hero.width} directions cut` : strata.changed(which);
-    const modulo = right => hero.powers.map(({ q }) => q).filter(q => (answer % q === product % q) === right).join(" and ");
-    const said = modulo(false) ? `wrong modulo ${modulo(false)}${modulo(true) && `, right modulo ${modulo(true)}`}` : "right";
+    const [wrong, right] = [false, true].map(is => hero.powers.map(({ q }) => q).filter(q => (answer % q === product % q) === is).join(" and "));
+    const said = wrong ? `wrong modulo ${wrong}${right && `, right modulo ${right}`}` : "right";
     return `${words[0].toUpperCase()}${words.slice(1)}${answer === null ? "" : `: ${a} × ${b} is ${said}`}.`;
   }
   function verdict(now) {
@@ -73,7 +73,7 @@ addEventListener("DOMContentLoaded", () => {
     for (const [key, value] of [["a", a], ["b", b]]) $(key).value = value;
     const box = $("verdict");
     box.className = answer === null ? "" : answer === product ? "is-right" : "is-wrong";
-    box.replaceChildren(...answer === null ? ["…"] : [uncut ? html("span", { class: "uncut" }, `= ${product} ✓ uncut, now`) : "= ", html("b", {}, answer), ...hero.powers.map(({ q }) => {
+    box.replaceChildren(...answer === null ? ["…"] : [uncut ? html("span", {}, `= ${product} ✓ uncut, now`) : "= ", html("b", {}, answer), ...hero.powers.map(({ q }) => {
       const right = answer % q === product % q;
       return html("span", { class: right ? "ok" : "off", title: `modulo ${q}` }, right ? "✓" : "✗", html("small", {}, ` mod ${q}`));
     }), answer === product || uncut ? "" : html("span", { class: "truth" }, `it is ${product}`)]);
@@ -123,7 +123,7 @@ addEventListener("DOMContentLoaded", () => {
     if (isIntersecting && screen.stale) redraw(screen, state());
   }), { rootMargin: "200px" });
   const gcd = (x, y) => y ? gcd(y, x % y) : x, classOf = c => hero.classes.findIndex(x => x.d === gcd(c, n));
-  strata.front = { hero, cut, later, classOf, turner, gcd, ofGuessing };
+  strata.front = { hero, cut, later, classOf, turner, gcd, filled };
   // keys: of the address, what this screen alone shows.
   strata.screen = (name, draw, setup = () => {}, keys = []) => {
     const box = $(`${name}-picture`);

@@ -2,7 +2,7 @@
 // The pictures of the screens below the dials. Each is drawn when it is in view.
 addEventListener("DOMContentLoaded", () => {
   if (!strata.front) return;
-  const { hero, cut, ofGuessing } = strata.front, { powers } = hero;
+  const { hero, cut, filled } = strata.front, { powers } = hero;
   const { svg, html, percent, own, picture, at, arc, say, put } = strata.draw;
 
   // ---- what a dial is: the powers of a generator, and a wave over them ---------------------------
@@ -55,7 +55,7 @@ addEventListener("DOMContentLoaded", () => {
     powers.forEach(({ q, prime }) => {
       const wrong = change.wrong.modulo[q];
       button.append(html("span", { class: "with" }, html("span", { class: "track" },
-        html("i", { style: `${own(prime)}; width: ${100 * Math.min(1, ofGuessing(wrong, q))}%` })), html("small", {}, percent(wrong))));
+        html("i", { style: `${own(prime)}; width: ${filled(wrong, q)}` })), html("small", {}, percent(wrong))));
     });
     button.onclick = () => cut(change.name);
     return button;

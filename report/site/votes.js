@@ -13,14 +13,13 @@ addEventListener("DOMContentLoaded", () => {
 
   strata.picture = found => {
     const read = (of, make) => Object.fromEntries(Object.entries(of).map(([d, x]) => [d, make(x)]));
-    nets = found.map(x => ({ ...x, primes: x.powers.map(({ q }) => q), fits: read(x.fits, votes => votes.map(unpack)), cache: {},
-      classes: read(x.classes, y => ({ class: unpack(y.class)[0], quotient: unpack(y.quotient)[0] })) }));
-    // A function of the remainders has Σ (p − 1) + 1 numbers for each candidate; classes have one for each candidate, and one
-    // for each ratio, which together with those counts the mean once more.
-    for (const net of nets) {
-      const { n, primes } = net, count = Object.keys(net.classes).length;
-      net.free = { votes: n * (1 + primes.reduce((sum, p) => sum + p - 1, 0)), classes: n * count + n - count };
-    }
+    nets = found.map(x => {
+      const primes = x.powers.map(({ q }) => q), count = Object.keys(x.classes).length;
+      return { ...x, primes, fits: read(x.fits, votes => votes.map(unpack)), cache: {},
+        classes: read(x.classes, y => ({ class: unpack(y.class)[0], quotient: unpack(y.quotient)[0] })),
+        // Votes: for each candidate 1 + Σ (p − 1). Classes: each for each candidate, and for each ratio, less a mean that both have.
+        free: { votes: x.n * primes.reduce((sum, p) => sum + p - 1, 1), classes: x.n * count + x.n - count } };
+    });
     strata.redraw("votes");
   };
   // What the address says: which network, a pair, whose votes are muted, whether the product's class is left out of the fit.

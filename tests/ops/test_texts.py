@@ -18,10 +18,10 @@ DATED = "criteria-primes.md"
 # What each number of README is of, by the cell of its table: the words beside it.
 SPEAKS = {
     "votes | holds for": "This holds in",
-    "all fresh runs | votes explain, of that": "explain",
+    "all fresh runs | votes explain, of that": "**explain**",
     "all fresh runs | classes explain": "at its freest,",
-    "all fresh runs | runs": "medians of",
-    "all fresh runs | every left-out answer right": "left-out one in",
+    "all fresh runs | runs": "(medians,",
+    "all fresh runs | every left-out answer right": "every one in",
     "replaced | fresh: median": "may see):",
     "replaced | fresh: worst": "right, worst",
     "all | a prime | runs": "(",

@@ -149,13 +149,13 @@ def over_runs(
     equal energy; and what heads are needed for."""
     own = [run for run in runs if run.architecture == "transformer"]
     about = f"over {len(own)} transformer{'s' if len(own) != 1 else ''}"
-    without = "Skill without the directions of a class or of a prime, means over transformers"
+    without = "Skill without the directions of a class or of a prime, means over transformers."
     scaled = "Key characters beside others at equal energy, means over runs"
     by = "Runs that pass the criteria, modulus by modulus."
     return (
         Table("evidence-runs", f"The criteria {about}.", spread(own, levels), OVER_RUNS),
         Table("evidence-moduli", by, passes(runs, levels), PASSES, ("kind", "passes")),
-        Table("directions-cut", f"{without}.", cut(own), CUT),
+        Table("directions-cut", without, cut(own), CUT),
         Table("equal-energy", f"{scaled}.", equal_energy(runs, levels), EQUAL_ENERGY),
         *heads.tables(own, levels, confidence),
     )
