@@ -19,13 +19,18 @@ ifneq ($(filter C POSIX,$(or $(LC_ALL),$(LC_CTYPE),$(LANG),C)),)
 export LC_ALL := C.UTF-8
 endif
 
+# DVC asks for the user's name, and a container may have none for the number of its user.
+ifeq ($(LOGNAME)$(USER),)
+export LOGNAME := user
+endif
+
 .DEFAULT_GOAL := help
-.PHONY: here help paper studies report plan grid back dynamics published verify pack deposit test lint bench
+.PHONY: here help paper studies report figure plan grid back published verify pack merge deposit test lint bench
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-paper: $(READY) ## bring every table and figure up to date; GO=1: even if it takes long
+paper: $(READY) ## bring every table and figure up to date; GO=1: even if it trains for long
 	@python -m ops.paper
 
 studies: $(READY) ## the same, and what the studies make of it
@@ -35,17 +40,17 @@ report: $(READY) ## the same, and the report over it in your browser (OPEN= for 
 	@python -m ops.paper studies report
 	@python ops/scripts/report.py '$(OPEN)'
 
-plan: $(READY) ## what would be restored and run, and how long that takes: SET='n=35 variant=quick', STUDIES=1
+figure: $(READY) ## draw one figure without DVC, into preview/: F=fig03
+	@python -m ops.preview $(F)
+
+plan: $(READY) ## what would run, and how long its trainings take: SET='n=35 variant=quick', STUDIES=1
 	@python -m ops.plan
 
-grid: $(READY) ## train and measure runs, many at once: RUNS='n210-s1 …', ON=slurm ARGS='--partition=…', STATUS=1
+grid: $(READY) ## train and measure runs, many at once: RUNS='n210-s1 …', ON=slurm ARGS='--partition=…'
 	@python -m ops.grid.grid
 
 back: $(READY) ## the published state again, after any experiment
 	@python -m ops.back
-
-dynamics: $(READY) ## measure runs over their training, training again where it must: RUN=n165-s1 (all by default)
-	@python -m ops.dynamics
 
 published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (studies/published/weights/README.md)
 	@python -m ops.published
@@ -53,8 +58,12 @@ published: $(READY) ## the same from the paper's own weights: CHECKPOINT=path (s
 verify: $(READY) ## make again what the locks name, and compare; SAMPLE=100: of what takes long every run, not a tenth
 	@python -m ops.verify
 
-pack: $(READY) ## what the locks name, into the packs by which git has it
+pack: $(READY) ## what the locks name, into the packs by which git has it, and what pages show of it into gallery/
 	@python -m ops.packs write
+	@python -m ops.gallery
+
+merge: $(READY) ## after a git merge that failed: locks, packs and the list of runs have what either side has
+	@python -m ops.merge
 
 deposit: $(READY) ## a folder for an archive that gives DOIs, from which all of it can be made again
 	@python -m ops.deposit

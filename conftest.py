@@ -15,14 +15,14 @@ collect_ignore_glob = ["ops/scripts/*", "studies/*/stages/*"]
 # whole deposits. A test elsewhere that belongs to these has the mark slow.
 SLOW = {
     "test_faults", "test_grid", "test_workers", "test_processors", "test_remotes", "test_deposit",
-    "test_pages", "test_front", "test_kills", "test_deleted", "test_verify", "test_artifacts",
-    "test_experiments",
+    "test_pages", "test_front", "test_appendix", "test_kills", "test_deleted", "test_verify",
+    "test_artifacts", "test_experiments",
 }  # fmt: skip
 
 STUDIES = [f"studies.{x.parent.name}.code" for x in Path(__file__).parent.glob("studies/*/code")]
 jaxtyping.install_import_hook(["strata", *STUDIES], "beartype.beartype")
 
-# How long an example takes says how busy the machine is, not whether the law holds.
+# How long an example takes shows how busy the machine is, not whether the law holds.
 hypothesis.settings.register_profile("strata", deadline=None)
 hypothesis.settings.load_profile("strata")
 
@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def subnormal_numbers():
-    """Training here takes them as 0; the tests after it do not."""
+    """Restore subnormal numbers, which a training sets to 0, for the tests after it."""
     yield
     if "torch" in sys.modules:
         sys.modules["torch"].set_flush_denormal(False)
@@ -43,7 +43,7 @@ def subnormal_numbers():
 
 @pytest.fixture
 def double():
-    """Weights are float64: two programs that do the same differ by less than 1e-9."""
+    """Make weights float64, so that two programs that do the same differ by less than 1e-9."""
     import torch
 
     torch.set_default_dtype(torch.float64)
@@ -53,14 +53,14 @@ def double():
 
 @pytest.fixture(scope="session")
 def together(tmp_path_factory):
-    """The folder that all of pytest's processes share."""
+    """Return the folder that all of pytest's processes share."""
     base = tmp_path_factory.getbasetemp()
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @pytest.fixture(scope="session")
-def made(together):
-    """The tiny pipeline of the paper with everything made, for copies: built once for all tests."""
+def made_project(together):
+    """Return the paper's tiny pipeline with all its outputs, built once for all tests to copy."""
     from tiny import shared
 
     return shared(together)
@@ -68,7 +68,7 @@ def made(together):
 
 @pytest.fixture(scope="session")
 def both(together):
-    """The same with tiny studies beside it."""
+    """Return the tiny pipeline of the paper together with tiny studies."""
     from tiny import shared
 
     return shared(together, beside=True)

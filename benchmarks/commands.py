@@ -1,13 +1,15 @@
-"""What commands take, one after the other, in a fresh clone of the last commit with an empty home
-folder: writes benchmarks/commands.md.
+"""Measure what whole commands take, one after the other, in a fresh clone of the last commit with
+an empty home folder: writes benchmarks/commands.md.
 
-    PYTHONPATH=.:src python benchmarks/commands.py [COMMAND …]
+    PYTHONPATH=.:src python benchmarks/commands.py [--beside BRANCH] [COMMAND …]
 
 CPU seconds are those of all processes that a command starts, the forked ones among them; what is
-received counts for the whole machine, with what pip finds in PIP_FIND_LINKS. Where some are named,
-the rows of the others stay as they are.
+received counts for the whole machine, with what pip finds in PIP_FIND_LINKS. With --beside another
+branch does the same in a clone of its own, each command in turn, and has a column. Where some
+commands are named, as in the table, the rows of the others stay as they are.
 """
 
+import argparse
 import ctypes
 import os
 import resource
@@ -22,7 +24,7 @@ from ops.readme import rows
 from strata.inputs import InputError
 from strata.run import command
 
-SUBREAPER = 36  # of prctl: orphans below this process are waited for by it
+SUBREAPER = 36  # of prctl, which lets this process wait for orphans of its children
 CLONE, FIRST = "git clone --depth 1", "make paper"
 COMMANDS = {
     CLONE: "all files and trained models",
@@ -30,8 +32,12 @@ COMMANDS = {
     "make studies": "what was tested beyond the paper",
     "make report OPEN=": "pages: for each table and figure the command that made it",
     "dvc status": "nothing is stale: results are those of this code and these parameters",
+    "dvc repro": "the same, as a command that would make what is stale",
+    "make plan SET='n=154'": "what would be restored and run",
     "dvc exp run -S n=154": "the paper's tables and figures for another modulus",
     "make back": "the published state again",
+    "sed -i 's/star: .*/star: 0.3/' params.yaml && dvc repro": "a changed figure",
+    "strata --help": "a command that computes nothing",
     "strata export n154-s3 --to published && strata analyse n154-s3.pt": "what it computes",
     "make test": "laws of the code, by brute force, planted signals and tiny pipelines",
     "make verify": "what the locks name, made again and compared to the byte",
@@ -39,61 +45,78 @@ COMMANDS = {
 HEADINGS = ["command", "what it shows", "CPU s", "s", "MB written", "MB received"]
 
 
-def taken(words: str, folder: Path, home: Path) -> tuple[float, float]:
-    """CPU seconds and seconds of a command. Raises InputError where it fails."""
+def time_command(words: str, folder: Path, home: Path) -> tuple[float, float]:
+    """Run a command, and return its CPU seconds and seconds. Raises InputError where it fails."""
     ctypes.CDLL(None).prctl(SUBREAPER, 1)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    own = {k: x for k, x in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH")}
-    own |= {"HOME": str(home), "PATH": f"{folder}/.venv/bin:{os.environ['PATH']}"}
-    own["DVC_SITE_CACHE_DIR"] = f"{home}/site"
-    done = subprocess.run(words, shell=True, cwd=folder, env=own, capture_output=True, text=True)
-    took = time.monotonic() - began
+    environment = {k: x for k, x in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    environment |= {"HOME": str(home), "PATH": f"{folder}/.venv/bin:{os.environ['PATH']}"}
+    environment["DVC_SITE_CACHE_DIR"] = f"{home}/site"
+    process = subprocess.run(
+        words, shell=True, cwd=folder, env=environment, capture_output=True, text=True
+    )
+    seconds = time.monotonic() - began
     try:
         while True:
             os.wait()
     except ChildProcessError:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        last = f"{done.stdout}{done.stderr}".strip().splitlines()[-6:]
+    if process.returncode:
+        last = f"{process.stdout}{process.stderr}".strip().splitlines()[-6:]
         raise InputError(f"{words}: {' | '.join(last)}")
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return used, took
+    cpu_seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu_seconds, seconds
 
 
-def written(folder: Path) -> float:
-    """MB in a folder, what has several names once."""
+def megabytes(folder: Path) -> float:
+    """Return the MB in a folder; a file with several names counts once."""
     return int(subprocess.check_output(["du", "-sk", folder]).split()[0]) / 1000
 
 
 def received() -> float:
-    """MB that came over the network since this machine was started."""
+    """Return the MB that came over the network since this machine was started."""
     lines = Path("/proc/net/dev").read_text().splitlines()[2:]
     return sum(int(x.split()[1]) for x in lines if not x.lstrip().startswith("lo:")) / 1e6
 
 
-def main(*names: str) -> None:
+def row(words: str, branch: str, home: Path, wheels: float) -> list[float]:
+    """Run a command in the clone of a branch, and return its CPU seconds, seconds, MB written and
+    MB received."""
+    folder = home / "strata"
+    disk, network = megabytes(home), received()
+    if words == CLONE:
+        option = f"--branch '{branch}'" if branch != "HEAD" else ""
+        times = time_command(f"{CLONE} {option} 'file://{Path.cwd()}' '{folder}'", home, home)
+        network -= megabytes(folder / ".git")
+    else:
+        times = time_command(words, folder, home)
+        network -= wheels * (words == FIRST)
+    return [*times, megabytes(home) - disk, received() - network]
+
+
+def main(*words: str) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--beside", metavar="BRANCH")
+    parser.add_argument("commands", nargs="*")
+    options = parser.parse_args(words)
     file = Path("benchmarks/commands.md")
-    lines = {row[0]: row for row in rows(file.read_text("utf-8"))[1:] if names}
-    wheels = Path(os.environ.get("PIP_FIND_LINKS", "none")).glob("*.whl")
-    here = sum(x.stat().st_size for x in wheels) / 1e6
+    lines = {line[0]: line for line in rows(file.read_text("utf-8"))[1:] if options.commands}
+    archives = Path(os.environ.get("PIP_FIND_LINKS", "none")).glob("*.whl")
+    wheels = sum(x.stat().st_size for x in archives) / 1e6
+    headings = [*HEADINGS, *([f"CPU s, {options.beside}"] if options.beside else [])]
     with TemporaryDirectory() as scratch:
-        home, clone = Path(scratch, "home"), Path(scratch, "strata")
-        home.mkdir()
-        for words, shows in COMMANDS.items():
-            if names and words not in (CLONE, FIRST, *names):
+        homes = {x: Path(scratch, x.replace("/", "-")) for x in (options.beside, "HEAD") if x}
+        for home in homes.values():
+            home.mkdir()
+        for name, shows in COMMANDS.items():
+            if options.commands and name not in (CLONE, FIRST, *options.commands):
                 continue
-            disk, network = written(home.parent), received()
-            if words == CLONE:
-                times = taken(f"{CLONE} --quiet 'file://{Path.cwd()}' '{clone}'", home, home)
-                network -= written(clone / ".git")
-            else:
-                times = taken(words, clone, home)
-                network -= here * (words == FIRST)
-            sizes = written(home.parent) - disk, received() - network
-            cells = [f"{x:.0f}" if x >= 10 else f"{x:.1f}" for x in (*times, *sizes)]
-            lines[f"`{words}`"] = [f"`{words}`", shows, *cells]
-            print(*lines[f"`{words}`"], flush=True)
-            text = tabulate(lines.values(), HEADINGS, tablefmt="github", disable_numparse=True)
+            by_branch = {x: row(name, x, home, wheels) for x, home in homes.items()}
+            cells = by_branch["HEAD"] + [x[0] for k, x in by_branch.items() if k != "HEAD"]
+            numbers = [f"{x:.0f}" if x >= 10 else f"{x:.1f}" for x in cells]
+            lines[f"`{name}`"] = [f"`{name}`", shows, *numbers]
+            print(*lines[f"`{name}`"], flush=True)
+            text = tabulate(lines.values(), headings, tablefmt="github", disable_numparse=True)
             file.write_text(f"{text}\n", encoding="utf-8")
 
 

@@ -2,7 +2,8 @@
 
     python docs/nano_strata.py
 
-Read it from top to bottom; it needs torch and numpy alone. src/strata does the same faster and for
+It takes about half a minute and ends with a picture of the votes on one product. Read it from top
+to bottom; it needs torch and numpy alone. src/strata does the same faster and for
 every n; a test compares the two. Here n is square-free: no prime divides it twice. A pair is
 (a, b), a token a residue or the sign =. A comment at the end of a line is the shape of its value.
 """
@@ -25,7 +26,7 @@ TENTHS = 8  # of the pairs that train
 
 # The split ----------------------------------------------------------------------------------------
 def split(n: int, seed: int, tenths: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The pairs that train, and all others, each as numbers a·n + b. Seeds torch's generator."""
+    """Return the pairs that train, and all others, as numbers a·n + b. Seeds torch's generator."""
     torch.manual_seed(seed)
     dealt = torch.randperm(n * n)
     count = n * n * tenths // 10
@@ -33,14 +34,14 @@ def split(n: int, seed: int, tenths: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def product(pairs: torch.Tensor, n: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """a, b and the right answer, of pairs by number."""
+    """Return a, b and the right answer of pairs that are given by number."""
     a, b = pairs // n, pairs % n
     return a, b, a * b % n
 
 
 # The network --------------------------------------------------------------------------------------
 def initial(n: int, d_model: int, n_heads: int, d_mlp: int) -> Weights:
-    """The weights before training, drawn as torch's own layers draw theirs, in their order."""
+    """Draw the weights before training as torch's own layers draw theirs, in the same order."""
 
     def uniform(bound: float, *shape: int) -> torch.Tensor:
         return torch.empty(shape).uniform_(-bound, bound)
@@ -65,7 +66,8 @@ def initial(n: int, d_model: int, n_heads: int, d_mlp: int) -> Weights:
 
 
 def forward(W: Weights, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Logits (pairs n) of the candidates for ab, and what `=` attends to (3 pairs n_heads).
+    """Return the logits (pairs n) of the candidates for ab, and the attention of `=` (3 pairs
+    n_heads).
 
     The network reads the three tokens a, b, = and answers at the place of =. No place has an
     embedding of its own, so it cannot tell (a, b) from (b, a), which suits multiplication.
@@ -90,40 +92,43 @@ def forward(W: Weights, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor,
 def train(
     W: Weights, pairs: torch.Tensor, epochs: int, lr: float, decay: float, eps: float
 ) -> list[float]:
-    """Train in place, on all pairs in each epoch; the loss of each epoch, before its step."""
+    """Train in place, on all pairs in each epoch, and return the loss before each step. A long
+    training prints ten times how far it is."""
     a, b, c = product(pairs, W["W_U"].shape[1])
     adam = torch.optim.AdamW(W.values(), lr, BETAS, eps, weight_decay=decay, fused=True)
     losses = []
-    for _ in range(epochs):
+    for epoch in range(1, epochs + 1):
         loss = cross_entropy(forward(W, a, b)[0], c)
         adam.zero_grad()
         loss.backward()
         adam.step()
         losses.append(loss.item())
+        if epochs >= 1000 and epoch % (epochs // 10) == 0:
+            print(f"epoch {epoch} of {epochs}: loss {losses[-1]:.1e}", flush=True)
     return losses
 
 
 @torch.no_grad()
 def accuracy(W: Weights, pairs: torch.Tensor) -> float:
-    """The share of the pairs whose largest logit is that of ab mod n."""
+    """Return the share of the pairs whose largest logit is that of ab mod n."""
     a, b, c = product(pairs, W["W_U"].shape[1])
     return (forward(W, a, b)[0].argmax(dim=1) == c).double().mean().item()
 
 
 # The spectrum of a class --------------------------------------------------------------------------
 def primes(n: int) -> list[int]:
-    """The primes that divide n."""
+    """Return the primes that divide n."""
     return [p for p in range(2, n + 1) if n % p == 0 and all(p % r for r in range(2, p))]
 
 
 def exponent(a: int, p: int) -> int:
-    """The t with a = g^t modulo p, for the least g whose powers are all nonzero residues."""
+    """Return the t with a = g^t modulo p, for the least g whose powers are all nonzero residues."""
     powers = ([pow(g, t, p) for t in range(p - 1)] for g in range(1, p))
     return next(x for x in powers if len({*x}) == p - 1).index(a % p)
 
 
 def spectrum(W_E: np.ndarray, n: int, d: int) -> dict[tuple[int, ...], float]:
-    """The share of each frequency in the energy of the embedding of J_d, without the class mean.
+    """Return the share of each frequency in the energy of the embedding of J_d less its mean.
 
     The class J_d has the residues a with gcd(a, n) = d, which are 0 modulo the primes of d. Modulo
     each other prime p they are powers g^t of a root g, and to multiply two is to add their t. So a
@@ -143,23 +148,38 @@ def spectrum(W_E: np.ndarray, n: int, d: int) -> dict[tuple[int, ...], float]:
 
 # The votes ----------------------------------------------------------------------------------------
 def by_product(logits: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """y(q, c), the mean logit of candidate c over the pairs with product q, less the mean over c,
-    which changes no answer; and N(q), the number of these pairs. Row a·n + b of logits: (a, b)."""
+    """Return y(q, c), the mean logit of candidate c over the pairs with product q, less the mean
+    over c, which changes no answer; and N(q), the number of these pairs. Row a·n + b of logits is
+    the pair (a, b)."""
     q = np.outer(np.arange(n), np.arange(n)).ravel() % n  # n²
     y = np.stack([logits[q == x].mean(axis=0) for x in range(n)])  # n n
     return y - y.mean(axis=1, keepdims=True), np.bincount(q)  # n n, n
 
 
-def votes(y: np.ndarray, count: np.ndarray, q: np.ndarray) -> float:
-    """The share of y that votes explain: Σ_p g_p(q mod p, c), with g_p any function.
+def votes(y: np.ndarray, count: np.ndarray, q: np.ndarray) -> tuple[float, list[np.ndarray]]:
+    """Return the share of y that votes Σ_p g_p(q mod p, c) explain, with g_p any function, and g_p,
+    a row for each residue, for each prime.
 
     Each prime p knows the product modulo p alone, votes for or against each candidate, and votes
-    are added. Row i of y is taken for the product q[i], and stands for count[i] pairs.
+    are added. Row i of y stands for the product q[i] and for count[i] pairs.
     """
-    known = np.concatenate([np.eye(p)[q % p] for p in primes(len(y))], axis=1)  # n Σp
+    residues = np.concatenate([np.eye(p)[q % p] for p in primes(len(y))], axis=1)  # n Σp
     root = np.sqrt(count)[:, None]  # n 1
-    g = np.linalg.lstsq(root * known, root * y)[0]  # Σp n: least squares over all pairs
-    return float(1 - (count @ (y - known @ g) ** 2).sum() / (count @ y**2).sum())
+    g = np.linalg.lstsq(root * residues, root * y)[0]  # Σp n: least squares over all pairs
+    share = float(1 - (count @ (y - residues @ g) ** 2).sum() / (count @ y**2).sum())
+    return share, np.split(g, np.cumsum(primes(len(y)))[:-1])
+
+
+def picture(g: list[np.ndarray], q: int) -> str:
+    """Draw the votes on the product q: a line for each prime and one for their sum, a bar for each
+    candidate 0, 1, …; and an arrow below the candidate that is q."""
+    rows = [(f"{len(x)} votes", x[q % len(x)]) for x in g]  # n each
+    rows.append(("sum", np.sum([x for _, x in rows], axis=0)))
+    lines = []
+    for name, x in rows:
+        heights = np.rint(7 * (x - x.min()) / np.ptp(x)).astype(int)
+        lines.append(f"{name:>9} " + "".join(" ▁▂▃▄▅▆█"[h] for h in heights))
+    return "\n".join([*lines, " " * (10 + q) + f"↑ {q}"])
 
 
 # What it found ------------------------------------------------------------------------------------
@@ -180,9 +200,14 @@ def main() -> None:
     text = ", ".join(f"{x:.1%}" for x in pattern[2].mean(dim=0).tolist())
     print(f"= attends to itself with {text} by head, with the rest to a and b")
     y, count = by_product(logits.double().numpy(), N)
-    explained, rng = votes(y, count, np.arange(N)), np.random.default_rng(SEED)
-    chance = np.mean([votes(y, count, rng.permutation(N)) for _ in range(20)])
+    (explained, g), rng = votes(y, count, np.arange(N)), np.random.default_rng(SEED)
+    chance = np.mean([votes(y, count, rng.permutation(N))[0] for _ in range(20)])
     print(f"votes of {primes(N)} explain {explained:.1%} of y, of shuffled products {chance:.1%}")
+    a, b = 12, 34
+    print(
+        f"the votes on {a} · {b} = {a * b % N}: each prime is for the candidates with its remainder"
+    )
+    print(picture(g, a * b % N))
 
 
 if __name__ == "__main__":

@@ -13,8 +13,6 @@ import torch
 from torch import nn
 
 import strata
-from strata.api import page
-from strata.api.analysis import Analysis
 
 N, WIDTH = 21, 64
 
@@ -39,8 +37,8 @@ class Network(nn.Module):
         return self.unembed(self.layers(x)[:, -1])
 
 
-def main(steps: int) -> Analysis:
-    """Train, hand over, and print what is found."""
+def main(steps: int) -> "strata.Analysis":
+    """Train the network, hand it to strata, and print and return the analysis."""
     torch.manual_seed(0)
     network = Network()
     pairs = torch.cartesian_prod(torch.arange(N), torch.arange(N))
@@ -57,11 +55,13 @@ def main(steps: int) -> Analysis:
             print(f"step {step}: loss {loss.item():.3g}")
     network.eval()  # from here on nothing depends on what is inside
     split = {"train": train, "validation": validation}
-    found = strata.analyse(split=split, embedding=network.embed.weight, logits=network)
-    print(page.text(found))
-    shown = found.mechanism.query("id in ['votes-share', 'code-right', 'accounts', 'bias']")
-    print(shown[["id", "sentence", "measure", "value"]].to_string(index=False))
-    return found
+    analysis = strata.analyse(split=split, embedding=network.embed.weight, logits=network)
+    print(analysis)
+    ids = ["free-votes", "free-classes", "code-right", "bias"]
+    rows = analysis.mechanism["id"].isin(ids)
+    statements = analysis.mechanism.loc[rows, ["id", "sentence", "measure", "value"]]
+    print(statements.to_string(index=False))
+    return analysis
 
 
 if __name__ == "__main__":

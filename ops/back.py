@@ -1,114 +1,122 @@
-"""The published state again, after any experiment, finished or interrupted: ``make back``.
+"""Bring the published state back after any experiment, finished or interrupted: ``make back``.
 
-That of the last commit: params.yaml, the locks and summary.json, the branch that DVC leaves while
-an experiment runs, and every output. Outputs of runs that are not published are deleted. Nothing is
-lost: results stay in DVC's cache, values of params.yaml that no experiment has recorded in git's
-stash, and an output whose content is recorded nowhere is named, and no output replaced.
+That is the state of the last commit: params.yaml, the locks and summary.json, the branch that DVC
+leaves while an experiment runs, and every output. Outputs of runs that are not published are
+deleted. Nothing is lost: results stay in DVC's cache, and values of params.yaml that no experiment
+has recorded go to git's stash. Where an output has a content that is recorded nowhere, it is named,
+and no output is replaced.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from ops import files, recover, shipped
-from ops.calls import checked_out
+from ops.calls import alive, check_out
 from ops.git import ANYBODY, git
 from ops.shipped import Out, Outs
-from strata.inputs import InputError, few
+from strata.inputs import InputError, shortened
 from strata.run import command
 
 PARAMS = ("params.yaml", "studies/params.yaml")
 DERIVED = ("data/code", "data/config")  # made from the code and parameters alone
 STASHED = "before make back"
-EXECUTED = "refs/exps/exec"  # what DVC keeps of an experiment while it runs
-OF_A_RUN = re.compile(r"\$\{(?:item\.run|key)\}|\$\{variant\}n\$\{n\}-s\$\{seed\}")
+RUN = re.compile(r"\$\{(?:item\.run|key)\}|\$\{variant\}n\$\{n\}-s\$\{seed\}")
 
 
-def unpublished(outs: Outs) -> Iterator[Path]:
-    """The outputs of runs that no published stage wrote: they lie where those of a run do."""
-    for out in {x for stage in files.stages().values() for x in files.paths(stage["outs"])}:
-        found = OF_A_RUN.search(out)
-        before, after = (out[: found.start()], out[found.end() :]) if found else ("", "")
-        for path in Path().glob(f"{before}*{after}") if found else ():
-            run = path.as_posix().removeprefix(before).removesuffix(after)
-            if path.as_posix() not in outs.by_path and files.run_of(f"@{run}"):
-                yield path
-
-
-def branch() -> None:
-    """Back to the branch that DVC left for an experiment which did not come to its end."""
-    left = git("for-each-ref", "--format=%(refname)", EXECUTED).splitlines()
+def leave_experiment() -> None:
+    """Return to the branch that DVC left for an experiment which did not come to its end."""
+    left = git("for-each-ref", "--format=%(refname)", recover.RUNNING).splitlines()
     if left and not git("branch", "--show-current"):
-        try:
-            before = git("rev-parse", "--symbolic-full-name", "@{-1}")
-        except InputError:  # a clone of a tag was on no branch before
-            before = ""
-        if before and git("rev-parse", before) == git("rev-parse", "HEAD"):
-            git("symbolic-ref", "HEAD", before)
+        with suppress(InputError):  # a clone of a tag was on no branch before
+            branch = git("rev-parse", "--symbolic-full-name", "@{-1}")
+            if git("rev-parse", branch) == git("rev-parse", "HEAD"):
+                git("symbolic-ref", "HEAD", branch)
     for name in left:
         git("update-ref", "-d", name)
 
 
-def tracked() -> str:
-    """What git tracks of ours as it was, and nothing staged of it, nor of what DVC stages; how to
-    see what was in its place, where that was kept."""
-    ours = [*PARAMS, "summary.json", *map(files.lock, files.pipelines())]
-    asked = ("status", "--porcelain", "--no-renames", "--untracked-files=no")
-    said = git(*asked, "--", *ours, ".dvc/tmp").splitlines()  # on disk or staged
-    changed = [line.split(maxsplit=1)[1] for line in said]
-    refs = git("for-each-ref", "--format=%(refname)", "refs/exps/*/*/*").splitlines()
-    known = ["HEAD", *(ref for ref in refs if EXECUTED not in ref)]
-    kept = [
-        name
-        for name in set(PARAMS) & set(changed)
-        if git("hash-object", name) not in {git("rev-parse", f"{ref}:{name}") for ref in known}
-    ]
-    if kept:
-        git(*ANYBODY, "stash", "push", "--message", STASHED, "--", *kept)
+def restore_tracked() -> list[str]:
+    """Restore parameters, locks and summary.json from the last commit, and unstage what DVC staged.
+    Values that no experiment has recorded are stashed. Return what the user should know."""
+    ours = (*PARAMS, "summary.json", *map(files.lock, files.pipelines()), ".dvc/tmp")
+    words = ("status", "--porcelain", "--no-renames", "--untracked-files=no", "--", *ours)
+    changed = [line.split(maxsplit=1)[1] for line in git(*words).splitlines()]
+    unrecorded = [name for name in PARAMS if name in changed and not recorded(name)]
+    advice = []
+    if unrecorded:
+        git(*ANYBODY, "stash", "push", "--message", STASHED, "--", *unrecorded)
+        advice.append(f"{shortened(unrecorded)} as it was: git stash show --patch")
     if changed:
         git("restore", "--source=HEAD", "--staged", "--worktree", "--", *changed)
-    said = f"; {few(kept)} as it was: git stash show --patch" if kept else ""
-    others = [x for x in git("stash", "list", "--format=%gs").splitlines() if STASHED not in x]
-    if others:
-        said += f"; git stash list has {others[0]!r}, as a killed experiment leaves it"
-    return said
+    stashes = git("stash", "list", "--format=%gs").splitlines()
+    if others := [name for name in stashes if STASHED not in name]:
+        advice.append(f"git stash list has {others[0]!r}, as a killed experiment leaves it")
+    return advice
 
 
-def restored(outs: Iterable[Out]) -> list[str]:
-    """Check out what is not as published, unless it would be lost; what would be. DVC is called in
-    those projects alone that have such outputs, as it takes seconds to read a project."""
+def recorded(name: str) -> bool:
+    """Whether the last commit or an experiment has this file as it is."""
+    refs = git("for-each-ref", "--format=%(refname)", "refs/exps/*/*/*").splitlines()
+    commits = ["HEAD", *(ref for ref in refs if not ref.startswith(recover.RUNNING))]
+    return git("hash-object", name) in {git("rev-parse", f"{x}:{name}") for x in commits}
+
+
+def unpublished(outs: Outs) -> Iterator[Path]:
+    """Yield the outputs of runs that no lock names. They lie where a pipeline file has the outputs
+    of a run, with the name of another run in the path."""
+    templates = (x for stage in files.stages().values() for x in files.paths(stage["outs"]))
+    for template in {x for x in templates if RUN.search(x)}:
+        before, after = RUN.split(template)
+        for path in Path().glob(f"{before}*{after}"):
+            name = path.as_posix().removeprefix(before).removesuffix(after)
+            if path.as_posix() not in outs.by_path and files.run_of(f"@{name}"):
+                yield path
+
+
+def restore_outputs(outs: Iterable[Out]) -> list[str]:
+    """Check out what is not as published, and return what stays as it is because it would be lost.
+    DVC is called only in projects that have such outputs, as it takes seconds to read a project."""
     caches = {name: recover.cache(name) for name in files.projects()}
     wrong = set()
     for out in outs:
-        name, found = files.project(out.stage), shipped.on_disk(out.path)
-        if found != out.md5 and (found or shipped.at(out.md5, caches[name]).is_file()):
-            wrong.add(name)
+        project, md5 = files.project(out.stage), shipped.md5_on_disk(out.path)
+        if md5 != out.md5 and (md5 or shipped.at(out.md5, caches[project]).is_file()):
+            wrong.add(project)
             if out.path.endswith(DERIVED):
                 shipped.make_room(Path(out.path))
-    return [path for name in caches if name in wrong for path in checked_out(name)]
+    return [path for project in caches if project in wrong for path in check_out(project)]
 
 
 def main() -> None:
-    files.at_top()
-    projects = files.projects()
-    for project in projects:
-        if said := recover.busy(project):
-            raise InputError(f"{said}: wait for its end, or end it; then make back")
-    branch()
-    said = tracked()
-    outs = Outs(files.locked())
-    gone = list(unpublished(outs))
-    for path in gone:
+    files.require_top()
+    for project in files.projects():
+        if process := recover.busy(project):
+            raise InputError(f"{process}: wait for its end, or end it; then make back")
+    leave_experiment()
+    for project in files.projects():
+        for line in (*recover.delete_empty(project), *recover.clear_experiments(project)):
+            print(line, flush=True)
+        with suppress(InputError):  # a lock is cut off
+            recover.forget_unrun(project)  # or DVC would bring such outputs in later
+    advice = restore_tracked()
+    outs = Outs(files.locked_stages())
+    deleted = list(unpublished(outs))
+    for path in deleted:
         path.unlink()
-    for folder in sorted((x for p in projects for x in Path(p, "data").glob("**/")), reverse=True):
-        if not any(folder.iterdir()):
-            folder.rmdir()
-    if lost := restored(outs):
+        with suppress(OSError):  # it has other files
+            path.parent.rmdir()
+    with alive("back"):
+        unsaved = restore_outputs(outs)
+    if unsaved:
         raise InputError(
-            f"{few(lost)}: this content is recorded nowhere and would be lost;"
+            f"{shortened(unsaved)}: this content is recorded nowhere and would be lost;"
             " move it or delete it, then make back"
         )
-    print(f"back: outputs as published, {len(gone)} of other runs deleted{said}")
+    if changed := git("diff", "--name-only", "HEAD").splitlines():  # as an applied experiment has
+        advice.append(f"not taken back: {shortened(changed)} (git diff HEAD; git restore)")
+    print("; ".join([f"back: outputs as published, {len(deleted)} of other runs deleted", *advice]))
 
 
 if __name__ == "__main__":

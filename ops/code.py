@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from ops.syntax import PACKAGES, STATEMENTS, Module, cells, chains, dump, parsed, source
+from ops.syntax import PACKAGES, STATEMENTS, Module, cells, chains, dump, parse, source
 
 TOP = Path(__file__).parents[1]
 WHOLE = "*"
@@ -37,82 +37,90 @@ class Code:
         self.modules: dict[str, Module] = {}
         self.memo: dict[Definition, tuple[set[Definition], str]] = {}
 
-    def lines(self, *paths: Path) -> list[str]:
-        """A line for each definition that the files reach: its md5, and its name.
+    def hashes(self, *paths: Path) -> list[str]:
+        """Return a line for each definition that the files reach, with its md5 and its name.
 
         A figure's page shows its notebook: all cells count, with prose and comments.
         """
-        found = {str(x): self._used(x)[1] for x in self.reached(*paths) if x.name != WHOLE}
+        hashes = {str(x): self._uses(x)[1] for x in self.reach(*paths) if x.name != WHOLE}
         for path in paths:
             if path.suffix == ".ipynb":
-                shown = [[c["cell_type"], "".join(c["source"])] for c in cells(path.read_text())]
-                found[f"{_name(path)}: cells"] = _md5(json.dumps(shown))
-        return [f"{found[name]}  {name}\n" for name in sorted(found) if found[name]]
+                content = [[c["cell_type"], "".join(c["source"])] for c in cells(path.read_text())]
+                hashes[f"{_name(path)}: cells"] = _md5(json.dumps(content))
+        return [f"{hashes[name]}  {name}\n" for name in sorted(hashes) if hashes[name]]
 
-    def reached(self, *paths: Path) -> set[Definition]:
-        """What the files reach, which are modules, scripts or notebooks."""
+    def reach(self, *paths: Path) -> set[Definition]:
+        """Return the definitions that modules, scripts or notebooks reach."""
         todo, seen = {Definition(_name(path), WHOLE) for path in paths}, set()
         while todo:
             one = todo.pop()
             seen.add(one)
-            todo |= self._used(one)[0] - seen
+            todo |= self._uses(one)[0] - seen
         return seen
 
-    def _used(self, one: Definition) -> tuple[set[Definition], str]:
-        """What a definition reaches by itself, and its md5; none where nothing is there."""
+    def _uses(self, one: Definition) -> tuple[set[Definition], str]:
+        """Return what a definition reaches by itself, and its md5, which is empty for no code."""
         if one not in self.memo:
-            self.memo[one] = self._whole(one) if one.name == WHOLE else self._looked_up(one)
+            self.memo[one] = (
+                self._uses_of_module(one) if one.name == WHOLE else self._uses_of_definition(one)
+            )
         return self.memo[one]
 
-    def _whole(self, one: Definition) -> tuple[set[Definition], str]:
+    def _uses_of_module(self, one: Definition) -> tuple[set[Definition], str]:
         module = self._read(one.module)
-        again = {x for targets in module.imports.values() for x in targets}
-        found = {x for target in again for x in self._meant(target) if x.name != WHOLE}
+        targets_of_imports = {x for targets in module.imports.values() for x in targets}
+        imported = {
+            x for target in targets_of_imports for x in self._resolve(target) if x.name != WHOLE
+        }
         entry = not _ours(one.module)  # nobody takes names out of a script
-        own = {Definition(one.module, name) for name in module.definitions}
-        return own | {Definition(one.module, STATEMENTS)} | (set() if entry else found), ""
+        definitions = {Definition(one.module, name) for name in module.definitions}
+        return definitions | {Definition(one.module, STATEMENTS)} | (
+            set() if entry else imported
+        ), ""
 
-    def _looked_up(self, one: Definition) -> tuple[set[Definition], str]:
-        module, found, bound = self._read(one.module), set(), set()
+    def _uses_of_definition(self, one: Definition) -> tuple[set[Definition], str]:
+        module, reached, bound = self._read(one.module), set(), set()
         for parts in (x for node in module.definitions.get(one.name, ()) for x in chains(node)):
-            name, rest = parts[0], parts[1:]
+            name, attributes = parts[0], parts[1:]
             if name in module.definitions:
-                found.add(Definition(one.module, name))
+                reached.add(Definition(one.module, name))
             for target in module.imports.get(name, ()):
                 bound.add(f"{name}={target}")
-                found |= self._meant(".".join([target, *rest]))
+                reached |= self._resolve(".".join([target, *attributes]))
         if one.name == STATEMENTS:
             targets = {x for targets in module.imports.values() for x in targets}
-            found |= {Definition(x, STATEMENTS) for t in targets for x in self._holders(t)}
-            found |= {Definition(x, STATEMENTS) for x in self._holders(one.module)}
-        found.add(Definition(one.module, STATEMENTS))
+            reached |= {Definition(x, STATEMENTS) for t in targets for x in self._holders(t)}
+            reached |= {Definition(x, STATEMENTS) for x in self._holders(one.module)}
+        reached.add(Definition(one.module, STATEMENTS))
         text = "\n".join([*map(dump, module.definitions.get(one.name, ())), *sorted(bound)])
-        return found - {one}, _md5(text) if text else ""
+        return reached - {one}, _md5(text) if text else ""
 
-    def _meant(self, dotted: str) -> set[Definition]:
-        """What a name with dots stands for: a definition, or a whole module."""
+    def _resolve(self, dotted: str) -> set[Definition]:
+        """Resolve a name with dots to a definition, or to a whole module."""
         holders = self._holders(dotted)
         if not holders:
             return set()
-        rest = dotted.removeprefix(holders[-1]).split(".")[1:]
+        attributes = dotted.removeprefix(holders[-1]).split(".")[1:]
         module = self._read(holders[-1])
         imports = module.imports | self._lazy(holders[-1])
-        if not rest or not (rest[0] in module.definitions or rest[0] in imports):
+        if not attributes or not (attributes[0] in module.definitions or attributes[0] in imports):
             return {Definition(holders[-1], WHOLE)}
-        again = {".".join([x, *rest[1:]]) for x in imports.get(rest[0], ())}
-        found = {x for other in again - {dotted} for x in self._meant(other)}
-        return found | {Definition(holders[-1], n) for n in rest[:1] if n in module.definitions}
+        targets = {".".join([x, *attributes[1:]]) for x in imports.get(attributes[0], ())}
+        definitions = {x for other in targets - {dotted} for x in self._resolve(other)}
+        return definitions | {
+            Definition(holders[-1], n) for n in attributes[:1] if n in module.definitions
+        }
 
     def _lazy(self, module: str) -> dict[str, set[str]]:
-        """What a module imports at the first use of a name: its stub, NAME.pyi, says so."""
+        """Return what a module imports at the first use of a name, by its stub NAME.pyi."""
         stub = (self._file(module) or Path()).with_suffix(".pyi")
-        return parsed(ast.parse(stub.read_text()), module).imports if stub.is_file() else {}
+        return parse(ast.parse(stub.read_text()), module).imports if stub.is_file() else {}
 
     def _holders(self, dotted: str) -> list[str]:
-        """The modules that importing a name with dots runs: packages, and the module last."""
+        """Return the modules that importing a dotted name runs: packages, and the module last."""
         parts = dotted.split(".")
-        every = [".".join(parts[:i]) for i in range(1, len(parts) + 1)]
-        return [name for name in every if self._file(name)] if _ours(dotted) else []
+        prefixes = [".".join(parts[:i]) for i in range(1, len(parts) + 1)]
+        return [name for name in prefixes if self._file(name)] if _ours(dotted) else []
 
     def _file(self, module: str) -> Path | None:
         if not _ours(module):
@@ -127,7 +135,7 @@ class Code:
             path = self._file(name)
             assert path
             inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
-            self.modules[name] = parsed(ast.parse(source(path)), inside)
+            self.modules[name] = parse(ast.parse(source(path)), inside)
         return self.modules[name]
 
 
@@ -137,8 +145,8 @@ def _ours(module: str) -> bool:
 
 
 def _name(path: Path) -> str:
-    """The name of a module, such as strata.task; of scripts and notebooks their path from the top,
-    wherever the repository lies, and of a file outside it its whole path."""
+    """Return the name of a module, such as strata.task. A script or a notebook has its path from
+    the top as its name, and a file outside the repository its whole path."""
     whole = path.resolve()
     if not whole.is_relative_to(TOP.resolve()):
         return whole.as_posix()

@@ -24,18 +24,18 @@ NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")  # not in the cells of a CSV
 
 
-def reasons(here: Environment) -> list[str]:
-    """Why analyses may round otherwise here than where they were made; none on x86-64 Linux with
-    AVX2 and FMA."""
-    if here.platform != "Linux x86_64":
-        return [f"this is {here.platform}, not Linux x86_64"]
-    lacks = {"avx2", "fma3"} - set(here.instructions or ())
+def reasons(environment: Environment) -> list[str]:
+    """Return why analyses may round differently on this machine than where they were made. There
+    is no reason on x86-64 Linux with AVX2 and FMA."""
+    if environment.platform != "Linux x86_64":
+        return [f"this is {environment.platform}, not Linux x86_64"]
+    lacks = {"avx2", "fma3"} - set(environment.instructions or ())
     return [f"the processor lacks {x.upper()}" for x in sorted(lacks)]
 
 
 def difference(one: bytes, two: bytes, name: str) -> str:
-    """What sets two files of that name apart, in a few words; empty where they are alike. Of what
-    is made for the eye, the PNG alone is compared."""
+    """Describe how two files of that name differ, in a few words, or return nothing. Of the
+    formats of a figure the PNG alone is compared."""
     suffix = Path(name).suffix
     if suffix in {".pdf", ".svg", ".html"}:
         return ""
@@ -52,7 +52,7 @@ def difference(one: bytes, two: bytes, name: str) -> str:
 
 
 def _texts(one: str, two: str, thousands: bool) -> str:
-    """Numbers alike, all other words the same."""
+    """Compare texts: numbers within the tolerance, all other words exactly."""
     one, two = (THOUSANDS.sub("", x) if thousands else x for x in (one, two))
     # The padding and the rules of a table are as wide as the numbers in it.
     words = ([re.sub(r"\s|[-:]{2,}", "", x) for x in NUMBER.split(text)] for text in (one, two))

@@ -11,32 +11,33 @@ from dvc.repo import Repo
 from dvc.stage import PipelineStage
 
 from ops import files, shipped
-from ops.git import git, laid_out
+from ops.git import git, lay_out, list_tree
 from ops.shipped import Out, Outs
 from strata.inputs import InputError
 
 
 class Stage(NamedTuple):
-    """A stage as its pipeline file has it, names filled in; paths are from the top."""
+    """A stage as its pipeline file describes it, names filled in; paths are from the top."""
 
     cmd: str
     at: str  # the folder in which the command is run
     deps: frozenset[str]
     outs: frozenset[str]
-    kept: frozenset[str]  # the outputs that are in the remote, where they must be
+    kept: frozenset[str]  # the outputs that the remote must hold
     params: dict[str, dict[str, Any]]
+    frozen: bool
 
 
-def resolved(top: Path, projects: Iterable[str]) -> dict[str, Stage]:
-    """The stages of these projects, whether frozen or not, as DVC reads them."""
-    found = {}
+def resolve_stages(top: Path, projects: Iterable[str]) -> dict[str, Stage]:
+    """Return the stages of these projects as DVC reads them."""
+    stages = {}
     for name in projects:
         with Repo(str(top / name)) as repo:
             for stage in (x for x in repo.index.stages if isinstance(x, PipelineStage)):
                 file = Path(name, stage.path_in_repo).as_posix()
                 address = stage.name if file == "dvc.yaml" else f"{file}:{stage.name}"
-                found[address] = _stage(stage, top)
-    return found
+                stages[address] = _stage(stage, top)
+    return stages
 
 
 def _stage(stage: PipelineStage, top: Path) -> Stage:
@@ -49,11 +50,13 @@ def _stage(stage: PipelineStage, top: Path) -> Stage:
         frozenset(relpath(x.fs_path, top) for x in stage.outs),
         frozenset(relpath(x.fs_path, top) for x in stage.outs if x.use_cache),
         {relpath(x.fs_path, top): x.read_params() for x in params},
+        bool(stage.frozen),
     )
 
 
-def unlike(name: str, stage: Stage | None, locked: Mapping[str, Any] | None) -> str:
-    """In what a stage of a pipeline file and its entry in the lock differ; empty where alike."""
+def describe_difference(stage: Stage | None, locked: Mapping[str, Any] | None) -> str:
+    """Return how a stage of a pipeline file differs from its entry in the lock; empty where it
+    does not."""
     if stage is None:
         return "it is in a lock and in no pipeline file: make back"
     if locked is None:
@@ -70,61 +73,61 @@ def unlike(name: str, stage: Stage | None, locked: Mapping[str, Any] | None) -> 
     return ""
 
 
-def shipping(stages: dict[str, Stage]) -> dict[str, Stage]:
-    """Those of these stages whose outputs are kept, and those whose outputs they read. The others,
-    such as pages of the report, each reader makes."""
-    made = {out: name for name, stage in stages.items() for out in stage.outs}
-    todo, found = [name for name, stage in stages.items() if stage.kept], set[str]()
-    while todo:
-        found.add(name := todo.pop())
-        above = {x.as_posix() for d in stages[name].deps for x in (Path(d), *Path(d).parents)}
-        todo += [made[x] for x in above & made.keys() if made[x] not in found]
-    return {name: stage for name, stage in stages.items() if name in found}
-
-
 class Copy:
-    """What git has, in a scratch folder, with the outputs that its locks name."""
+    """What git has staged or committed, in a folder, with the outputs that its locks name."""
 
     def __init__(self, top: Path):
         self.top, self.remotes = top, [x.resolve() for x in shipped.REMOTES]
         projects = files.projects()
         self.tree = git("write-tree")
-        laid_out(self.tree, top, {x: top / x / ".dvc" / "cache" for x in projects})
-        every = resolved(top, projects)
-        self.stages = shipping(every)
-        left = every.keys() - self.stages.keys()
-        self.locked = {k: v for k, v in files.locked(top).items() if k not in left}
+        self.tracked = {path: mode for path, (mode, _) in list_tree(self.tree).items()}
+        lay_out(self.tree, top, {x: top / x / ".dvc" / "cache" for x in projects})
+        self.stages, self.locked = resolve_stages(top, projects), files.locked_stages(top)
         self.names = sorted({*self.stages, *self.locked})
         self.outs = Outs(self.locked)
-        self.lost: dict[str, str] = {}  # what is wrong with an output of a stage in the remote
-        for name in (x for x in self.stages if x in self.locked):
+        # The stages whose outputs each stage reads, by the locks.
+        self.reads = {x: self.outs.makers(self.locked.get(x, {})) - {x} for x in self.names}
+        # Stages of which nothing is kept and nothing kept is made, such as pages of the report.
+        kept = self.with_inputs(x for x, stage in self.stages.items() if stage.kept)
+        self.unkept = self.stages.keys() - kept
+        for name, remote in zip(shipped.REMOTES, self.remotes, strict=True):
+            if (top / name).parent.is_dir():
+                (top / name).symlink_to(remote)
+        self.damaged: dict[str, str] = {}  # by stage, what is wrong with an object in the remote
+        for name in self.stages.keys() & self.locked.keys() - self.unkept:
             try:
-                for out in self.kept(name):
-                    shipped.restore(out, self.top, self.remotes)
+                self.restore(name)
             except InputError as fault:
-                self.lost[name] = str(fault)
+                self.damaged[name] = str(fault)
+
+    def with_inputs(self, names: Iterable[str]) -> set[str]:
+        """Return these stages, and all whose outputs they read, directly or through others."""
+        waiting, reached = [*names], set[str]()
+        while waiting:
+            reached.add(name := waiting.pop())
+            waiting += self.reads[name] - reached
+        return reached
 
     def kept(self, name: str) -> list[Out]:
-        """The outputs of a stage that the remote must hold."""
-        return [x for x in self.outs.of[name] if x.path in self.stages[name].kept]
+        """Return the outputs of a stage that the remote must hold."""
+        return [x for x in self.outs.by_stage[name] if x.path in self.stages[name].kept]
 
-    def before(self, name: str) -> set[str]:
-        """The stages whose outputs a stage reads: of the report all of the projects before."""
-        read = self.outs.makers(self.locked.get(name, {})) - {name}
-        last = files.project(name) == "report"
-        return read | {x for x in self.names if last and files.project(x) != "report"}
+    def restore(self, name: str) -> None:
+        """Put the outputs that the lock names in their places. Raises InputError."""
+        for out in self.kept(name):
+            shipped.restore(out, self.top, self.remotes)
 
     def fault(self, name: str) -> str:
-        """What is wrong with a stage before anything is made again; empty where nothing is."""
-        if found := unlike(name, self.stages.get(name), self.locked.get(name)):
-            return found
+        """Return what is wrong with a stage before it is run; empty where nothing is."""
+        if difference := describe_difference(self.stages.get(name), self.locked.get(name)):
+            return difference
         for dep in self.locked[name].get("deps", ()):
-            found = shipped.on_disk(dep["path"], self.top)
-            if found is None:
+            md5 = shipped.md5_on_disk(dep["path"], self.top)
+            if md5 is None:
                 return f"it reads {dep['path']}, which is not there"
-            if found != dep["md5"]:
+            if md5 != dep["md5"]:
                 return f"its lock says that it read another {dep['path']}"
-        for out in self.outs.of[name]:
-            if shipped.on_disk(out.path, self.top) not in {out.md5, None}:
+        for out in self.outs.by_stage[name]:
+            if shipped.md5_on_disk(out.path, self.top) not in {out.md5, None}:
                 return f"git has another {out.path} than its lock"
-        return self.lost.get(name, "")
+        return self.damaged.get(name, "")

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 from ops import files, packs
-from ops.git import git
+from ops.calls import alive
+from ops.git import git, list_tree
 from strata import store
 from strata.inputs import InputError
 from strata.run import command, read_yaml
@@ -57,7 +59,7 @@ Licence: {license}; `NOTICE` in `{title}/` names what is of others.
 
 
 def commit() -> tuple[str, date]:
-    """The last commit and its day. Raises InputError where files differ from it."""
+    """Return the last commit and its day. Raises InputError where files differ from it."""
     if changed := git("status", "--porcelain"):
         path = changed.splitlines()[0].split()[-1]
         raise InputError(f"{path}: must be as in the last commit: git commit, or git stash")
@@ -65,31 +67,46 @@ def commit() -> tuple[str, date]:
     return git("rev-parse", "HEAD"), datetime.fromtimestamp(seconds, UTC).date()
 
 
+def refuse_other(archive: Path, prefix: str) -> None:
+    """Refuse a zip that has not the bytes of each file of the last commit: attributes of git's may
+    leave files out of it, or write others. Raises InputError."""
+    with ZipFile(archive) as zipped:
+        there = {*zipped.namelist()}
+        for path, (_, name) in list_tree("HEAD").items():
+            content = zipped.read(prefix + path) if prefix + path in there else b""
+            if hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest() != name:
+                must = "must be in the zip as git has it: delete what gives it export-ignore or"
+                raise InputError(f"{path}: {must} -subst in .gitattributes or .git/info/attributes")
+
+
 def write(folder: Path, last: str, day: date, cff: Mapping[str, Any]) -> None:
     """Write the deposit of the project in the current folder to a new folder. ``last`` is the
     commit checked out, of that day, ``cff`` what CITATION.cff holds."""
     title = cff["title"]
     folder.mkdir()
-    git("archive", f"--output={folder / f'{title}.zip'}", f"--prefix={title}/", "HEAD")
+    archive = folder / f"{title}.zip"
+    git("archive", f"--output={archive}", f"--prefix={title}/", "HEAD")
+    refuse_other(archive, f"{title}/")
     for name in COPIED:
         store.write_text(folder / name, Path(name).read_text(encoding="utf-8"))
-    said = README.format(commit=last, date=day, sums=SUMS, **cff)
-    store.write_text(folder / "README.md", said)
-    made = {x.name: hashlib.sha256(x.read_bytes()) for x in sorted(folder.iterdir())}
-    sums = (f"{digest.hexdigest()}  {name}\n" for name, digest in made.items())
+    text = README.format(commit=last, date=day, sums=SUMS, **cff)
+    store.write_text(folder / "README.md", text)
+    digests = {x.name: hashlib.sha256(x.read_bytes()) for x in sorted(folder.iterdir())}
+    sums = (f"{digest.hexdigest()}  {name}\n" for name, digest in digests.items())
     store.write_text(folder / SUMS, "".join(sums))
 
 
 def main() -> None:
-    files.at_top()
+    files.require_top()
     cff, (last, day) = read_yaml("CITATION.cff"), commit()
-    for project in files.projects():
-        packs.unpack(project)
-        for name, objects in packs.contents(project).items():
-            if not packs.same(Path(name), objects):
-                raise InputError(f"{name}: the packs must hold what the locks name: make pack")
     shutil.rmtree(PARTIAL, ignore_errors=True)
-    write(PARTIAL, last, day, cff)
+    with alive("deposit"):
+        for project in files.projects():
+            packs.unpack(project)
+            for name, objects in packs.contents(project).items():
+                if not packs.has_objects(Path(name), objects):
+                    raise InputError(f"{name}: the packs must hold what the locks name: make pack")
+        write(PARTIAL, last, day, cff)
     shutil.rmtree(FOLDER, ignore_errors=True)
     PARTIAL.rename(FOLDER)
     sizes = [path.stat().st_size for path in FOLDER.iterdir()]

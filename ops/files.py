@@ -14,6 +14,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import Any
 
+from ops import packages
 from strata.inputs import InputError
 from strata.run import Run, command, read_yaml
 
@@ -21,37 +22,38 @@ PROJECTS = ("studies", "report")  # beside the paper's, in the order in which th
 RUNS = "runs/dvc.yaml"  # the paper's runs
 ARTIFACTS = "artifacts"  # the folder beside a lock that has what its stages made (ops/packs.py)
 PATHS = ("deps", "outs", "metrics")
+CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
 Stages = dict[str, dict[str, Any]]
 
 
-def at_top() -> None:
-    """Raises InputError in a folder that is not the top of a repository, where paths begin."""
+def require_top() -> None:
+    """Refuse a folder that is not the top of a repository, where paths begin. Raises InputError."""
     if not (Path("params.yaml").is_file() and Path(".dvc").is_dir()):
         raise InputError(f"{Path.cwd()} is not the top of the repository: run this there")
 
 
 def pipelines(folder: Path | str = ".") -> list[str]:
-    """The pipeline files that are there, from the top: dvc.yaml first, then that of the paper's
-    runs and those of the projects beside it, each project's own before those of its folders."""
+    """List the pipeline files by their paths from the top: dvc.yaml first, then that of the paper's
+    runs, then those of the other projects, each project's before those of its folders."""
     top = Path(folder)
-    found = [top / "dvc.yaml", top / RUNS]
+    paths = [top / "dvc.yaml", top / RUNS]
     for name in PROJECTS:
-        found += [top / name / "dvc.yaml", *sorted(top.glob(f"{name}/*/dvc.yaml"))]
-    return [path.relative_to(top).as_posix() for path in found if path.is_file()]
+        paths += [top / name / "dvc.yaml", *sorted(top.glob(f"{name}/*/dvc.yaml"))]
+    return [path.relative_to(top).as_posix() for path in paths if path.is_file()]
 
 
-def projects(every: Iterable[str] = ("", *PROJECTS)) -> list[str]:
-    """Those of these projects that are here."""
-    return [name for name in every if Path(name, "dvc.yaml").is_file()]
+def projects(names: Iterable[str] = ("", *PROJECTS)) -> list[str]:
+    """Return those of these projects that the checkout has."""
+    return [name for name in names if Path(name, "dvc.yaml").is_file()]
 
 
 def with_runs() -> list[str]:
-    """The projects that are here and have runs: the paper's, that of the studies."""
+    """Return the projects of the checkout that have runs: the paper's, and that of the studies."""
     return projects(("", "studies"))
 
 
 def lock(file: str) -> str:
-    """The lock of a pipeline file.
+    """Return the path of the lock of a pipeline file.
 
     >>> lock("studies/seeds/dvc.yaml")
     'studies/seeds/dvc.lock'
@@ -59,7 +61,7 @@ def lock(file: str) -> str:
     return str(Path(file).with_suffix(".lock"))
 
 
-def cut_off(path: Path) -> bool:
+def is_cut_off(path: Path) -> bool:
     """Whether a lock ends half-way, or lacks stages that git's last commit has in it and the
     pipeline has still."""
     git = ["git", "show", f"HEAD:./{path}"]
@@ -68,25 +70,35 @@ def cut_off(path: Path) -> bool:
     if text == last:
         return False
     try:
-        found = {*read_yaml(path)["stages"]}
+        names = {*read_yaml(path)["stages"]}
     except (InputError, KeyError, TypeError):
         return True
     stages = read_yaml(path.with_suffix(".yaml")).get("stages", ())
-    lost = {*re.findall(r"(?m)^  (\S+):$", last)} - found
+    lost = {*re.findall(r"(?m)^  (\S+):$", last)} - names
     # Cut between two lines of one stage: what git has next is indented deeper than its name.
     inside = last.startswith(text) and last[len(text) :].startswith("   ")
     return not text.endswith("\n") or inside or any(x.partition("@")[0] in stages for x in lost)
 
 
+def refuse_markers(path: Path) -> None:
+    """Refuse a lock that has the markers of a merge. Raises InputError."""
+    if CONFLICT.search(path.read_text("utf-8", "replace")):
+        raise InputError(f"{path}: has the markers of a merge: make merge takes both sides' stages")
+
+
 def refuse_cut_off() -> None:
-    """Raises InputError where a lock was cut off: models that it no longer names would train."""
+    """Refuse a lock that was cut off or has the markers of a merge, because models that it no
+    longer names would be trained. Raises InputError."""
     for path in map(Path, map(lock, pipelines())):
-        if path.is_file() and cut_off(path):
+        if not path.is_file():
+            continue
+        refuse_markers(path)
+        if is_cut_off(path):
             raise InputError(f"{path}: lacks what git's last commit has in it: make back, repeat")
 
 
 def project(name: str) -> str:
-    """The folder of the project that a stage, or a pipeline file, is of: empty for the paper's.
+    """Return the folder of the project of a stage or a pipeline file: empty for the paper's.
 
     >>> project("runs/dvc.yaml:train@n165-s1"), project("studies/seeds/dvc.yaml:tables")
     ('', 'studies')
@@ -96,19 +108,19 @@ def project(name: str) -> str:
 
 
 def inside(name: str) -> str:
-    """What DVC calls a stage in its own project.
+    """Return the name that DVC has for a stage inside its project.
 
     >>> inside("collect"), inside("studies/dvc.yaml:train@n210-s1")
     ('collect', 'train@n210-s1')
     >>> inside("studies/seeds/dvc.yaml:tables")
     'seeds/dvc.yaml:tables'
     """
-    own = name.removeprefix(f"{project(name)}/")
-    return own.removeprefix("dvc.yaml:")
+    address = name.removeprefix(f"{project(name)}/")
+    return address.removeprefix("dvc.yaml:")
 
 
 def kind(name: str) -> str:
-    """A stage's own name, without where it is and without the run.
+    """Return a stage's name without its folder and without the run.
 
     >>> kind("studies/dvc.yaml:train@n210-s1")
     'train'
@@ -117,77 +129,80 @@ def kind(name: str) -> str:
 
 
 def run_of(name: str) -> Run | None:
-    """The run that a stage's name ends with, as in metrics@n165-s1; None for other stages."""
+    """Return the run that a stage's name ends with, as in metrics@n165-s1, or None."""
     try:
         return Run.parse(name.partition("@")[2])
     except InputError:
         return None
 
 
-def of_runs(names: Iterable[str]) -> dict[str, list[str]]:
-    """The stages that are of one run, by run, in their order."""
-    found: dict[str, list[str]] = {}
+def group_by_run(names: Iterable[str]) -> dict[str, list[str]]:
+    """Group the stages that belong to one run by run, in their order."""
+    by_run: dict[str, list[str]] = {}
     for name in names:
         if run := run_of(name):
-            found.setdefault(str(run), []).append(name)
-    return found
+            by_run.setdefault(str(run), []).append(name)
+    return by_run
 
 
 def stages(folder: Path | str = ".") -> Stages:
-    """The stages of all pipeline files, as they are written there; paths from the top."""
-    return _together(folder, pipelines(folder))
+    """Read the stages of all pipeline files, with paths from the top."""
+    return _merge_stages(folder, pipelines(folder))
 
 
-def locked(folder: Path | str = ".") -> Stages:
-    """The stages of all locks, as they were run."""
-    return _together(folder, map(lock, pipelines(folder)))
+def locked_stages(folder: Path | str = ".") -> Stages:
+    """Read the stages of all locks, as they were run."""
+    return _merge_stages(folder, map(lock, pipelines(folder)))
 
 
 def variables(file: str, folder: Path | str = ".") -> dict[str, Any]:
-    """What a pipeline file's ${…} may name: the files under vars, and params.yaml where it is in
-    the same project."""
-    path, found = Path(folder, file), {}
+    """Read what a pipeline file's ${…} may name: the files under vars, and params.yaml where it is
+    in the same project."""
+    path, values = Path(folder, file), {}
     for name in ["params.yaml", *read_yaml(path).get("vars", ())]:
         if isinstance(name, str) and (path.parent / name).is_file():
-            found |= read_yaml(path.parent / name)
-    return found
+            values |= read_yaml(path.parent / name)
+    return values
 
 
-def _together(folder: Path | str, files: Iterable[str]) -> Stages:
+def _merge_stages(folder: Path | str, files: Iterable[str]) -> Stages:
     return {name: stage for file in files for name, stage in _stages(folder, file)}
 
 
 def _stages(folder: Path | str, file: str) -> Iterator[tuple[str, dict[str, Any]]]:
     path = Path(folder, file)
-    own = read_yaml(path).get("stages") if path.is_file() else {}
-    if not isinstance(own, dict):
+    if path.suffix == ".lock" and path.is_file():
+        refuse_markers(path)
+    entries = read_yaml(path).get("stages") if path.is_file() else {}
+    if not isinstance(entries, dict):
         raise InputError(f"{file}: stages: must be names with a stage each; git has the last")
     pipeline = str(Path(file).with_name("dvc.yaml"))
     # A lock does not say where paths begin: in runs/ at the top, elsewhere where the file is.
     at = "." if pipeline == RUNS else Path(file).parent.as_posix()
-    for name, stage in own.items():
+    for name, stage in entries.items():
         whole = stage.get("do", {}) | {k: v for k, v in stage.items() if k != "do"}
         address = name if pipeline == "dvc.yaml" else f"{pipeline}:{name}"
         yield address, whole | {k: [_from(at, x) for x in whole.get(k, ())] for k in PATHS}
 
 
 def _from(at: str, path: Any) -> Any:
-    """A path, or what a pipeline file or a lock says of one, from the top."""
+    """Rewrite a path, or an entry of a pipeline file or a lock, to begin at the top."""
     if isinstance(path, str):
         return normpath(f"{at}/{path}")
     if "path" in path:
         return path | {"path": _from(at, path["path"])}
-    return {_from(at, name): said for name, said in path.items()}
+    return {_from(at, name): entry for name, entry in path.items()}
 
 
 def paths(outs: Iterable[str | Mapping[str, Any]]) -> list[str]:
-    """The paths of outputs as a pipeline file writes them."""
+    """Return the paths of outputs as a pipeline file writes them."""
     return [next(iter(out)) if isinstance(out, Mapping) else out for out in outs]
 
 
-def before_training() -> None:
-    """Raises InputError where the training that DVC begins would make again what is there. Each
-    training calls this module to ask."""
+def refuse_training_again() -> None:
+    """Refuse a training that would make again what is shipped: each training calls this module
+    first. Raises InputError."""
+    packages.refuse()
     refuse_cut_off()
     if not (run := run_of(os.environ.get("DVC_STAGE", ""))) or os.environ.get("GO"):
         return
@@ -197,4 +212,4 @@ def before_training() -> None:
 
 
 if __name__ == "__main__":
-    command(before_training)
+    command(refuse_training_again)

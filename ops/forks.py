@@ -17,22 +17,25 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import get_ident
 
 
-def called(words: Sequence[str], modules: str, folder: Path) -> tuple[int, str]:
-    """The exit code and stderr of a command in that folder, ``[env VARIABLE=… …] python SCRIPT …``,
-    by a process for these variables and modules that stays until this one ends."""
+def run_in_fork(words: Sequence[str], modules: str, folder: Path) -> tuple[int, str]:
+    """Run a command in that folder, ``[env VARIABLE=… …] python SCRIPT …``, by a process for these
+    variables, modules and this thread, which stays until this process ends. Returns the exit code
+    and stderr."""
     at = words.index("python") + 1
-    process = _process((*words[:at], str(Path(__file__).resolve()), *modules.split()), folder)
+    command = (*words[:at], str(Path(__file__).resolve()), *modules.split())
+    process = _process(command, folder, get_ident())
     assert process.stdin and process.stdout
     process.stdin.write(json.dumps(words[at:]) + "\n")
     process.stdin.flush()
-    code, said = json.loads(process.stdout.readline())
-    return code, said
+    code, errors = json.loads(process.stdout.readline())
+    return code, errors
 
 
 @cache
-def _process(words: tuple[str, ...], folder: Path) -> subprocess.Popen[str]:
+def _process(words: tuple[str, ...], folder: Path, _thread: int) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
     process = subprocess.Popen(words, cwd=folder, stdin=pipe, stdout=pipe, text=True)
     atexit.register(process.communicate)  # it ends with its input

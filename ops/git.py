@@ -1,4 +1,4 @@
-"""What git says, and copies of what it has."""
+"""Ask git, and copy what it has."""
 
 import os
 import shutil
@@ -17,9 +17,6 @@ SET = ("core.hooksPath=/dev/null", "commit.gpgSign=false", "color.ui=false")
 SET += ("status.showUntrackedFiles=normal", "core.attributesFile=/dev/null")
 PLAIN = [word for setting in SET for word in ("-c", setting)]
 ANYBODY = ("-c", "user.name=strata", "-c", "user.email=")  # where git asks for an author
-# Of another repository, as tools for dotfiles name theirs: here the folder says which is meant.
-for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"):
-    os.environ.pop(name, None)
 # Where a file that git does not track yet counts as what is here.
 NEEDED = ("dvc.yaml", "dvc.lock", "params.yaml")
 NEEDED += ("notebooks", "ops", "runs", "src", "stages", "studies")
@@ -34,32 +31,18 @@ exec git prune-packed --quiet
 
 
 def git(*words: str, index: str | None = None) -> str:
-    """What ``git`` with these words prints, with another file as its index if one is named. Raises
-    InputError with its reason where it fails."""
-    own = os.environ | ({"GIT_INDEX_FILE": index} if index else {})
+    """Return what ``git`` with these words prints, with another file as its index if one is named.
+    Raises InputError with git's reason where it fails."""
+    environment = os.environ | ({"GIT_INDEX_FILE": index} if index else {})
     command = ["git", *PLAIN, *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=own)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
-        said = done.stderr.strip().splitlines() or ["no reason given"]
-        raise InputError(f"git {' '.join(words)}: {said[-1]}")
+        raise InputError(f"git {' '.join(words)}: {' '.join(done.stderr.split())}")
     return done.stdout.strip()
 
 
-def nameless() -> str:
-    """What to do where git has no name of somebody, without which DVC keeps no second experiment;
-    empty where it has."""
-    try:
-        git("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
-    except InputError:
-        return (
-            "git has no name of yours, which experiments need: "
-            "git config --global user.name …; git config --global user.email …"
-        )
-    return ""
-
-
-def here() -> str:
-    """The tree of what is here, committed or not; git's own index stays as it is."""
+def worktree_tree() -> str:
+    """Return the tree of what is here, committed or not; git's own index stays as it is."""
     with tempfile.TemporaryDirectory() as folder:
         index = str(Path(folder, "index"))
         # With its time, by which git knows a file that changed as its index was written.
@@ -69,37 +52,39 @@ def here() -> str:
         return git("write-tree", index=index)
 
 
-def listed(tree: str) -> dict[str, tuple[str, str]]:
-    """The mode and the hash of each path of a tree or commit."""
+def list_tree(tree: str) -> dict[str, tuple[str, str]]:
+    """Return the mode and the hash of each path of a tree or commit."""
     lines = (x.partition("\t") for x in git("ls-tree", "-rz", "--full-tree", tree).split("\0") if x)
-    return {path: (said.split()[0], said.split()[2]) for said, _, path in lines}
+    return {path: (entry.split()[0], entry.split()[2]) for entry, _, path in lines}
 
 
-def laid_out(tree: str, folder: Path, caches: Mapping[str, Path]) -> None:
-    """Put the files of a tree or commit but the packs into a folder, where DVC works without git,
-    each project with that cache, and the remote of the current folder's. Each file has the bytes
-    that git has, whatever attributes ask; links, and what Python compiled, are left out."""
-    found = {
+def lay_out(tree: str, folder: Path, caches: Mapping[str, Path]) -> None:
+    """Write the files of a tree or commit but the packs into a folder. DVC works there without git,
+    each project with that cache and with the remote of this folder. Each file has the bytes that
+    git has, whatever attributes ask; links, and what Python compiled, are left out."""
+    blobs = {
         path: (mode, name)
-        for path, (mode, name) in listed(tree).items()
+        for path, (mode, name) in list_tree(tree).items()
         if mode.startswith("100") and not {ARTIFACTS, "__pycache__"} & {*Path(path).parts}
     }
-    asked = "".join(f"{name}\n" for _, name in found.values()).encode()
+    names = "".join(f"{name}\n" for _, name in blobs.values()).encode()
     batch = ["git", "cat-file", "--batch"]
-    data = BytesIO(subprocess.run(batch, input=asked, stdout=subprocess.PIPE, check=True).stdout)
-    for path, (mode, _) in found.items():
+    data = BytesIO(subprocess.run(batch, input=names, stdout=subprocess.PIPE, check=True).stdout)
+    for path, (mode, _) in blobs.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data.read(int(data.readline().split()[2])))
         target.chmod(0o755 if mode == "100755" else 0o644)
         data.read(1)
     for project, cache in caches.items():
-        local = f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n"
+        site = folder.resolve() / project / ".dvc" / "tmp" / "site"
+        local = f"[core]\n    no_scm = true\n    site_cache_dir = {site}\n"
+        local += f"[cache]\n    dir = {cache}\n"
         local += SETTINGS.format(Path(project, REMOTE).resolve())
         Path(folder, project, ".dvc", "config.local").write_text(local)
 
 
-def settled() -> None:
+def install_hook() -> None:
     """Keep git's folder small however many experiments there are: what DVC writes into it costs no
     time, and is deleted by a hook where the user has none."""
     hook = Path(git("rev-parse", "--git-dir"), "hooks", "post-commit")
@@ -110,18 +95,20 @@ def settled() -> None:
         hook.chmod(0o755)
 
 
-def loses_queued(folder: str = ".") -> str:
-    """Why experiments that run in a folder of their own are lost in this clone; empty where they
-    are not. DVC copies the history of the last commit there, and says nothing where it cannot."""
+def why_queue_fails(folder: str = ".") -> str:
+    """Return why experiments that leave this clone, or run in a folder of their own, are lost or
+    broken; nothing where they are not. DVC copies the history of the last commit there, and says
+    nothing where it cannot."""
     listed = ("-C", folder, "rev-list", "--ignore-missing", "HEAD")  # nothing before a first commit
     first = git(*listed, "--max-parents=0").split()
     cut = Path(folder, git("-C", folder, "rev-parse", "--git-path", "shallow"))
     if cut.is_file() and {*first} & {*cut.read_text().split()}:
-        kind, remedy = "shallow", "git fetch --unshallow"
+        kind, remedy = "shallow", "git fetch --unshallow, which fetches 0.8 GB,"
     elif first == git(*listed, "--max-count=1").split():
         return ""
     elif ".promisor=true" in git("-C", folder, "config", "--list"):
         kind, remedy = "partial", "clone it without --filter"
     else:
         return ""
-    return f"this clone is {kind}: it would lose experiments of --queue and --temp: {remedy} first"
+    lost = "it would lose experiments of --queue and --temp, and push none whole"
+    return f"this clone is {kind}: {lost}: {remedy} first, or work on a branch with one commit"

@@ -10,35 +10,41 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from strata.inputs import InputError, few
+from strata.inputs import InputError, shortened
+from strata.run import command
 
+TOP = Path(__file__).parents[1]
 LOCKS = ("requirements.lock", "requirements-cpu.lock")
 PINNED = re.compile(r"(?m)^([\w.-]+)==([\w.]+)")  # a line of a lock
 
 
-def pinned() -> dict[str, str]:
-    """The version of each package in the project's locks."""
-    return dict(PINNED.findall("".join(Path(x).read_text("utf-8") for x in LOCKS)))
+def pinned_versions() -> dict[str, str]:
+    """Read the version of each package in the project's locks."""
+    return dict(PINNED.findall("".join((TOP / x).read_text("utf-8") for x in LOCKS)))
 
 
-def others(names: Iterable[str]) -> list[str]:
-    """Those of these packages that are installed in another version than the locks name."""
-    must, found = pinned(), []
+def mismatches(names: Iterable[str]) -> list[str]:
+    """Return those of these packages that are installed in another version than the locks name."""
+    must, wrong = pinned_versions(), []
     for name in names:
         try:
-            here = version(name)
+            installed = version(name)
         except PackageNotFoundError:  # one for another system
             continue
-        if here.partition("+")[0] != must[name]:
-            found.append(f"{name} is {here}, not {must[name]}")
-    return found
+        if installed.partition("+")[0] != must[name]:
+            wrong.append(f"{name} is {installed}, not {must[name]}")
+    return wrong
 
 
 def refuse() -> None:
-    """Raises InputError where a package that pyproject.toml asks for is another here; not for torch
-    on a GPU, which each training records."""
-    project = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["project"]
+    """Refuse an environment in which a package of pyproject.toml has another version than the locks
+    name, except torch on a GPU, which each training records. Raises InputError."""
+    project = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]
     names = (canonicalize_name(Requirement(x).name) for x in project["dependencies"])
-    if wrong := [x for x in others(names) if "+cu" not in x]:
+    if wrong := [x for x in mismatches(names) if "+cu" not in x]:
         must = "rm .venv/.ready, and the next make builds .venv again"
-        raise InputError(f"{few(wrong)}, as the locks have it: {must}")
+        raise InputError(f"{shortened(wrong)}, as the locks have it: {must}")
+
+
+if __name__ == "__main__":
+    command(refuse)

@@ -16,6 +16,8 @@ import io
 import json
 import lzma
 import os
+import re
+import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +25,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ops import copied, files, recover, shipped
-from ops.git import settled
+from dvc.config import Config
+
+from ops import calls, copied, files, recover, shipped
+from ops.calls import alive
+from ops.git import git, install_hook
 from ops.shipped import DIR, REMOTE, Outs, at, content, parts
 from strata.inputs import InputError
 from strata.run import Run, command
@@ -33,21 +38,22 @@ SUFFIX = ".tar.xz"
 WEIGHTS, FIGURES = "weights.safetensors", "figures"
 USUAL = {"id": lzma.FILTER_LZMA2, "preset": 6}
 BY_FOUR = USUAL | {"lc": 1, "lp": 2, "pb": 2}  # smallest for float32: a byte's place counts
-KNOWN = "packs.json"  # in a remote: of each pack its size, its time, and the objects that it has
+RECORD = "packs.json"  # in a remote: of each pack its size, its time, and the objects that it has
 # What revisions do not have, and must not: there DVC would look for the folder at the root of the
 # machine. It reads this file as it is here, whatever the revision.
 LOCAL = shipped.SETTINGS.format(f"../{REMOTE}")
+SITE = "tmp/site"  # in .dvc
 
 
 def packs(project: str = "", top: Path | str = ".") -> list[str]:
-    """The packs of a project that are here."""
+    """List the packs of a project that the checkout has."""
     folders = {Path(x).parent for x in files.pipelines(top) if files.project(x) == project}
-    found = (path for x in folders for path in Path(top, x, files.ARTIFACTS).glob(f"*{SUFFIX}"))
-    return sorted(path.relative_to(top).as_posix() for path in found)
+    paths = (path for x in folders for path in Path(top, x, files.ARTIFACTS).glob(f"*{SUFFIX}"))
+    return sorted(path.relative_to(top).as_posix() for path in paths)
 
 
 def inside(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
-    """The paths in a pack of that name, each with its bytes. Raises InputError."""
+    """Yield the paths in a pack of that name, each with its bytes. Raises InputError."""
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:xz") as tar:
             for member in tar:
@@ -63,10 +69,14 @@ def unpack(project: str, *, whole: bool = False) -> None:
     remote = Path(project, REMOTE)
     try:
         _local(Path(project, ".dvc"))
-        known = _known(remote)
-        found = {x: _state(Path(x)) for x in packs(project)}
-        new = [x for x, state in found.items() if whole or not _there(known.get(x), state, remote)]
-        if not new and known.keys() <= found.keys():
+        unpacked = _record(remote)
+        states = {x: _state(Path(x)) for x in packs(project)}
+        new = [
+            x
+            for x, state in states.items()
+            if whole or not _is_unpacked(unpacked.get(x), state, remote)
+        ]
+        if not new and unpacked.keys() <= states.keys():
             return
         remote.mkdir(exist_ok=True)
         with (remote / "lock").open("a+") as lock:
@@ -74,40 +84,57 @@ def unpack(project: str, *, whole: bool = False) -> None:
             for path in remote.glob(".*.part"):  # of one that was killed
                 path.unlink()
             with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-                had = dict(zip(new, pool.map(lambda x: _unpacked(x, remote), new), strict=True))
-            settled()
-            known = {x: [*found[x], had[x]] if x in had else known[x] for x in found}
-            _replace(remote / KNOWN, json.dumps(known).encode(), remote)
+                contents = dict(
+                    zip(new, pool.map(lambda x: _unpack_one(x, remote), new), strict=True)
+                )
+            install_hook()
+            unpacked = {
+                x: [*states[x], contents[x]] if x in contents else unpacked[x] for x in states
+            }
+            _replace(remote / RECORD, json.dumps(unpacked).encode(), remote)
     except OSError as error:
         raise InputError(f"{error.filename or remote}: {error.strerror}: repeat") from None
 
 
 def _local(folder: Path) -> None:
-    """Name the remote in the settings of this clone."""
+    """Name the remote in the settings of this clone, and a folder in it for DVC's databases. DVC
+    would keep them where each user of the machine may write, and unpickles what they hold."""
+    if not folder.is_dir():
+        return
+    site = (folder / SITE).resolve()
+    # DVC lets each user write to a folder that it makes itself.
+    (site / "repo").mkdir(parents=True, exist_ok=True)
     path = folder / "config.local"
     text = path.read_text("utf-8") if path.is_file() else ""
-    if folder.is_dir() and '"shipped"' not in text:
+    settings: Any = Config(dvc_dir=str(folder.resolve()))
+    before = settings.read("local").get("core", {}).get("site_cache_dir", "")
+    if f'"{shipped.NAME}"' not in text:
         path.write_text(text + LOCAL, "utf-8")
+    # Another one of ours is of a clone that was moved. DVC could not write other letters again.
+    ours = not before or before.endswith(f".dvc/{SITE}")
+    if ours and before != str(site) and str(site).isascii():
+        with settings.edit("local") as edited:
+            edited.setdefault("core", {})["site_cache_dir"] = str(site)
 
 
-def _known(remote: Path) -> dict[str, Any]:
-    """What was noted of the packs that were unpacked; nothing where nothing was."""
+def _record(remote: Path) -> dict[str, Any]:
+    """Read the record of the packs that were unpacked, which is empty at first."""
     with suppress(OSError, ValueError):
-        return json.loads((remote / KNOWN).read_bytes())
+        return json.loads((remote / RECORD).read_bytes())
     return {}
 
 
 def _state(path: Path) -> list[int]:
-    found = path.stat()
-    return [found.st_size, found.st_mtime_ns]
+    stat = path.stat()
+    return [stat.st_size, stat.st_mtime_ns]
 
 
-def _there(noted: Any, state: list[int], remote: Path) -> bool:
+def _is_unpacked(noted: Any, state: list[int], remote: Path) -> bool:
     """Whether a pack was unpacked as it is, and all of it is in the remote."""
     return bool(noted) and noted[:2] == state and all(at(x, remote).is_file() for x in noted[2])
 
 
-def _unpacked(name: str, remote: Path) -> list[str]:
+def _unpack_one(name: str, remote: Path) -> list[str]:
     """Unpack one, leaving alone what is there whole; the objects that it has."""
     had = []
     for path, data in inside(Path(name).read_bytes(), name):
@@ -127,7 +154,7 @@ def _replace(target: Path, data: bytes, remote: Path) -> None:
 
 
 def pack_of(stage: str, path: str) -> str:
-    """The pack that has an output of a stage.
+    """Return the pack that has an output of a stage.
 
     >>> pack_of("runs/dvc.yaml:train@n6-s1", "data/train/n6-s1/weights.safetensors")
     'runs/artifacts/n6-s1.tar.xz'
@@ -144,11 +171,11 @@ def pack_of(stage: str, path: str) -> str:
 
 
 def contents(project: str) -> dict[str, dict[str, str]]:
-    """What each pack of a project must have: the md5 of each path, of what DVC keeps of the stages
-    in its locks. Raises InputError where neither cache nor remote has something."""
-    stages = {k: v for k, v in files.locked().items() if files.project(k) == project}
-    kept = copied.resolved(Path.cwd(), [project])
-    found: dict[str, dict[str, str]] = {}
+    """Return what each pack of a project must have, as the md5 of each path that DVC keeps of the
+    stages in its locks. Raises InputError where neither cache nor remote has an object."""
+    stages = {k: v for k, v in files.locked_stages().items() if files.project(k) == project}
+    kept = copied.resolve_stages(Path.cwd(), [project])
+    by_pack: dict[str, dict[str, str]] = {}
     shared: set[str] = set()
     outs = [
         (pack_of(x.stage, x.path), x)
@@ -157,64 +184,102 @@ def contents(project: str) -> dict[str, dict[str, str]]:
     ]
     # Weights first, which other packs then need not have.
     for name, out in sorted(outs, key=lambda x: (not x[1].path.endswith(WEIGHTS), x)):
-        own = {out.path + DIR: out.md5} if out.md5.endswith(DIR) else {}
-        own |= {x.path: x.md5 for x in parts(out, stores(project))}
-        if new := {k: v for k, v in own.items() if v not in shared}:
-            found.setdefault(name, {}).update(new)
+        objects = {out.path + DIR: out.md5} if out.md5.endswith(DIR) else {}
+        objects |= {x.path: x.md5 for x in parts(out, stores(project))}
+        if new := {k: v for k, v in objects.items() if v not in shared}:
+            by_pack.setdefault(name, {}).update(new)
             shared |= {*new.values()}
-    return found
+    return by_pack
 
 
 def stores(project: str) -> list[Path]:
-    """Where objects of a project are: its cache, its remote."""
+    """Return the folders with the objects of a project: its cache and its remote."""
     return [recover.cache(project), Path(project, REMOTE)]
 
 
-def packed(objects: Mapping[str, str], where: Sequence[Path]) -> bytes:
-    """A pack of these objects by their paths, always with the same bytes."""
+def pack(objects: Mapping[str, str], where: Sequence[Path]) -> bytes:
+    """Return a pack of these objects by their paths."""
+    return compress({path: content(md5, where) for path, md5 in objects.items()})
+
+
+def compress(contents: Mapping[str, bytes]) -> bytes:
+    """Return a pack of these files by their paths, always with the same bytes."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w", format=tarfile.GNU_FORMAT) as tar:
-        for path in sorted(objects):
-            found, member = content(objects[path], where), tarfile.TarInfo(path)
-            member.size = len(found)
-            tar.addfile(member, io.BytesIO(found))
-    by_four = all(path.endswith(WEIGHTS) for path in objects)
+        for path, content in sorted(contents.items()):
+            member = tarfile.TarInfo(path)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    by_four = all(path.endswith(WEIGHTS) for path in contents)
     return lzma.compress(data.getvalue(), filters=[BY_FOUR if by_four else USUAL])
 
 
 def write(project: str) -> Iterator[str]:
-    """Write the packs of a project that are not as they must be, delete those of nothing; the
-    names of both."""
+    """Write the packs of a project that are not as they must be, and delete those of nothing, but
+    never the weights of a run that something still names. Yields the names of both."""
     must, where = contents(project), stores(project)
     for name in sorted({*packs(project)} - must.keys()):
-        Path(name).unlink()
-        yield name
-    todo = [name for name, own in must.items() if not same(Path(name), own)]
+        if not is_named(Path(name).name.removesuffix(SUFFIX)):
+            Path(name).unlink()
+            yield name
+    todo = [name for name, objects in must.items() if not has_objects(Path(name), objects)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        made = pool.map(lambda x: packed(must[x], where), todo)
-        for name, data in zip(todo, made, strict=True):
+        written = pool.map(lambda x: pack(must[x], where), todo)
+        for name, data in zip(todo, written, strict=True):
             Path(name).parent.mkdir(exist_ok=True)
             _replace(Path(name), data, Path(name).parent)
             yield name
 
 
-def same(path: Path, objects: Mapping[str, str]) -> bool:
+def is_named(run: str) -> bool:
+    """Whether the list of runs, or a lock of any branch, names a run, whose weights must stay."""
+    try:
+        Run.parse(run)
+    except InputError:
+        return False
+    listed = Path("studies/runs.yaml")
+    if listed.is_file() and re.search(rf"(?<![\w-]){run}:", listed.read_text("utf-8")):
+        return True
+    branches = git("for-each-ref", "--format=%(objectname)", "refs/heads", "refs/remotes").split()
+    grep = ["git", "grep", "-qF", f"train@{run}:", *{*branches}, "--", "*dvc.lock"]
+    return bool(branches) and subprocess.run(grep, check=False).returncode == 0
+
+
+def has_objects(path: Path, objects: Mapping[str, str]) -> bool:
     """Whether a pack has just these objects: another version of xz may write other bytes."""
     with suppress(InputError, FileNotFoundError):
-        there = inside(path.read_bytes(), str(path))
-        return {k: hashlib.md5(x).hexdigest() for k, x in there} == {
+        members = inside(path.read_bytes(), str(path))
+        return {k: hashlib.md5(x).hexdigest() for k, x in members} == {
             k: x.removesuffix(DIR) for k, x in objects.items()
         }
     return False
 
 
-def refuse_kept(run: Run) -> None:
-    """Raises InputError where a lock names the weights of a run with all that it would be trained
-    with now, and cache, remote or a pack has them."""
-    for name, stage in files.locked().items():
+def fetch(project: str) -> None:
+    """Bring what packs have into the cache of a project, from which ``dvc repro`` takes the outputs
+    of each stage whose inputs are those of its lock: so a fresh clone trains nothing."""
+    unpack(project)
+    stages = {k: v for k, v in files.locked_stages().items() if files.project(k) == project}
+    cache, remote = stores(project)
+    in_packs = [out for out in Outs(stages) if at(out.md5, remote).is_file()]
+    if all(at(out.md5, cache).is_file() for out in in_packs):
+        return
+    print(
+        f"{len(in_packs)} outputs that git has come into DVC's cache: a stage whose inputs are as"
+        " its lock says takes them from there, and does not run; with GO=1 it runs",
+        flush=True,
+    )
+    subprocess.run(calls.command("fetch", "--quiet", project=project), check=False)
+
+
+def refuse_trained(run: Run) -> None:
+    """Refuse a run that is trained: a lock names its weights with all that it would be trained with
+    now, and cache, remote or a pack has them. Raises InputError."""
+    for name, stage in files.locked_stages().items():
         if files.kind(name) != "train" or files.run_of(name) != run:
             continue
-        if any(shipped.on_disk(dep["path"]) != dep["md5"] for dep in stage["deps"]):
+        unpack(files.project(name))  # so that a pull finds it
+        if any(shipped.md5_on_disk(dep["path"]) != dep["md5"] for dep in stage["deps"]):
             continue
         project = files.project(name)
         for out in (x for x in stage["outs"] if x["path"].endswith(WEIGHTS)):
@@ -225,15 +290,16 @@ def refuse_kept(run: Run) -> None:
 
 
 def main(what: str = "") -> None:
-    files.at_top()
+    files.require_top()
     if what not in {"", "write"}:
-        return refuse_kept(Run.parse(what))
-    for project in files.projects():
-        unpack(project)
-        if what:
-            for name in write(project):
-                print(name, flush=True)
+        return refuse_trained(Run.parse(what))
+    with alive("packs"):
+        for project in files.projects():
             unpack(project)
+            if what:
+                for name in write(project):
+                    print(name, flush=True)
+                unpack(project)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Every table and figure, from what the remote holds and, where it lacks something, by computing:
-``make paper``, and ``python -m ops.paper studies`` for the studies after it. One line a step."""
+"""Bring every table and figure up to date: ``make paper``, and ``python -m ops.paper studies`` for
+the studies after it. What the remote holds is pulled, the rest computed; each step prints a line.
+"""
 
 import os
 import shutil
@@ -7,158 +8,119 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TextIO
 
-from ops import dynamics, files, packages, packs, plan, recover, shipped
-from ops.calls import checked_out, last_line, pulled
+from ops import files, packages, packs, plan, recover, shipped
+from ops.calls import INTERRUPTS, alive, check_out, finish, pull
 from ops.calls import command as called
-from ops.git import loses_queued, nameless
-from ops.times import Times, counted, shared
-from strata.inputs import InputError
+from ops.git import why_queue_fails
+from ops.times import trainings
+from strata.inputs import InputError, shortened
 from strata.params import load
 from strata.run import command
+from strata.train.environment import threads
 
-LONG = 600  # seconds that nobody is surprised with
-KEPT = Path(".dvc", "tmp", "replaced")
+LONG = 600  # seconds of training that surprise nobody
+REPLACED = Path(".dvc", "tmp", "replaced")
 TIMED = Path("ops", "scripts", "timed")
+RESULTS = {  # what each project makes, and where it is
+    "": (
+        "Tables 1 to 5 are in tables/, Figures 1 to 19 in figures/",
+        "tables/claims.md compares the paper's numbers with ours",
+    ),
+    "studies": ("each study has its tables and figures in its folder: studies/NAME/README.md",),
+    "report": ("the pages are in report/html/; the first of them is index.html",),
+}
 
 
-class Paper:
-    """The projects, one after the other."""
-
-    def __init__(self) -> None:
-        self.interrupted = False
-        self.lock: TextIO | None = None  # until this process ends
-        self.ahead = plan.Ahead(pulled=True)
-        signal.signal(signal.SIGINT, self._interrupt)
-
-    def _interrupt(self, *_: object) -> None:
-        self.interrupted = True  # DVC has the signal too, and ends in order
-
-    def up_to_date(self, project: str) -> None:
-        """Bring a project up to date, when those before it are. Raises InputError."""
-        began = time.monotonic()
+def bring(project: str, planner: plan.Planner) -> None:
+    """Bring a project up to date, when those before it are. Raises InputError."""
+    if process := recover.busy(project):
+        raise InputError(f"{process}: wait for its end, then repeat")
+    recover.delete_partial(project)
+    began, label = time.monotonic(), f"{project}: " if project else ""
+    with alive(f"{label}look at what is here"):
         packs.unpack(project)
-        self._wait(lambda: recover.busy(project))
-        name = f"{project}: " if project else ""
-        status = called("status", "--quiet", project=project)
-        quiet = subprocess.run(status, capture_output=True, check=False).returncode == 0
-        self._goes_on()
-        if quiet and not told(recover.objects(project)):
-            print(f"{name}up to date: nothing to do … {since(began)}", flush=True)
-            return
-        told(recover.lock_files(project))
-        recover.forget(project)
-        told(recover.objects(project))
-        print(f"{name}pull … ", end="", flush=True)
-        at = time.monotonic()
-        if lacks := pulled(project):  # the remote may be damaged
+        clean = finish(called("status", "--quiet", project=project)).returncode == 0
+        damaged = [*recover.delete_damaged(project)]
+    show(*damaged, *recover.delete_empty(project), *recover.clear_experiments(project))
+    unrun = recover.forget_unrun(project)
+    if clean and not damaged and not unrun:
+        show(f"{label}up to date: nothing to do … {since(began)}")
+        return
+    recover.forget(project)
+    with alive(f"{label}pull"):
+        if missing := pull(project):  # the remote may be damaged
             packs.unpack(project, whole=True)
-            lacks = pulled(project)
-        unrecorded = checked_out(project) if lacks else []
-        self._goes_on()
-        print(since(at) + (f", not all of it: {lacks}" if lacks else ""), flush=True)
-        for path in unrecorded:
-            print(f"{path} is not as recorded: it was copied to {kept(path)}", flush=True)
-        print(f"{name}plan … {self._planned(project)}", flush=True)
-        began = time.monotonic()
-        self._reproduced(project)
-        print(f"{name}repro … {since(began)}", flush=True)
-
-    def _goes_on(self) -> None:
-        if self.interrupted:
-            sys.exit(130)
-
-    def alone(self) -> None:
-        """Wait for another that does the same here."""
-
-        def other() -> str:
-            self.lock = recover.taken(Path(".dvc", "tmp", "paper"))
-            return "" if self.lock else "another make paper is at work here"
-
-        self._wait(other)
-
-    def _wait(self, what: Callable[[], str]) -> None:
-        """Wait while something is at work, and say what."""
-        waits = ""
-        while said := what():
-            if said != waits:
-                print(f"{said}: waiting for its end", flush=True)
-            waits = said
-            time.sleep(0.5)
-            self._goes_on()
-
-    def _planned(self, project: str) -> str:
-        """What is left to run, in a line. Raises InputError where it takes long and nobody said
-        that it may."""
-        run, times = self.ahead.stages(project), Times(load("params.yaml"))
-        trained, seconds = [x for x in run if files.kind(x) in plan.TRAINS], times.all(run)
-        parts = [f"train {counted(len(trained), 'model')}"] * bool(trained)
-        parts += [f"run {counted(len(run), 'stage')} at most"] * bool(run)
-        said = f"{', '.join(parts) or 'nothing to do'}: about {shared(seconds)}"
-        if seconds > LONG and not os.environ.get("GO"):
-            again = f"make {project or 'paper'} GO=1 goes on; make plan says with what"
-            raise InputError(f"{said}: more than ten minutes: {again}")
-        self._goes_on()
-        return said
-
-    def _reproduced(self, project: str) -> None:
-        """Run what is left. DVC's own remarks go nowhere, its errors and what the stages print go
-        to our output; of frozen stages we say more. Raises InputError with the reason."""
-        said = ""
-        timed = Path(shutil.copy(TIMED, KEPT.parent)).resolve()
-        timed.chmod(0o755)  # which some copies of a repository do not keep
-        environment = os.environ | {"SHELL": str(timed)}
-        with subprocess.Popen(
-            called("repro", "--all-pipelines", project=project), env=environment, text=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        ) as process:  # fmt: skip
-            for line in process.stderr or ():
-                if " is frozen. Its dependencies " not in line:
-                    print(line, end="", flush=True)
-                    said += line
-        self._goes_on()
-        if process.returncode:
-            raise InputError(f"dvc repro did not run to its end: {last_line(said)}")
+            missing = pull(project)
+        edited = check_out(project) if missing else []
+    show(f"{label}pull … {since(began)}" + (f", not all of it: {missing}" if missing else ""))
+    for path in edited:
+        show(f"{path} is not as recorded: it was copied to {keep_copy(path)}")
+    if unrun:
+        if slow := [x for x in unrun if files.kind(x) not in plan.QUICK]:
+            show(f"{shortened(slow)}: recorded with values that came after its run: it runs again")
+        reproduce(project, "--force", "--single-item", *map(files.inside, unrun))
+    with alive(f"{label}plan"):
+        stages, params = planner.stale(project), load("params.yaml")
+    show(f"{label}plan … {'; '.join(plan.describe(stages, params))}")
+    long = trainings(plan.to_train(stages), params, threads()) > LONG
+    if long and not os.environ.get("GO"):
+        again = f"make {project or 'paper'} GO=1 goes on; make back undoes a change"
+        raise InputError(f"trainings of more than ten minutes: {again}")
+    began = time.monotonic()
+    reproduce(project, "--all-pipelines")
+    show(f"{label}repro … {since(began)}")
 
 
-def kept(path: str) -> Path:
-    """Where a copy of an output is kept that a stage is about to replace."""
-    copy = KEPT / path
+def reproduce(project: str, *words: str) -> None:
+    """Run ``dvc repro`` with these words. DVC's remarks go nowhere, its errors and a line for each
+    stage to our output. Raises InputError where it does not come to its end."""
+    timed = Path(shutil.copy(TIMED, ".dvc/tmp")).resolve()
+    timed.chmod(0o755)  # which some copies of a repository do not keep
+    process = subprocess.run(
+        called("repro", *words, project=project), env=os.environ | {"SHELL": str(timed)},
+        stdout=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+    if process.returncode and not INTERRUPTS:
+        raise InputError("dvc repro did not run to its end")
+
+
+def keep_copy(path: str) -> Path:
+    """Copy an output that a stage is about to replace, and return where it is then."""
+    copy = REPLACED / path
     shipped.make_room(copy)
     shutil.copytree(path, copy) if Path(path).is_dir() else shutil.copy(path, copy)
     return copy
 
 
-def told(lines: Iterable[str]) -> int:
-    """How many lines there are, each printed as it comes."""
-    count = 0
+def show(*lines: str) -> None:
+    """Print lines, or end where the command was interrupted before."""
+    if INTERRUPTS:
+        sys.exit(130)
     for line in lines:
         print(line, flush=True)
-        count += 1
-    return count
 
 
 def since(began: float) -> str:
     return f"{time.monotonic() - began:.0f} s"
 
 
-def main(*beside: str) -> None:
-    files.at_top()
+def main(*others: str) -> None:
+    files.require_top()
     packages.refuse()
-    paper = Paper()
-    paper.alone()
-    told(filter(None, [loses_queued()]))
-    for project in ("", *beside):
-        if project and project not in files.PROJECTS:
-            raise InputError(f"{project}: must be one of {', '.join(files.PROJECTS)}")
-        paper.up_to_date(project)
-        if project == "studies" and (said := dynamics.line()):
-            print(said)
-    if said := nameless():
-        print(said)
+    files.refuse_cut_off()
+    signal.signal(signal.SIGINT, lambda number, _: INTERRUPTS.append(number))
+    lock = recover.try_lock(Path(".dvc", "tmp", "paper"))
+    if not lock:
+        raise InputError("another make paper is at work here: wait for its end, then repeat")
+    with lock:
+        planner = plan.Planner(live=True)
+        show(*filter(None, [why_queue_fails(), *recover.unfinished()]))
+        for project in ("", *others):
+            bring(project, planner)
+        for project in ("", *others):
+            show(*RESULTS[project])
 
 
 if __name__ == "__main__":

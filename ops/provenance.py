@@ -9,38 +9,38 @@ from typing import Any
 from strata.inputs import InputError
 
 
-def filled(text: str, params: Mapping[str, Any]) -> str:
-    """The text with the value of every ${key} in its place.
+def fill(text: str, params: Mapping[str, Any]) -> str:
+    """Put the value of every ${key} in its place in a text.
 
-    >>> filled("data/n${n}.json", {"n": 6})
+    >>> fill("data/n${n}.json", {"n": 6})
     'data/n6.json'
     """
     return re.sub(r"\$\{([\w.]+)\}", lambda found: str(value(params, found[1])), text)
 
 
 def value(params: Mapping[str, Any], key: str) -> Any:
-    """The value at a dotted key. Raises InputError where there is none."""
-    found: Any = params
+    """Return the value at a dotted key. Raises InputError where there is none."""
+    node: Any = params
     for part in key.split("."):
-        if not isinstance(found, Mapping) or part not in found:
+        if not isinstance(node, Mapping) or part not in node:
             raise InputError(f"params.yaml: {key}: is missing, but dvc.yaml names it")
-        found = found[part]
-    return found
+        node = node[part]
+    return node
 
 
-def leaves(key: str, found: Any) -> Iterable[tuple[str, str]]:
-    """Every single value under a key, with its dotted name.
+def leaves(key: str, node: Any) -> Iterable[tuple[str, str]]:
+    """Return every single value under a key, with its dotted name.
 
     >>> list(leaves("a", {"b": 1, "c": {"d": 2}}))
     [('a.b', '1'), ('a.c.d', '2')]
     """
-    if not isinstance(found, Mapping):
-        return [(key, str(found))]
-    return [leaf for name in found for leaf in leaves(f"{key}.{name}", found[name])]
+    if not isinstance(node, Mapping):
+        return [(key, str(node))]
+    return [leaf for name in node for leaf in leaves(f"{key}.{name}", node[name])]
 
 
 def md5(path: Path | str) -> str:
-    """The md5 of a file, which is what dvc.lock says of it. Raises InputError."""
+    """Return the md5 of a file, which dvc.lock has of it. Raises InputError."""
     try:
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "md5").hexdigest()

@@ -14,30 +14,23 @@ from pathlib import Path
 
 from ops import calls, files, paper
 from strata import store
-from strata.inputs import InputError, regular
+from strata.inputs import InputError, regular_file
 from strata.run import command, read_yaml
 
 LARGEST = 2**28  # bytes; the paper's has 1.4 million
 WEIGHTS, KEPT = Path("studies/published/weights"), Path("paper/published")
-TAKEN = WEIGHTS / "checkpoint.pt"
-RESULTS = (
-    "data/metrics.json",
-    "data/logits.json",
-    "data/embedding.json",
-    "data/interventions.json",
-    "data/mechanism.parquet",
-    "figures/fig03-attn-scores.pdf",
-)
+CHECKPOINT = WEIGHTS / "checkpoint.pt"
+RESULTS = ("data/metrics.json", "data/mechanism.parquet", "figures/fig03-attn-scores.pdf")
 
 
 def take(checkpoint: str) -> None:
     """Keep the published file. Raises InputError for another, and leaves the one before."""
-    content = regular(checkpoint, LARGEST).read_bytes()
+    content = regular_file(checkpoint, LARGEST).read_bytes()
     receipt = store.read_json(KEPT / "receipt.json")
     if hashlib.sha256(content).hexdigest() != receipt["sha256"]:
-        said = f"not the weights that {KEPT}/receipt.json names"
-        raise InputError(f"{checkpoint}: {said}; strata analyse FILE measures any others")
-    store.write_bytes(TAKEN, content)
+        reason = f"not the weights that {KEPT}/receipt.json names"
+        raise InputError(f"{checkpoint}: {reason}; strata analyse FILE measures any others")
+    store.write_bytes(CHECKPOINT, content)
 
 
 def keep() -> str:
@@ -57,18 +50,18 @@ def keep() -> str:
 
 
 def main() -> None:
-    files.at_top()
+    files.require_top()
     if checkpoint := os.environ.get("CHECKPOINT"):
         take(checkpoint)
-    elif not TAKEN.is_file():
+    elif not CHECKPOINT.is_file():
         raise InputError(
             f"no checkpoint: make published CHECKPOINT=path/to/FILE.pt (see {WEIGHTS}/README.md)"
         )
     paper.main("studies")  # our own runs stand beside
     began = time.monotonic()
-    own = os.environ | {"SHELL": str(paper.TIMED.resolve())}
-    asked = calls.command("repro", project=str(WEIGHTS))
-    if subprocess.run(asked, env=own, stdout=subprocess.DEVNULL, check=False).returncode:
+    environment = os.environ | {"SHELL": str(paper.TIMED.resolve())}
+    repro = calls.command("repro", project=str(WEIGHTS))
+    if subprocess.run(repro, env=environment, stdout=subprocess.DEVNULL, check=False).returncode:
         raise InputError("dvc repro did not run to its end")
     print(f"published … {paper.since(began)}: {WEIGHTS}/ has the tables and figures")
     print(keep())

@@ -1,38 +1,37 @@
-"""Before DVC is called: what it would trust unseen, or stumble over, after a kill, a full disk or a
-power cut, is put right."""
+"""Put right, before DVC is called, what it would trust unseen or stumble over after a kill, a full
+disk or a power cut."""
 
+import base64
 import fcntl
 import json
+import os
 import re
-import shlex
-import subprocess
-import time
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import psutil
 from dvc.config import Config
+from ruamel.yaml import YAML
 
 from ops import files, provenance, shipped
-from ops.git import PLAIN, git
-from strata.inputs import InputError, few
+from ops.git import git
+from strata.inputs import InputError, shortened
+from strata.run import read_yaml
 
-# What DVC is called with where it writes nothing that others read.
-READS = re.compile(
-    "dvc (--cd [^ ]+ )?(-[vq]+ )?(status|diff|dag|list|ls|get|version|doctor|root|daemon"
-    "|check-ignore|(exp|metrics|params|plots|data|stage|queue) (show|diff|list|ls|status|logs))\\b"
-)
-ASIDE = {"maintenance.lock"}  # git has it where it tidies up in the background
-YOUNG = 10.0  # seconds in which git writes and ends, unseen where it runs on another host
+# A command of DVC that has one of these words changes nothing.
+READS = {"status", "diff", "show", "list", "ls", "logs", "dag", "daemon", "check-ignore"}
 MD5 = re.compile(r"[0-9a-f]{32}(\.dir)?")
-CONFLICT = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
+EXPERIMENTS = Path(".dvc", "tmp", "exps")  # of a project: the queue, and copies for experiments
+RUNNING = "refs/exps/exec"  # what DVC keeps of an experiment while it runs
+OUTPUTS = ("data", "figures", "tables")  # the folders that stages write to, of projects and studies
 
 
-def taken(path: Path) -> TextIO | None:
-    """The lock of that file, which the system takes back however its owner ends; None where another
-    process has it. flock also holds between hosts that share the folder."""
+def try_lock(path: Path) -> TextIO | None:
+    """Return the lock of that file, or None where another process has it. The system takes a lock
+    back however its owner ends, and flock also holds between hosts that share the folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("a+")
     try:
@@ -44,120 +43,191 @@ def taken(path: Path) -> TextIO | None:
 
 
 def busy(project: str = "") -> str:
-    """Which DVC or git writes in the repository, or DVC in this project, where another host is;
-    empty where none does. What only reads does not count, nor do our own ancestors. DVC's list of
-    a killed one is deleted: DVC refuses one that was cut off, and waits where another process has
-    the number of one that ended. Raises InputError where one that is gone has left git locked."""
-    for number, called in _at_work("dvc"):
-        if not READS.match(" ".join(called)):
-            return f"process {number} ({' '.join(called[:3])}) is at work here"
-    tmp = Path(project, ".dvc", "tmp")
-    lock = taken(tmp / "lock")
+    """Return which DVC writes in this repository, or that one on another host writes in this
+    project; return nothing where none does.
+
+    DVC has its lock, or names itself in its list, only at times, and not between two stages: so
+    its processes are looked for. The list of a DVC that was killed is deleted, because DVC refuses
+    one that was cut off, and waits where another process has the number of one that has ended.
+    """
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):  # the process has ended, or is another user's
+            words = dvc_words(process.cmdline())
+            if words and READS.isdisjoint(words) and in_this_folder(process):
+                return f"process {process.pid} ({' '.join(words)}) is at work here"
+    folder = Path(project, ".dvc", "tmp")
+    lock = try_lock(folder / "lock")
     if lock is None:
         return "DVC is at work here"
     with lock:
-        (tmp / "rwlock").unlink(missing_ok=True)
-    return _git()
+        (folder / "rwlock").unlink(missing_ok=True)
+    return ""
 
 
-def _git() -> str:
-    """Which git is at work: it locks what it writes, and every later one stops at such a lock."""
-    tops = {git("rev-parse", f"--git-{x}") for x in ("dir", "common-dir")}
-    found = {path: _age(path) for top in tops for path in Path(top).rglob("*.lock")}
-    ages = {k: v for k, v in found.items() if v is not None and k.name not in ASIDE}
-    if not ages or any(_called(x, "git") for x in psutil.Process().parents()):
-        return ""
-    from ops.times import words  # here, as verify, which reads the rest, needs no times
-
-    said = few([f"{path}, {words(ages[path])} old, of {_owner(path)}" for path in sorted(ages)])
-    for number, called in _at_work("git"):
-        return f"process {number} ({' '.join(called[:3])}) may be at work here: {said}"
-    if min(ages.values()) < YOUNG:
-        return f"git is at work here: {said}"
-    must = f"rm {shlex.join(map(str, sorted(ages)))}, then repeat"
-    raise InputError(f"{said}: no git is at work here, one that was killed left it: {must}")
+def in_this_folder(process: psutil.Process) -> bool:
+    return Path(process.cwd()).is_relative_to(Path.cwd())
 
 
-def _age(path: Path) -> float | None:
-    """The seconds since a file was written; None where it is gone."""
-    with suppress(OSError):
-        return time.time() - path.stat().st_mtime
+def dvc_words(command: list[str]) -> list[str]:
+    """Return dvc and the first words that it is called with, without options; nothing for another
+    program.
 
-
-def _owner(path: Path) -> str:
-    """Whose a file is; nobody's that is known where it is gone, or its user."""
-    with suppress(OSError, KeyError):
-        return path.owner()
-    return "nobody known here"
-
-
-def _at_work(program: str) -> Iterator[tuple[int, list[str]]]:
-    """The numbers and words of the processes of a program that were called in this repository, but
-    our own ancestors. DVC has its lock, or names itself in its list, at times alone: not between
-    two stages."""
-    ancestors = psutil.Process().parents()
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):  # it has ended, or is another user's
-            called = _called(process, program)
-            inside = called and Path(process.cwd()).is_relative_to(Path.cwd())
-            if inside and process not in ancestors:
-                yield process.pid, called
-
-
-def _called(process: psutil.Process, program: str) -> list[str]:
-    """The name of a program with what it was called with; none where the process is another's."""
-    try:
-        given = process.cmdline()
-    except psutil.Error:
+    >>> dvc_words(["/usr/bin/python3", "-m", "dvc", "--cd", "studies", "exp", "run", "-S", "n=6"])
+    ['dvc', 'studies', 'exp', 'run']
+    """
+    names = [Path(word).name for word in command[:3]]
+    if "dvc" not in names:
         return []
-    first = 2 if given[1:2] == ["-m"] else 0
-    at = [i for i in (first, 1) if Path("".join(given[i : i + 1])).name == program]
-    return [program, *given[at[0] + 1 :]] if at else []
+    words = command[names.index("dvc") + 1 :]
+    return ["dvc", *[word for word in words if not word.startswith("-")][:3]]
 
 
-def lock_files(project: str = "") -> Iterator[str]:
-    """Take lock files that were cut off from git's last commit; a line for each. What was recorded
-    since is still in DVC's run cache. Raises InputError where a merge is not resolved."""
-    for file in (x for x in files.pipelines() if files.project(x) == project):
-        path = Path(files.lock(file))
-        if not path.is_file():
-            continue
-        if CONFLICT.search(path.read_text("utf-8", "replace")):
-            must = f"must be of one side: git checkout --ours {path} (or --theirs)"
-            raise InputError(f"{path}: has the markers of a merge, {must}")
-        if files.cut_off(path):
-            path.unlink()
-            git = ["git", *PLAIN, "checkout", "--quiet", "HEAD", "--", str(path)]
-            known = subprocess.run(git, capture_output=True, check=False).returncode == 0
-            what = "that of git's last commit is used" if known else "deleted"
-            yield f"{path} was cut off: {what}"
-
-
-def objects(project: str = "") -> Iterator[str]:
-    """Delete objects of the cache that the locks of a project name and that are not what their
-    names say, since DVC trusts the name of a file that is read-only; a line for each."""
+def delete_damaged(project: str = "") -> Iterator[str]:
+    """Delete each object of the cache that a lock of the project names and whose bytes have another
+    md5, and yield a line about it. DVC would trust it, because the file is read-only."""
     store = cache(project)
-    own = [stage for name, stage in files.locked().items() if files.project(name) == project]
-    todo = {out.get("md5") for stage in own for out in stage.get("outs", ())}
-    while todo:
-        md5 = str(todo.pop())
+    stages = [
+        stage for name, stage in files.locked_stages().items() if files.project(name) == project
+    ]
+    unchecked = {out.get("md5") for stage in stages for out in stage.get("outs", ())}
+    while unchecked:
+        md5 = str(unchecked.pop())
         if not MD5.fullmatch(md5) or not (path := shipped.at(md5, store)).is_file():
             continue
         if provenance.md5(path) != md5.removesuffix(".dir"):
             path.unlink()
             yield f"{path} was damaged: deleted"
         elif md5.endswith(".dir"):
-            todo |= {entry["md5"] for entry in json.loads(path.read_bytes())}
+            unchecked |= {entry["md5"] for entry in json.loads(path.read_bytes())}
 
 
 def forget(project: str = "") -> None:
-    """Have DVC begin anew with the checksums that it has taken and its index of what a pull has to
-    fetch, which is partial where a pull was killed; a damaged one ends DVC. The time of this file
-    tells it whether they are of this project, or of one before at the same place."""
+    """Make DVC compute all checksums again, and look again for what a pull has to fetch. Its
+    records of both are partial where a pull was killed, and a damaged database ends DVC. It uses
+    them only while this file has the time at which they were begun."""
     Path(project, ".dvc", "tmp", "btime").unlink(missing_ok=True)
 
 
+def delete_partial(project: str = "") -> None:
+    """Delete what killed writes left beside outputs: ``store.replacing`` writes to a hidden file
+    first. Call it only while nothing writes there."""
+    for pattern in (*OUTPUTS, *(f"*/{name}" for name in OUTPUTS)):
+        for folder in Path(project).glob(pattern):
+            for path in folder.rglob(".*.tmp"):
+                path.unlink(missing_ok=True)
+
+
+def delete_empty(project: str = "") -> Iterator[str]:
+    """Delete empty folders of the run cache, on which `dvc exp run` fails, and yield a line about
+    them."""
+    folders = (x for x in (cache(project) / "runs").glob("*/*") if x.is_dir())
+    if empty := [x for x in folders if not any(x.iterdir())]:
+        for folder in empty:
+            folder.rmdir()
+        names = shortened([os.path.relpath(x) for x in empty])
+        yield f"{names}: empty, as a kill or a full disk leaves it: deleted"
+
+
+def clear_experiments(project: str = "") -> Iterator[str]:
+    """Delete what experiments in folders of their own left when they or their worker were killed,
+    and yield a line that names those that are not recorded. What is queued stays. Call it only
+    while DVC is not at work."""
+    folder = project / EXPERIMENTS
+    folders = [x for y in ("tmp*", "standalone/tmp*") for x in folder.glob(y) if x.is_dir()]
+    copies = {str(x.resolve()): x for x in folders if not is_used(x)}
+    names = set[str]()
+    for path in [*folder.glob("run/*/*.run"), *folder.glob("standalone/run/*/*.run")]:
+        with suppress(ValueError):  # its writing was cut off
+            task = json.loads(path.read_bytes())
+            if task["root_dir"] in copies:
+                names.add(task["name"])
+                shutil.rmtree(path.parent)
+    for path in folder.glob("celery/broker/processed/*.celery.msg"):
+        with suppress(ValueError):
+            message = json.loads(path.read_bytes())
+            result = folder / "celery" / "result" / f"celery-task-meta-{message['headers']['id']}"
+            if message["headers"]["task"].endswith(".run_exp") and not result.exists():
+                names.add(json.loads(base64.b64decode(message["body"]))[0][0]["name"])
+                path.unlink()
+    for path in folder.glob("celery/broker/*/*.pidbox.msg"):  # of which one may end a new worker
+        path.unlink()
+    for copy in copies.values():
+        shutil.rmtree(copy, ignore_errors=True)
+    refs = git("for-each-ref", "--format=%(refname)", "refs/exps").splitlines()
+    for name in (x for x in refs if x.startswith("refs/exps/temp/")):
+        git("update-ref", "-d", name)
+    lost = sorted(filter(None, names - {x.rpartition("/")[2] for x in refs}))
+    if lost:
+        yield f"{shortened(lost)}: killed, so not recorded: repeat what queued or started it"
+    if copies:
+        yield f"{len(copies)} copies for experiments that were killed: deleted"
+
+
+def is_used(folder: Path) -> bool:
+    """Whether a process is at work in a folder."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if Path(process.cwd()).is_relative_to(folder.resolve()):
+                return True
+    return False
+
+
+def unfinished() -> Iterator[str]:
+    """Yield a line about an experiment that did not come to its end, and what params.yaml still has
+    of it."""
+    if git("for-each-ref", f"{RUNNING}/EXEC_BASELINE") and not busy():
+        before = flat(YAML(typ="safe").load(git("show", "HEAD:params.yaml")))
+        now = flat(read_yaml("params.yaml"))
+        values = [f"{k} = {v}" for k, v in now.items() if k not in before or v != before[k]]
+        what = f"params.yaml still has {shortened(values)}: " if values else ""
+        yield f"an experiment did not come to its end: {what}make back undoes it"
+
+
+def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Return the values of a mapping of mappings by their keys with dots."""
+    pairs = ((f"{above}{key}", value) for key, value in values.items())
+    parts = (flat(x, f"{key}.") if isinstance(x, dict) else {key: x} for key, x in pairs)
+    return {key: value for part in parts for key, value in part.items()}
+
+
+def forget_unrun(project: str = "") -> list[str]:
+    """Return the stages that a lock has with other parameters or sources than git's last commit,
+    but whose outputs are older than these: `dvc exp save` records what did not run. DVC is made to
+    forget them, or it would restore such outputs in place of a run."""
+    paths = [files.lock(x) for x in files.pipelines() if files.project(x) == project]
+    with suppress(InputError):  # there is no commit yet
+        paths = git("diff", "--name-only", "HEAD", "--", *paths).splitlines()
+    outs, unrun = shipped.Outs(files.locked_stages()) if paths else None, {}
+    for path in filter(lambda x: Path(x).is_file(), paths):
+        pipeline = str(Path(path).with_suffix(".yaml"))
+        last = YAML(typ="safe").load(git("show", f"HEAD:{path}"))["stages"]
+        for name, stage in read_yaml(path)["stages"].items():
+            address = name if pipeline == "dvc.yaml" else f"{pipeline}:{name}"
+            before = last.get(name, stage)
+            at = Path() if pipeline == files.RUNS else Path(path).parent
+            read = [x for x in stage.get("deps", ()) if x not in before.get("deps", ())]
+            sources = {at / x["path"] for x in read}
+            if stage.get("params") != before.get("params"):
+                sources |= {at / x for x in stage.get("params", ())}
+            sources = {x for x in sources if outs and not outs.at(os.path.normpath(x))}
+            written = [at / x["path"] for x in stage.get("outs", ())]
+            if newest(sources) > newest(written) > 0:
+                unrun[address] = stage
+    for path in (cache(project) / "runs").glob("*/*/*") if unrun else ():
+        with suppress(InputError):
+            if read_yaml(path) in unrun.values():
+                path.unlink()
+    list(delete_empty(project))  # on what is empty now
+    return [*unrun]
+
+
+def newest(paths: Iterable[Path]) -> float:
+    """Return when the last of these files, and of those in these folders, was written, or 0."""
+    within = (x for path in paths for x in ([path] if path.is_file() else path.rglob("*")))
+    return max((x.stat().st_mtime for x in within if "__pycache__" not in x.parts), default=0)
+
+
 def cache(project: str = "") -> Path:
-    """The cache of a project."""
+    """Return the folder of a project's cache."""
     settings = Config(dvc_dir=str(Path(project, ".dvc").resolve()))
     return Path(settings["cache"].get("dir", Path(project, ".dvc", "cache"))).resolve()

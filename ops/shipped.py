@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 
 from ops import files
 from ops.provenance import md5
-from strata.inputs import InputError, regular
+from strata.inputs import InputError, regular_file
 
 REMOTE = "remote"  # the folder of each project that is its DVC remote
 REMOTES = tuple(Path(name, REMOTE) for name in ("", *files.PROJECTS))
 DIR = ".dir"  # ends the md5 of a folder
-# The remote in DVC's settings of a clone, which name the folder.
-SETTINGS = """\
-['remote "shipped"']
-    url = {}
+# DVC's settings of a clone name its folder; without them `dvc pull` names this missing remote.
+NAME = "make-paper-unpacks-it"
+SETTINGS = f"""\
+['remote "{NAME}"']
+    url = {{}}
     verify = true
 """
 
@@ -35,16 +36,16 @@ class Outs:
     """The outputs of the stages of locks."""
 
     def __init__(self, stages: Mapping[str, Any]):
-        """Raises InputError where one leaves the project or has no md5."""
-        self.of: dict[str, list[Out]] = {name: [] for name in stages}
+        """Collect the outputs. Raises InputError for one that leaves the project or has no md5."""
+        self.by_stage: dict[str, list[Out]] = {name: [] for name in stages}
         self.by_path: dict[str, Out] = {}
         self.within: dict[str, list[Out]] = {}  # by each folder that they lie in
         for name, out in ((n, x) for n, stage in stages.items() for x in stage.get("outs", ())):
-            path, found = inside(out["path"]), out.get("md5")
-            if not isinstance(found, str):
+            path, md5 = inside(out["path"]), out.get("md5")
+            if not isinstance(md5, str):
                 raise InputError(f"dvc.lock: {name}: {path}: must have an md5")
-            one = Out(name, path, found)
-            self.of[name].append(one)
+            one = Out(name, path, md5)
+            self.by_stage[name].append(one)
             self.by_path[path] = one
             for parent in Path(path).parents:
                 self.within.setdefault(parent.as_posix(), []).append(one)
@@ -53,25 +54,25 @@ class Outs:
         return iter(self.by_path.values())
 
     def at(self, path: str) -> list[Out]:
-        """The outputs that a path is, lies in, or holds; none for what git tracks."""
+        """Return the outputs that a path is, lies in, or holds; none for what git tracks."""
         above = (self.by_path.get(x.as_posix()) for x in (Path(path), *Path(path).parents))
         return [*filter(None, above), *self.within.get(path, ())]
 
     def makers(self, stage: Mapping[str, Any]) -> set[str]:
-        """The stages whose outputs a stage of the lock reads."""
+        """Return the stages whose outputs a stage of the lock reads."""
         return {out.stage for dep in stage.get("deps", ()) for out in self.at(dep["path"])}
 
 
 def inside(path: str) -> str:
-    """The path. Raises InputError where it leads out of the folder that it is meant for."""
+    """Return the path. Raises InputError where it leads out of the folder that it is meant for."""
     if Path(path).is_absolute() or ".." in Path(path).parts:
         raise InputError(f"dvc.lock: {path}: must lie inside the project")
     return path
 
 
-def on_disk(path: str, top: Path | str = ".") -> str | None:
-    """The md5 at a path as DVC takes it: of a file, or of a folder with all that is in it but what
-    .dvcignore names by its name alone. None where nothing is there."""
+def md5_on_disk(path: str, top: Path | str = ".") -> str | None:
+    """Return the md5 at a path as DVC takes it: of a file, or of a folder with all its files except
+    those that .dvcignore names by their name alone. None for a path that does not exist."""
     whole = Path(top, path)
     if whole.is_file():
         return md5(whole)
@@ -86,16 +87,16 @@ def on_disk(path: str, top: Path | str = ".") -> str | None:
 
 
 def at(digest: str, store: Path) -> Path:
-    """Where a remote or cache keeps an object. Raises InputError for what is no md5, such as a
-    path."""
+    """Return where a remote or cache keeps an object. Raises InputError for what is no md5, such
+    as a path."""
     if not re.fullmatch(rf"[0-9a-f]{{32}}({re.escape(DIR)})?", digest):
         raise InputError(f"dvc.lock: {digest}: must be an md5")
     return store / "files" / "md5" / digest[:2] / digest[2:]
 
 
 def place(digest: str, stores: Iterable[Path] = REMOTES) -> Path:
-    """Where the first of these remotes and caches that has an object keeps it. Raises InputError
-    where none does."""
+    """Return where the first of these remotes and caches that has an object keeps it. Raises
+    InputError where none does."""
     paths = [at(digest, store) for store in stores]
     for path in (x for x in paths if x.is_file()):
         return path
@@ -103,15 +104,16 @@ def place(digest: str, stores: Iterable[Path] = REMOTES) -> Path:
 
 
 def content(digest: str, stores: Iterable[Path] = REMOTES) -> bytes:
-    """An object. Raises InputError where it is missing, or not what its name says."""
+    """Read an object. Raises InputError where it is missing, or not what its name says."""
     path = place(digest, stores)
-    if md5(regular(path)) != digest.removesuffix(DIR):
+    if md5(regular_file(path)) != digest.removesuffix(DIR):
         raise InputError(f"{path}: is damaged")
     return path.read_bytes()
 
 
 def parts(out: Out, stores: Iterable[Path] = REMOTES) -> list[Out]:
-    """The files of an output: itself, or those that a folder's object lists. Raises InputError."""
+    """Return the files of an output: itself, or those that a folder's object lists. Raises
+    InputError."""
     if not out.md5.endswith(DIR):
         return [out]
     listed = json.loads(content(out.md5, stores))
@@ -120,9 +122,9 @@ def parts(out: Out, stores: Iterable[Path] = REMOTES) -> list[Out]:
 
 def restore(out: Out, folder: Path, stores: Iterable[Path] = REMOTES) -> None:
     """Put an output in its place in a project's folder, alone. Raises InputError."""
-    found = {part.path: content(part.md5, stores) for part in parts(out, stores)}
+    contents = {part.path: content(part.md5, stores) for part in parts(out, stores)}
     make_room(folder / out.path)
-    for path, data in found.items():
+    for path, data in contents.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
 

@@ -23,7 +23,7 @@ class Module(NamedTuple):
 
 
 def source(path: Path) -> str:
-    """The Python of a module, or of all code cells of a notebook."""
+    """Return the Python of a module, or of all code cells of a notebook."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".ipynb":
         return text
@@ -34,27 +34,27 @@ def cells(notebook: str) -> list[dict]:
     return json.loads(notebook)["cells"]
 
 
-def parsed(tree: ast.Module, package: str) -> Module:
-    """The definitions and imports of a module that lies in that package."""
-    found = Module({}, {})
+def parse(tree: ast.Module, package: str) -> Module:
+    """Collect the definitions and imports of a module that lies in that package."""
+    names = Module({}, {})
     for node in ast.walk(tree):
         for bound, target in _bindings(node, package):
-            found.imports.setdefault(bound, set()).add(target)
+            names.imports.setdefault(bound, set()).add(target)
     body = [node for node in _undocumented(tree) if not isinstance(node, IMPORTS)]
     for node in body:
         for name in _names(node) or [STATEMENTS]:
-            found.definitions.setdefault(name, []).append(node)
-    imported = (n for n, x in found.imports.items() if any(t.split(".")[0] in PACKAGES for t in x))
-    ours = {*imported, *found.definitions}
+            names.definitions.setdefault(name, []).append(node)
+    imported = (n for n, x in names.imports.items() if any(t.split(".")[0] in PACKAGES for t in x))
+    ours = {*imported, *names.definitions}
     for node in body:  # a decorator of ours may register what it decorates
         for decorator in node.decorator_list if isinstance(node, NAMED) else ():
             if ours & {x[0] for x in chains(decorator)}:
-                found.definitions.setdefault(STATEMENTS, []).append(node)
-    return found
+                names.definitions.setdefault(STATEMENTS, []).append(node)
+    return names
 
 
 def _bindings(node: ast.AST, package: str) -> Iterator[tuple[str, str]]:
-    """The names that an import binds, and what each stands for."""
+    """Yield the names that an import binds, and what each stands for."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             first = alias.name.split(".")[0]
@@ -67,7 +67,7 @@ def _bindings(node: ast.AST, package: str) -> Iterator[tuple[str, str]]:
 
 
 def _names(node: ast.stmt) -> list[str]:
-    """The names that a statement defines; none where it does something else too."""
+    """Return the names that a statement defines; none where it does something else too."""
     if isinstance(node, NAMED):
         return [node.name]
     if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
@@ -79,22 +79,22 @@ def _names(node: ast.stmt) -> list[str]:
 
 
 def chains(node: ast.AST) -> Iterator[list[str]]:
-    """Every name that is used, with the attributes after it; those quoted in annotations too."""
-    rest, root = [], node
+    """Yield every name that is used with the attributes after it, quoted annotations included."""
+    attributes, root = [], node
     while isinstance(root, ast.Attribute):
-        rest, root = [root.attr, *rest], root.value
+        attributes, root = [root.attr, *attributes], root.value
     if isinstance(root, ast.Name):
-        yield [root.id, *rest]
+        yield [root.id, *attributes]
         return
     for field, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
                 yield from chains(child)
                 if field in {"annotation", "returns"}:
-                    yield from _quoted(child)
+                    yield from _quoted_chains(child)
 
 
-def _quoted(annotation: ast.AST) -> Iterator[list[str]]:
+def _quoted_chains(annotation: ast.AST) -> Iterator[list[str]]:
     for node in ast.walk(annotation):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             try:
@@ -104,12 +104,12 @@ def _quoted(annotation: ast.AST) -> Iterator[list[str]]:
 
 
 def _undocumented(node: DOCUMENTED) -> list[ast.stmt]:
-    """The body of a module, class or function without its docstring."""
+    """Return the body of a module, class or function without its docstring."""
     return node.body if ast.get_docstring(node, clean=False) is None else node.body[1:]
 
 
 def dump(node: object) -> str:
-    """A syntax tree as text, the same for every version of Python."""
+    """Write a syntax tree as text, the same for every version of Python."""
     if isinstance(node, list):
         return f"[{','.join(dump(x) for x in node if not isinstance(x, IMPORTS))}]"
     if not isinstance(node, ast.AST):

@@ -13,8 +13,8 @@ from strata.run import Run, command
 def main(name: str, weights: str, out: str) -> None:
     run = Run.parse(name)
     task = store.read_task(weights, run)
-    found = all_pairs.over_all_pairs(store.read_weights(weights, run), task)
-    stored.write_all_pairs(out, found, task)
+    forward = all_pairs.over_all_pairs(store.read_weights(weights, run), task)
+    stored.write_all_pairs(out, forward, task)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ from strata.params import RunsParams
 from strata.run import Run, command
 
 
-def others(folder: str, names: Iterable[str]) -> list[str]:
-    """The runs that the lock has as trained with other settings than are in the folder now."""
-    locked = files.locked()
+def changed_runs(folder: str, names: Iterable[str]) -> list[str]:
+    """Return the runs that the lock records as trained with other settings than the folder has."""
+    locked = files.locked_stages()
     paths = {name: f"{folder}/train/{name}.json" for name in names}
     return [
         name
@@ -42,9 +42,9 @@ def main(checked: str, folder: str, flag: str, *names: str) -> None:
         store.write_json(f"{folder}/train/{name}.json", settings.model_dump())
     store.write_json(f"{folder}/metrics.json", params.metrics.model_dump())
     store.write_json(f"{folder}/runs.json", listed)
-    if differ := others(folder, listed):
+    if changed := changed_runs(folder, listed):
         print(
-            f"{len(differ)} of {len(listed)} runs were trained with other settings and would be"
+            f"{len(changed)} of {len(listed)} runs were trained with other settings and would be"
             " trained again: make plan says how long that takes, make back undoes the change"
         )
 

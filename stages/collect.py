@@ -12,9 +12,10 @@ from strata.run import command
 
 
 def main(names: str, out: str, *folders: str) -> None:
-    paths = [[Path(folder, f"{x}.json") for folder in folders] for x in collected.listed(names)]
-    found = (next((x for x in of if x.is_file()), of[0]) for of in paths)
-    collected.write_collected(out, map(store.read_bytes, found))
+    paths = [[Path(folder, f"{x}.json") for folder in folders] for x in collected.read_names(names)]
+    # A run without a file is read from the first folder, so that the error names that path.
+    existing = (next((x for x in places if x.is_file()), places[0]) for places in paths)
+    collected.write_collected(out, map(store.read_bytes, existing))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ Out: LABEL.pdf, LABEL.svg, LABEL.png, and LABEL.html, the executed notebook, whi
 
 import argparse
 import re
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,54 +33,56 @@ def options() -> argparse.Namespace:
 
 
 def values(args: argparse.Namespace, params: Params, template: Path) -> dict[str, Any]:
-    """What the parameters cell gets; what several figures share where the notebook declares it.
+    """Return the values for the parameters cell; of those that several figures share, the ones that
+    the notebook declares.
 
-    Raises InputError where a parameter lacks a value, or a value a parameter.
+    Raises InputError where a parameter has no value, or a value has no parameter.
     """
     declared = notebook.parameters(template)
-    own = params.figures.get(template.stem.replace("-", "_"), {})
+    section = params.figures.get(template.stem.replace("-", "_"), {})
     shared: dict[str, Any] = {"run": str(args.run or params.headline())}
     shared |= {"moduli": args.moduli} if args.moduli else {}
-    shared |= inputs(args) | ({} if own else params.figures["stability"])
+    shared |= inputs(args) | ({} if section else params.figures["stability"])
     shared |= params.metrics.model_dump(exclude={"seed"})
-    given = {k: v for k, v in shared.items() if k in declared} | own
-    for name in sorted(declared ^ {*given, "stem"}):
+    arguments = {k: v for k, v in shared.items() if k in declared} | section
+    for name in sorted(declared ^ {*arguments, "stem"}):
         raise InputError(f"{template}: {name}: must be both given and a parameter of the notebook")
-    return given
+    return arguments
 
 
 def inputs(args: argparse.Namespace) -> dict[str, str]:
-    """The files, by parameter name."""
+    """Return the input files by parameter name."""
     return {name: path for name, _, path in (pair.partition("=") for pair in args.input)}
 
 
 def work(args: argparse.Namespace, params: Params) -> dict[str, tuple[Path, dict[str, Any]]]:
-    """The notebook and the parameters of each label. Raises InputError where an input is unused."""
-    found = {}
+    """Return the notebook and parameters of each label. Raises InputError for an unused input."""
+    figures = {}
     for label in args.labels:
         template = Path(args.notebooks, f"{args.template or label}.ipynb")
         if not template.is_file():
             raise InputError(f"{template}: no such notebook")
-        found[label] = template, values(args, params, template)
-    used = {name for _, given in found.values() for name in given}
+        figures[label] = template, values(args, params, template)
+    used = {name for _, arguments in figures.values() for name in arguments}
     for name in sorted({*inputs(args)} - used):
-        every = ", ".join(str(template) for template, _ in found.values())
-        raise InputError(f"--input {name}: no parameter of {every}")
-    return found
+        templates = ", ".join(str(template) for template, _ in figures.values())
+        raise InputError(f"--input {name}: no parameter of {templates}")
+    return figures
 
 
 def main() -> None:
+    # In a process of its own: it decides no byte, so no change of it makes a figure stale.
+    if subprocess.run([sys.executable, "-m", "ops.packages"], check=False).returncode:
+        sys.exit(1)
     args, params = options(), load("params.yaml")
     figures, out = work(args, params), Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out, prefix=".figures-") as folder:
-        made = notebook.pages(
-            [(x, given | {"stem": f"{folder}/{label}"}) for label, (x, given) in figures.items()],
-            (params.inches.column, params.inches.page),
-        )
-        for label, html in zip(figures, made, strict=True):
-            beside = re.sub(r'src="data:image/png;base64,[^"]+"', f'src="{label}.png"', html)
-            store.write_text(f"{folder}/{label}.html", beside.replace(folder, str(out)))
+        jobs = [(x, cell | {"stem": f"{folder}/{label}"}) for label, (x, cell) in figures.items()]
+        pages = notebook.pages(jobs, (params.inches.column, params.inches.page))
+        for label, html in zip(figures, pages, strict=True):
+            linked = re.sub(r'src="data:image/png;base64,[^"]+"', f'src="{label}.png"', html)
+            store.write_text(f"{folder}/{label}.html", linked.replace(folder, str(out)))
         for path in sorted(Path(folder).iterdir()):
             path.replace(out / path.name)
 

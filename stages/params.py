@@ -9,21 +9,38 @@ import os
 from pathlib import Path
 
 from ops import packages
-from ops.git import loses_queued
+from ops.git import why_queue_fails
 from strata import store
 from strata.inputs import InputError
-from strata.params import RunsParams, load
+from strata.params import Params, RunsParams, load, read
 from strata.run import command
+
+SEEDS = "stability"  # the section of the figures over seeds
+
+
+def refuse_unread(path: str) -> None:
+    """Refuse a key of params.yaml that no stage reads: Hydra proposes to add one where the name
+    after -S is wrong. Raises InputError."""
+    for key, value in read(path).items():
+        if key not in Params.model_fields:
+            must = f"must be one of {', '.join(Params.model_fields)}"
+            raise InputError(f"{path}: {key} = {value!r:.60}: no stage reads it, {must}; make back")
+    notebooks = [x.stem.replace("-", "_") for x in sorted(Path("notebooks").glob("*.ipynb"))]
+    for key in load(path).figures:
+        if key not in {SEEDS, *notebooks}:
+            must = f"must be {SEEDS} or a notebook, one of {', '.join(notebooks)}"
+            raise InputError(f"{path}: figures.{key}: no figure reads it, {must}; make back")
 
 
 def main(out: str) -> None:
+    refuse_unread("params.yaml")
     params = load("params.yaml")
     packages.refuse()
     top = os.environ.get("DVC_ROOT", ".")  # the clone, also where this runs in another folder
-    if Path(top, ".git").exists() and (said := loses_queued(top)):
+    if Path(top, ".git").exists() and (warning := why_queue_fails(top)):
         if not Path.cwd().samefile(top):
-            raise InputError(said)
-        print(said)
+            raise InputError(warning)
+        print(warning)
     store.write_json(out, params.model_dump(mode="json", include={*RunsParams.model_fields}))
 
 

@@ -10,11 +10,11 @@ from strata.run import Run, SplitParams, command
 
 def main(name: str, config: str, out: str) -> None:
     run, params = Run.parse(name), store.read_model(config, SplitParams)
-    of = task.named(params.task, run.n)
-    split = task.split(of.order, run.seed, params.train_fraction, params.validation_fraction)
-    columns = task.pair_table(of) | {
+    learnt = task.parse_task(params.task, run.n)
+    split = task.split(learnt.order, run.seed, params.train_fraction, params.validation_fraction)
+    columns = task.pair_table(learnt) | {
         "split": split,
-        "mirror_in_train": task.mirrored(split, of.order),
+        "mirror_in_train": task.mirrored(split, learnt.order),
     }
     store.write_table(out, columns, store.SPLIT)
 

@@ -18,7 +18,7 @@ def main(metrics_path: str, printed_path: str, folder: str, summary: str) -> Non
     format.write(headline.tables(metrics, printed, load("params.yaml")), folder)
     store.write_json(summary, headline.summary(metrics))
     if metrics.generalised is False:
-        print(headline.memorised(metrics))
+        print(headline.memorised_message(metrics))
 
 
 if __name__ == "__main__":

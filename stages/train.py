@@ -23,7 +23,7 @@ LINK = 1000  # epochs from one hash of the state to the next
 
 
 def resume(training: trainer.Trainer, snapshot: snapshots.Snapshot) -> dict[str, Any]:
-    """Go on from the snapshot if there is one that fits; its notes, or those of a start."""
+    """Resume from the snapshot if one fits, and return its notes, or else those of a start."""
     start = {"seconds": 0.0, "chain": []}
     if not snapshot.path.exists():
         return start
@@ -40,21 +40,21 @@ def resume(training: trainer.Trainer, snapshot: snapshots.Snapshot) -> dict[str,
 def train(
     training: trainer.Trainer, snapshot: snapshots.Snapshot, notes: dict[str, Any]
 ) -> dict[str, Any]:
-    """Train to the end, or until the loss is not finite. The notes: the seconds it took in all, and
-    the hashes of the states on the way, each made with the one before: whoever trains the run once
-    more, on such a machine, sees from where on it is another."""
+    """Train to the end, or until the loss is not finite, and return the notes: the seconds in all,
+    and hashes of the states on the way. Each hash includes the one before, so whoever trains the
+    run again on such a machine sees from which epoch on it differs."""
     began, chain, start = time.monotonic() - notes["seconds"], [*notes["chain"]], training.epoch
 
-    def told() -> dict[str, Any]:
+    def progress() -> dict[str, Any]:
         return {"seconds": time.monotonic() - began, "chain": chain}
 
     epochs = training.params.epochs
     stops = [*range(LINK, epochs, LINK), epochs]
-    for epoch in loop.through(training, stops, snapshot.name, snapshot, told):
+    for epoch in loop.train_through(training, stops, snapshot.name, snapshot, progress):
         if epoch > start:
             link = "".join([*chain[-1:], snapshots.checksum(training.state())])
             chain.append(hashlib.sha256(link.encode()).hexdigest())
-    return told()
+    return progress()
 
 
 def main(name: str, config: str, split_path: str, folder: str) -> None:

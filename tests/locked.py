@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 EPOCHS = 60
 RUNS = ["n6-s1", "n6-s2", "n6-s3"]
 # split → train → measure → collect → table; in studies interventions, dynamics. The measures are a
-# sum, the table a copy; what is trained and split is real.
+# sum, the table a copy; splits and trainings are real.
 PIPELINES = """\
 dvc.yaml:
   stages:
@@ -83,14 +83,18 @@ report/dvc.yaml:
       cmd: cd .. && python sum.py report/runs.json data/collected.json
       deps: [../data/collected.json]
       outs: [runs.json]
+    front:
+      cmd: cd .. && python sum.py report/front.json report/runs.json
+      deps: [runs.json]
+      outs: [front.json: {cache: false}]
 studies/dynamics/dvc.yaml:
   stages:
     dynamics:
       matrix: {run: [n6-s1]}
       frozen: true
-      cmd: cd ../.. && python sum.py studies/dynamics/${item.run}.json data/collected.json
+      cmd: cd ../.. && python sum.py studies/dynamics/${item.run}.md data/collected.json
       deps: [../../data/collected.json]
-      outs: ["${item.run}.json"]
+      outs: ["${item.run}.md"]
 """
 SUM = """\
 import hashlib, pathlib, sys
@@ -99,14 +103,16 @@ out.parent.mkdir(parents=True, exist_ok=True)
 out.write_text(" ".join(hashlib.md5(x.read_bytes()).hexdigest() for x in sorted(paths)) + "\\n")
 """
 PAGE, PICTURE, FIGURE = "docs/page.md", "docs/figure.png", "studies/figures/figure.png"
-COPIED = ("src", "ops", "stages", "paper", "requirements.lock", "requirements-cpu.lock")
+FROZEN_PAGE = "docs/frozen.md"  # shows what a frozen stage wrote
+COPIED = ("src", "ops", "stages", "paper", "pyproject.toml")
+COPIED += ("requirements.lock", "requirements-cpu.lock")
 
 
 class Project(tiny.Project):
     """A repository of three tiny runs."""
 
     def begin(self) -> None:
-        """Copy what it is made of, and run every stage."""
+        """Copy the code and settings that the stages need, and run every stage."""
         self.folder.mkdir()
         for name in COPIED:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
@@ -122,6 +128,7 @@ class Project(tiny.Project):
         (self.folder / ".dvcignore").write_text("__pycache__/\n")
         (self.folder / ".gitignore").write_text(
             "__pycache__/\nremote/\n/data/\n/tables/\n*.json\n!/config/*\n!/paper/**\n/studies/figures/\n"
+            "/studies/dynamics/*.md\n"
         )
         for file, content in YAML(typ="safe").load(PIPELINES).items():
             (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -137,44 +144,47 @@ class Project(tiny.Project):
             )
             assert done.returncode == 0
         self.lock()
-        shown = f"![a figure]({Path(PICTURE).name})\n"
-        store.write_text(self.folder / PAGE, f"{shown}\n<!-- tables/sums.md -->\n<!-- end -->\n")
+        image = f"![a figure]({Path(PICTURE).name})\n"
+        store.write_text(self.folder / PAGE, f"{image}\n<!-- tables/sums.md -->\n<!-- end -->\n")
+        table = f"studies/dynamics/{RUNS[0]}.md"
+        store.write_text(self.folder / FROZEN_PAGE, f"<!-- {table} -->\n<!-- end -->\n")
         self.run("git", "add", "--all")
         self.run(sys.executable, "-m", "ops.readme")
         self.run("git", "add", "--all")
 
     def stages(self) -> dict[str, copied.Stage]:
-        return copied.resolved(self.folder, ("", *files.PROJECTS))
+        return copied.resolve_stages(self.folder, ("", *files.PROJECTS))
 
     def lock(self) -> None:
-        """Locks and a remote that fit what lies here; all of it known to git."""
+        """Write locks and a remote that fit the files as they are, and add everything to git."""
         locks: dict[str, dict] = {}
         for name, stage in self.stages().items():
-            pipeline, _, own = name.rpartition(":")
+            pipeline, _, stage_name = name.rpartition(":")
             folder = self.folder / (pipeline or "dvc.yaml")
-            named = {
-                kind: [self.kept(path, stage.at, files.project(name)) for path in sorted(paths)]
+            files_of_kind = {
+                kind: [self.entry(path, stage.at, files.project(name)) for path in sorted(paths)]
                 for kind, paths in (("deps", stage.deps), ("outs", stage.outs))
             }
             params = {os.path.relpath(k, stage.at): v for k, v in stage.params.items()}
-            entry = {"cmd": stage.cmd, **named} | ({"params": params} if params else {})
-            locks.setdefault(str(folder.with_suffix(".lock")), {})[own] = entry
+            entry = {"cmd": stage.cmd, **files_of_kind} | ({"params": params} if params else {})
+            locks.setdefault(str(folder.with_suffix(".lock")), {})[stage_name] = entry
         for path, stages in locks.items():
             YAML().dump({"schema": "2.0", "stages": stages}, Path(path))
         self.run("git", "add", "--all")
 
-    def kept(self, path: str, at: str, project: str) -> dict[str, str]:
-        """What a lock says of a path, and its objects in the remote of a project."""
-        whole = self.folder / path
-        inside = sorted(x for x in whole.rglob("*") if x.is_file()) if whole.is_dir() else [whole]
-        known = {x: self.keep(x.read_bytes(), project) for x in inside if x.is_file()}
-        md5 = known.get(whole, "0" * 32)
-        if whole.is_dir():
-            listed = [{"md5": known[x], "relpath": str(x.relative_to(whole))} for x in inside]
-            md5 = self.keep(json.dumps(listed).encode(), project, shipped.DIR)
+    def entry(self, path: str, at: str, project: str) -> dict[str, str]:
+        """Return the entry of a path in a lock, and store its objects in a project's remote."""
+        target = self.folder / path
+        paths = target.rglob("*") if target.is_dir() else [target]
+        inside = sorted(x for x in paths if x.is_file())
+        hashes = {x: self.store_object(x.read_bytes(), project) for x in inside}
+        md5 = hashes.get(target, "0" * 32)
+        if target.is_dir():
+            listing = [{"md5": hashes[x], "relpath": str(x.relative_to(target))} for x in inside]
+            md5 = self.store_object(json.dumps(listing).encode(), project, shipped.DIR)
         return {"path": os.path.relpath(path, at), "hash": "md5", "md5": md5}
 
-    def keep(self, content: bytes, project: str, suffix: str = "") -> str:
+    def store_object(self, content: bytes, project: str, suffix: str = "") -> str:
         md5 = hashlib.md5(content).hexdigest() + suffix
         store.write_bytes(shipped.at(md5, self.folder / project / shipped.REMOTE), content)
         return md5

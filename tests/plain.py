@@ -1,7 +1,5 @@
-"""The plain training step: autograd over every ordered pair, the oracle that ours is held against.
-
-The transformer is that of docs/nano_strata.py; the MLP-only model is written here.
-"""
+"""Networks and trainings in plain PyTorch, which ours are compared with; the training of the
+transformer is that of docs/nano_strata.py."""
 
 import torch
 from torch import Tensor, nn
@@ -33,12 +31,10 @@ class Net(nn.Module):
 
 
 def initial(run: Run, params: TrainParams) -> Weights:
-    """The initial weights, drawn after the split from the same generator."""
+    """Return initial weights of the MLP-only model, drawn after the split from its generator."""
     n, d_model, d_mlp = run.n, params.d_model, params.d_mlp
     with torch.random.fork_rng(devices=[]):
         nano_strata.split(n, run.seed, 3)
-        if params.architecture == "transformer":
-            return nano_strata.initial(n, d_model, params.n_heads, d_mlp)
         W = {"W_E": nn.Embedding(n, d_model).weight}
         sizes = {"in": (2 * d_model, d_mlp), "out": (d_mlp, d_model), "U": (d_model, n)}
         for name, size in sizes.items():
@@ -48,7 +44,7 @@ def initial(run: Run, params: TrainParams) -> Weights:
 
 
 def logits(W: Weights, a: Tensor, b: Tensor) -> Tensor:
-    """Logits of the candidates, pair by pair; the MLP-only model has no residual stream."""
+    """Return the logits of each pair; the MLP-only model has no residual stream."""
     if "W_Q" in W:
         return nano_strata.forward(W, a, b)[0]
     x = torch.cat([W["W_E"][a], W["W_E"][b]], dim=1)
@@ -56,28 +52,19 @@ def logits(W: Weights, a: Tensor, b: Tensor) -> Tensor:
     return x @ W["W_U"] + W["b_U"]
 
 
-def training(run: Run) -> tuple[Tensor, Tensor, Tensor]:
-    """a, b and the answers of the training pairs, three in ten of all."""
-    with torch.random.fork_rng(devices=[]):
-        return nano_strata.product(nano_strata.split(run.n, run.seed, 3)[0], run.n)
-
-
-def loss(W: Weights, run: Run) -> Tensor:
-    """Mean cross-entropy over the ordered training pairs."""
-    a, b, c = training(run)
-    return nn.functional.cross_entropy(logits(W, a, b), c)
-
-
 def train(W: Weights, run: Run, params: TrainParams) -> list[float]:
-    """Train in place; the loss of each epoch, before its step."""
+    """Train in place on three in ten of all ordered pairs. Return the loss of each epoch before its
+    step."""
+    with torch.random.fork_rng(devices=[]):
+        a, b, c = nano_strata.product(nano_strata.split(run.n, run.seed, 3)[0], run.n)
     adam = torch.optim.AdamW(
         W.values(), params.lr, (params.beta1, params.beta2), params.eps, params.weight_decay
     )
     losses = []
     for _ in range(params.epochs):
         adam.zero_grad()
-        mean = loss(W, run)
-        mean.backward()
+        loss = nn.functional.cross_entropy(logits(W, a, b), c)
+        loss.backward()
         adam.step()
-        losses.append(mean.item())
+        losses.append(loss.item())
     return losses

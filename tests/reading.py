@@ -23,7 +23,7 @@ from strata.measure import fourier, subspaces
 from strata.monoid import classes, prime_powers
 from strata.run import Run
 
-RUN, TORSOR, MLP = "n165-s1", "n12-s1", "mlp-n6-s1"  # shipped; not square-free; the other kind
+RUN, TORSOR, MLP = "n165-s1", "n12-s1", "mlp-n6-s1"  # shipped; not square-free; MLP-only
 PICTURE = "studies/mechanism/data/picture.json"
 FIGURES = {
     "fig03-attn-scores", "fig05-training", "fig09-class-spectra", "fig10-embed-pca",
@@ -34,29 +34,30 @@ FIGURES = {
 # ---- the project -----------------------------------------------------------------------------
 
 
-def trained(folder: Path) -> None:
-    """The shipped run from the remote, and two of random weights."""
-    outs = Outs(files.locked(ROOT)).by_path
+def write_runs(folder: Path) -> None:
+    """Write the shipped run from the remote, and two of random weights."""
+    outs = Outs(files.locked_stages(ROOT)).by_path
     for path in (x for x in outs if Path(x).parent.name == RUN or Path(x).stem == RUN):
         if path.startswith(("data/train/", "data/metrics/")):
-            kept = content(outs[path].md5, STORES)
-            store.write_bytes(folder / path, kept)
+            data = content(outs[path].md5, STORES)
+            store.write_bytes(folder / path, data)
     settings = store.read_tensors(folder / f"data/train/{RUN}/weights.safetensors")[1]
     for name in (TORSOR, MLP):
         run, history = Run.parse(name), small.history_of([0.5, 1.0])
-        weights, own = small.weights_of(run), folder / "data" / "train" / name
-        found = small.measured(run, weights, small.split_of(run.n), history)
-        store.write_json(folder / f"data/metrics/{name}.json", found.model_dump(mode="json"))
-        how = {"run": name, "train": small.kind_of(run, small.TRAIN).model_dump()}
-        kept = store.tensors_bytes(weights, settings | how)
-        store.write_bytes(own / "weights.safetensors", kept)
+        weights, run_folder = small.weights_of(run), folder / "data" / "train" / name
+        metrics = small.measured(run, weights, small.split_of(run.n), history)
+        store.write_json(folder / f"data/metrics/{name}.json", metrics.model_dump(mode="json"))
+        header = {"run": name, "train": small.kind_of(run, small.TRAIN).model_dump()}
+        data = store.tensors_bytes(weights, settings | header)
+        store.write_bytes(run_folder / "weights.safetensors", data)
         columns = {str(x): history[x].to_numpy() for x in history}
-        store.write_history(own / "history.parquet", columns)
-        shutil.copy(folder / f"data/train/{RUN}/environment.json", own)
+        store.write_history(run_folder / "history.parquet", columns)
+        shutil.copy(folder / f"data/train/{RUN}/environment.json", run_folder)
 
 
-def checkpoints(folder: Path) -> None:
-    """The shipped run at two checkpoints, random numbers and its own: its embedding, a measure."""
+def write_checkpoints(folder: Path) -> None:
+    """Write the embedding and a measure of the shipped run at two checkpoints: one of random
+    numbers, one of its own."""
     end = store.read_weights(folder / f"data/train/{RUN}/weights.safetensors")["W_E"][:165]
     start = np.random.default_rng(0).normal(size=end.shape).astype(np.float32)
     axes, rows = subspaces.leading(end, 3), []
@@ -66,115 +67,116 @@ def checkpoints(folder: Path) -> None:
         scores = (W_E - W_E.mean(axis=0)) @ axes.T
         kinds |= {f"PC{k + 1}": x for k, x in enumerate(scores.T)}
         kinds["share"] = scores.var(axis=0) / W_E.var(axis=0).sum()
-        rows += [(epoch, of, k, x) for of, own in kinds.items() for k, x in enumerate(own)]
-    data = folder / "studies" / "dynamics" / "data"
-    for name in ("dynamics", "grokking"):
-        (data / name).mkdir(parents=True)
+        rows += [(epoch, kind, k, x) for kind, xs in kinds.items() for k, x in enumerate(xs)]
+    frozen = folder / "studies" / "dynamics" / "frozen"
+    for name in ("measures", "spectra"):
+        (frozen / name).mkdir(parents=True)
     names = ["epoch", "of", "place", "value"]
-    pd.DataFrame(rows, columns=names).to_parquet(data / "grokking" / f"{RUN}.parquet")
+    pd.DataFrame(rows, columns=names).to_parquet(frozen / "spectra" / f"{RUN}.parquet")
     right = [(epoch, "mirror_free_accuracy", "", 0.25) for epoch in (0, 25000)]
     right += [(epoch, "fve", "J3", epoch / 1e5) for epoch in (0, 25000)]
     measured = pd.DataFrame(right, columns=["epoch", "measure", "of", "value"])
-    measured.to_parquet(data / "dynamics" / f"{RUN}.parquet")
+    measured.to_parquet(frozen / "measures" / f"{RUN}.parquet")
 
 
-def drawn(stem: Path) -> None:
-    """A figure, and the page of its notebook."""
+def write_figure(stem: Path) -> None:
+    """Write a figure, and the page of its notebook."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     fig = Figure(figsize=(7, 3))
     fig.subplots().plot([0, 1])
     for ending in (".png", ".pdf", ".svg"):
         fig.savefig(stem.with_name(stem.name + ending))
-    seen = f"A line of {stem.name} that rises from 0 to 1, from left to right."
+    alt = f"A line of {stem.name} that rises from 0 to 1, from left to right."
     printed = '<div class="output_subarea output_stdout output_text"><pre>J_1: 4 of 7\n</pre></div>'
-    page = f'<body>{printed}<p><img alt="{seen}"></p></body>'
+    page = f'<body>{printed}<p><img alt="{alt}"></p></body>'
     head = f"<title>{stem.name}</title>\n<style>\n.highlight {{ color: #000 }}</style>"
     stem.with_name(f"{stem.name}.html").write_text(f"{head}\n{page}", "utf-8")
 
 
-def tabled(stem: Path, csv: str) -> None:
-    """A table, with its caption, as a page shows it."""
+def write_table(stem: Path, csv: str) -> None:
+    """Write a table with its caption, as a page shows it."""
     names, *rows = (line.split(",") for line in csv.splitlines())
-    shown = {"caption": f"The table {stem.name}.", "headings": names, "names": names}
-    shown |= {"align": ["l"] + ["r"] * (len(names) - 1), "rows": rows}
+    page_table = {"caption": f"The table {stem.name}.", "headings": names, "names": names}
+    page_table |= {"align": ["l"] + ["r"] * (len(names) - 1), "rows": rows}
     store.write_text(f"{stem}.csv", csv)
-    store.write_json(f"{stem}.json", shown)
+    store.write_json(f"{stem}.json", page_table)
     store.write_text(f"{stem}.md", f"The table {stem.name}.\n\n| |\n")
 
 
-def stage(names: list[str], kind: str, endings: tuple[str, ...], code: list[str]) -> dict:
-    """A stage that makes these figures or tables from the metrics of the headline."""
+def stage_of(names: list[str], kind: str, endings: tuple[str, ...], code: list[str]) -> dict:
+    """Return a stage that makes these figures or tables from the metrics of the headline."""
     outs = [f"{kind}/{name}{ending}" for name in names for ending in endings]
     deps = [f"data/code/{name}.txt" for name in code]
     return {"cmd": f"make {' '.join(names)}", "params": ["n"], "deps": deps, "outs": outs}
 
 
-def picture(run: str) -> dict:
-    """Votes with noise for right remainders, but for 0 where 1 is right; classes say nothing."""
+def picture_of(run: str) -> dict:
+    """Return noisy votes for the right remainders, except that 1 gets the votes for 0; classes say
+    nothing."""
     n, rng = Run.parse(run).n, np.random.default_rng(0)
-    known = [str(J.d) for J in classes(n) if len(J) > 1]
+    class_names = [str(J.d) for J in classes(n) if len(J) > 1]
 
     def votes(p: int) -> np.ndarray:
-        taken = np.where(np.arange(p) == 1, 0, np.arange(p))
-        return 3 * (np.arange(n) % p == taken[:, None]) + rng.normal(scale=0.2, size=(p, n))
+        answers = np.where(np.arange(p) == 1, 0, np.arange(p))
+        return 3 * (np.arange(n) % p == answers[:, None]) + rng.normal(scale=0.2, size=(p, n))
 
-    fits = {d: [votes(p).tolist() for p in prime_powers(n)] for d in ("all", *known)}
-    first = {str(J.d): {"class": [0.0] * n, "quotient": [1.0] * J.m} for J in classes(n)}
+    fits = {d: [votes(p).tolist() for p in prime_powers(n)] for d in ("all", *class_names)}
+    of_class = {str(J.d): {"class": [0.0] * n, "quotient": [1.0] * J.m} for J in classes(n)}
     shares = {"votes": 0.9, "classes": 0.1}
-    return {"run": run, "n": n, "fits": fits, "classes": first, "shares": shares, "N": [1] * n}
+    return {"run": run, "n": n, "fits": fits, "classes": of_class, "shares": shares, "N": [1] * n}
 
 
 def project(folder: Path) -> None:
-    """The paper's pipeline with some figures and a table, and a study whose folder of figures, and
-    of tables, is an output."""
+    """Write the paper's pipeline with some figures and a table, and a study whose folder of
+    figures, and of tables, is an output."""
     for name in ("notebooks", "report/site"):
         shutil.copytree(ROOT / name, folder / name)
     for name in ("CITATION.cff", "params.yaml", "paper/printed_values.json", "paper/tables.yaml"):
         store.write_bytes(folder / name, (ROOT / name).read_bytes())
-    trained(folder)
-    checkpoints(folder)
+    write_runs(folder)
+    write_checkpoints(folder)
     for name in FIGURES:
-        drawn(folder / "figures" / name)
+        write_figure(folder / "figures" / name)
     rows = "1,8,79,0.96,0.1,0.97,0.16\n3,7,39,0.94,0.2,0.98,0.3\n"
     names = "d,key,total,fve,fve_uniform,atomic_share,atomic_uniform"
-    tabled(folder / "tables" / "key-freqs", f"{names}\n{rows}")
+    write_table(folder / "tables" / "key-freqs", f"{names}\n{rows}")
     single = sorted(FIGURES - {"fig14-attn-seeds"})
     endings = (".pdf", ".png", ".svg", ".html")
-    shared = stage(["${key}"], "figures", endings, ["fig14-attn-seeds"])
+    shared = stage_of(["${key}"], "figures", endings, ["fig14-attn-seeds"])
     stages = {
-        "figures": stage(single, "figures", endings, single),
+        "figures": stage_of(single, "figures", endings, single),
         "seeds": {"foreach": {"fig14-attn-seeds": 113}, "do": shared},
-        "tables": stage(["key-freqs"], "tables", (".csv", ".md"), ["tables"]),
+        "tables": stage_of(["key-freqs"], "tables", (".csv", ".md"), ["tables"]),
     }
     store.write_json(folder / "dvc.yaml", {"stages": stages})
 
     study = folder / "studies" / "waves"
     for name in ("logits", "progress-order"):
-        drawn(study / "figures" / name)
+        write_figure(study / "figures" / name)
     rows = "".join(f"165,3,wave,share,0.5,0.4,0.6,0.4 0.{k}\n" for k in range(14))
-    tabled(study / "tables" / "waves", f"n,d,measure,unit,mean,low,high,values\n{rows}")
+    write_table(study / "tables" / "waves", f"n,d,measure,unit,mean,low,high,values\n{rows}")
     for path in (ROOT / "notebooks").glob("fig0*.ipynb"):  # of the study: a figure in each
         names = {"fig01": "logits", "fig02": "progress-order"}
         if name := names.get(path.stem[:5]):
-            said = path.read_text("utf-8").replace("# Figure ", "# Of ", 1)
-            store.write_text(study / "notebooks" / f"{name}.ipynb", said)
+            notebook = path.read_text("utf-8").replace("# Figure ", "# Of ", 1)
+            store.write_text(study / "notebooks" / f"{name}.ipynb", notebook)
     rows = "".join(
         f"n{n}-s1,transformer,{n},True,primes,primes,1,0.7,False,0.4,0.7,0.9\n" for n in (15, 35)
     )
     names = "run,architecture,n,generalised,L,E,gating,tau,described_S,r2_S,r2_C,ceiling"
-    tabled(study / "tables" / "accounts-runs", f"{names}\n{rows}")
+    write_table(study / "tables" / "accounts-runs", f"{names}\n{rows}")
     store.write_text(
         study / "README.md", "# Do waves stand?\n\nThey do: [docs](../../docs/one.md).\n"
     )
-    made = {
+    waves = {
         "cmd": "make",
         "deps": [f"data/code/{x}.txt" for x in ("logits", "progress-order")],
         "outs": ["figures", "tables"],
         "params": ["accounts"],
     }
     store.write_text(study / "params.yaml", "accounts: {levels: {tau_primes: 0.8}}\n")
-    store.write_json(study / "dvc.yaml", {"stages": {"waves": made}})
-    store.write_json(folder / PICTURE, [picture(RUN), picture(MLP)])
+    store.write_json(study / "dvc.yaml", {"stages": {"waves": waves}})
+    store.write_json(folder / PICTURE, [picture_of(RUN), picture_of(MLP)])
     code = "long " * 99
     links = "[here](#a-part), [two](two.md), ![seen](../figures/fig05-training.png), [gone](x.py)"
     store.write_text(folder / "docs" / "one.md", f"# One\n\n## A part\n\n{links}\n\n    {code}\n")
@@ -185,13 +187,13 @@ def project(folder: Path) -> None:
 
 
 def data_of(site: Path, run: str) -> dict:
-    """What the page of a run holds."""
+    """Return what the page of a run holds."""
     text = (site / "runs" / f"{run}.js").read_text("utf-8")
     return json.loads(text[text.index("(") + 1 : text.rindex(")")])
 
 
 def weights_of(site: Path, run: str) -> dict[str, np.ndarray]:
-    """The weights of a run."""
+    """Return the weights of a run."""
     return store.read_weights(site.parent / "data" / "train" / run / "weights.safetensors")
 
 
@@ -205,17 +207,19 @@ class Reader:
         self.chrome, self.site = chrome, site
 
     def open(self, page: str, width: int = 1280, dark: bool = False) -> "Reader":
-        """A page with its hash, drawn; in the appendix that of figures where none is named."""
+        """Open a page with its hash, and wait until it is drawn. Without a page, the hash is one
+        of the appendix of figures."""
         self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=800,
                  deviceScaleFactor=1, mobile=width < 500)  # fmt: skip
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.cdp("Emulation.setEmulatedMedia", media="", features=[scheme])
         self.chrome.get("about:blank")
-        with suppress(WebDriverException):  # not yet there; of fifty steps Chrome forgets some
+        with suppress(WebDriverException):  # the first time; Chrome keeps only fifty steps
             self.cdp("Page.resetNavigationHistory")
-        name, sharp, rest = page.partition("#")
-        self.chrome.get(f"{(self.site / (name or 'appendix/figures.html')).as_uri()}{sharp}{rest}")
-        # The front page loads its network when somebody is there.
+        path, sharp, fragment = page.partition("#")
+        address = (self.site / (path or "appendix/figures.html")).as_uri()
+        self.chrome.get(f"{address}{sharp}{fragment}")
+        # The front page loads its network once the pointer moves.
         self.js("dispatchEvent(new Event('pointermove'))")
         scripts = "script[src*=main], script[src*=dials]"
         self.until(
@@ -241,8 +245,8 @@ class Reader:
         return self.chrome.find_elements(By.CSS_SELECTOR, selector)
 
     def see(self, name: str, run: str = RUN) -> str:
-        """Scroll to a section, wait until its panel shows that run; what it says of it."""
-        # Again and again: what is drawn above it meanwhile can push it out of sight.
+        """Scroll to a section, wait until its panel shows that run, and return its text."""
+        # Scroll again and again: panels drawn above the section can push it out of sight.
         box = "document.querySelector(`#${arguments[0]} .view`)"
         scroll = f"{box}.scrollIntoView({{behavior: 'instant', block: 'center'}})"
         self.until(f"{scroll}; return {box}.dataset.drawn === arguments[1]", name, run)
@@ -252,7 +256,7 @@ class Reader:
         Select(self.one(selector)).select_by_value(value)
 
     def marks(self, name: str) -> set[str]:
-        """What a panel calls the places of a, b and ab."""
+        """Return the names that a panel gives to the places of a, b and ab."""
         return {part for x in self.every(f"#{name} .here") for part in x.text.split(", ")}
 
     def errors(self) -> list[str]:

@@ -15,15 +15,15 @@ STORES = [ROOT / remote for remote in REMOTES]
 
 @cache
 def weights() -> dict[str, Path]:
-    """Where the weights of each run are."""
-    found = {}
-    for out in Outs(files.locked(ROOT)):
+    """Return the path of the weights of each run."""
+    paths = {}
+    for out in Outs(files.locked_stages(ROOT)):
         if Path(out.path).match("data/train/*/weights.safetensors"):
-            found[Path(out.path).parent.name] = place(out.md5, STORES)
-    return found
+            paths[Path(out.path).parent.name] = place(out.md5, STORES)
+    return paths
 
 
 def model(name: str) -> Model:
-    """A shipped run as a module."""
+    """Return a shipped run as a module."""
     run = Run.parse(name)
     return model_of(run, store.read_weights(weights()[name], run))

@@ -1,20 +1,23 @@
-"""Small runs: parameters, splits, histories, initial weights, and exact models made by hand."""
+"""Small runs: parameters, splits, histories, initial or random weights."""
 
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from strata import params, task
+from strata import params, store, task
+from strata.architecture import TABLE, ArchitectureName
 from strata.measure import all_pairs, metrics, subspaces
 from strata.measure.metrics import Metrics
 from strata.run import Run, TrainParams
+from strata.tables.printed import Printed
 from strata.train import network
 from strata.train.environment import Environment
 
-PARAMS = params.load(Path(__file__).parents[1] / "params.yaml").metrics.model_copy(
-    update={"random_subsets": 20, "shuffles": 10}
-)
+ROOT = Path(__file__).parents[1]
+ALL = params.load(ROOT / "params.yaml")
+PARAMS = ALL.metrics.model_copy(update={"random_subsets": 20, "shuffles": 10})
+PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
 TRAIN = TrainParams(
     d_model=12, n_heads=3, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
     beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
@@ -28,14 +31,15 @@ NONE = float("nan")
 
 
 def kind_of(run: Run, params: TrainParams) -> TrainParams:
-    """The parameters of a run: those of variant mlp ask for the MLP-only model."""
+    """Return the parameters of a run: those of variant mlp ask for the MLP-only model."""
     return params.model_copy(update={"architecture": run.variant or "transformer"})
 
 
-def split_of(of: task.Task | int, seed: int = 1) -> dict[str, np.ndarray]:
-    order = task.task_of(of).order
+def split_of(task_or_n: task.Task | int, seed: int = 1) -> dict[str, np.ndarray]:
+    order = task.task_of(task_or_n).order
     split = task.split(order, seed, 0.3, 0.3)
-    return task.pair_table(of) | {"split": split, "mirror_in_train": task.mirrored(split, order)}
+    columns = {"split": split, "mirror_in_train": task.mirrored(split, order)}
+    return task.pair_table(task_or_n) | columns
 
 
 def history_of(validation: list[float], loss: float = 0.5) -> pd.DataFrame:
@@ -52,61 +56,39 @@ def history_of(validation: list[float], loss: float = 0.5) -> pd.DataFrame:
 
 
 def weights_of(run: Run, params: TrainParams = TRAIN) -> dict[str, np.ndarray]:
-    """The initial weights."""
+    """Return the initial weights."""
     return {name: x.numpy() for name, x in network.initial(run, kind_of(run, params)).items()}
 
 
 def measured(
     run: Run,
-    weights: dict[str, np.ndarray],
-    split: dict[str, np.ndarray],
-    history: pd.DataFrame,
-    of: task.Task | None = None,
+    weights: dict[str, np.ndarray] | None = None,
+    split: dict[str, np.ndarray] | None = None,
+    history: pd.DataFrame | None = None,
+    other_task: task.Task | None = None,
 ) -> Metrics:
-    """The metrics of a run from one forward pass."""
-    forward = all_pairs.over_all_pairs(weights, of or run.n)
-    return metrics.run_metrics(run, weights, split, history, forward, PARAMS, of)
+    """Measure a run with one forward pass; without weights, a run that has not been trained."""
+    weights = weights_of(run) if weights is None else weights
+    split = split_of(other_task or run.n, run.seed) if split is None else split
+    history = history_of([0.5]) if history is None else history
+    forward = all_pairs.over_all_pairs(weights, other_task or run.n)
+    return metrics.run_metrics(run, weights, split, history, forward, PARAMS, other_task)
 
 
 def angles(W_OV: np.ndarray, x: np.ndarray, side: str, k: int = 16) -> np.ndarray:
-    """Cosines of the principal angles between the directions of a head, on its read or its write
-    side, and those of the rows of a class."""
+    """Return the cosines of the principal angles between the directions of a head, on its read or
+    its write side, and those of the rows of a class."""
     return subspaces.cosines(
         subspaces.leading(x, k), getattr(subspaces.head_directions(W_OV, k), side)
     )
 
 
-def exact_transformer(of: task.Task | int) -> dict[str, np.ndarray]:
-    """A transformer that is right on every pair of a task: a neuron for each unordered one.
-
-    Uniform attention of one head copies (e_a + e_b + e_=)/3; neuron {a, b} fires where both are
-    there. Where a = b the neurons {a, x} fire as well, so {a, a} is louder than them all.
-    """
-    own = task.task_of(of)
-    n = own.order
-    d_model = 2 * n + 1  # a coordinate a token, then one an answer
-    pairs = [(a, b) for a in range(n) for b in range(a, n)]
-    W_in, W_out = np.zeros((d_model, len(pairs))), np.zeros((len(pairs), d_model))
-    for neuron, (a, b) in enumerate(pairs):
-        W_in[[a, b], neuron] = 3
-        W_out[neuron, n + 1 + own.product(a, b)] = 1 if a != b else 2 * n
-    eye, zero = np.eye(d_model), np.zeros((d_model, d_model))
-    answers = eye[:, n + 1 :]
-    weights = {
-        "W_E": eye[: n + 1], "W_Q": zero[None], "W_K": zero[None], "W_V": eye[None],
-        "W_O": eye[None], "W_in": W_in, "b_in": np.full(len(pairs), -1.0), "W_out": W_out,
-        "W_U": answers, "b_Q": zero[:1], "b_K": zero[:1], "b_V": zero[:1], "b_O": zero[0],
-        "b_out": zero[0], "b_U": np.zeros(n),
-    }  # fmt: skip
-    return {name: x.astype(np.float32) for name, x in weights.items()}
-
-
-def exact_mlp(n: int) -> dict[str, np.ndarray]:
-    """An MLP-only model that is right on every pair: one-hot embeddings, a neuron for each pair."""
-    (a, b), eye = np.divmod(np.arange(n * n), n), np.eye(n)
-    weights = {
-        "W_E": eye, "W_in": np.concatenate([eye[a], eye[b]], axis=1).T,
-        "b_in": np.full(n * n, -1.0), "W_out": eye[a * b % n],
-        "b_out": np.zeros(n), "W_U": eye, "b_U": np.zeros(n),
-    }  # fmt: skip
-    return {name: x.astype(np.float32) for name, x in weights.items()}
+def random_weights(
+    n: int, kind: ArchitectureName = "transformer", seed: int = 0, size: float = 1.0
+) -> dict[str, np.ndarray]:
+    """Return random weights of a small network, with random biases."""
+    rng, shapes = np.random.default_rng(seed), TABLE[kind].sizes(n, 8, 2, 12)
+    return {
+        name: (size * rng.normal(size=shape) / np.sqrt(shape[0])).astype(np.float32)
+        for name, shape in shapes.items()
+    }

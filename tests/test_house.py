@@ -1,4 +1,4 @@
-"""The plan of the house: which part may import which, how long a module and a function may be."""
+"""The plan of the house: which part may import which."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ from ops.syntax import source
 
 ROOT = Path(__file__).parents[1]
 STUDIES = sorted(path.parent.name for path in ROOT.glob("studies/*/dvc.yaml"))
-# Where the code of each part lies; tests apart.
+# The files of each part, without tests.
 PARTS = {
     "library": ("src/strata/**/*.py",),
     "paper": ("stages/*.py", "notebooks/*.ipynb"),
@@ -28,20 +28,19 @@ PARTS = {
     f"studies/{name}": (f"studies/{name}/**/*.py", f"studies/{name}/notebooks/*.ipynb")
     for name in STUDIES
 }  # fmt: skip
-# What a part may import beside itself and the library, which imports no other part. A key of a
-# study's stages knows nothing of ops.
+# The parts that a part may import beside itself and the library, which imports no other part. The
+# keys of a study's stages do not cover ops.
 ABOVE = {part: {"studies"} for part in PARTS} | {"library": set(), "ops": set(), "docs": set()}
 ABOVE |= {part: {"ops"} for part in ("paper", "report", "benchmarks", "studies")}
 # The split is drawn by torch's generator; published checkpoints are torch's; `verify` trains.
 KNOW_TORCH = {"src/strata/train", "src/strata/api", "src/strata/task"}
 KNOW_TORCH |= {"ops/trainings", "ops/verify"}
-FUNCTION_LINES = 50
 
 
 def files(part: str) -> list[Path]:
-    """The modules, scripts and notebooks of a part."""
-    found = (path for where in PARTS[part] for path in ROOT.glob(where))
-    return sorted(path for path in found if not path.name.startswith("test_"))
+    """Return the modules, scripts and notebooks of a part."""
+    paths = (path for where in PARTS[part] for path in ROOT.glob(where))
+    return sorted(path for path in paths if not path.name.startswith("test_"))
 
 
 MODULES = {
@@ -57,44 +56,33 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(source(path))
 
 
-def imported(module: ast.AST, apart: Iterable[ast.AST] = ()) -> Iterator[str]:
-    """The dotted names that a module imports, wherever in it but in these statements."""
-    for node in {*ast.walk(module)} - {*apart}:
+def imported_names(module: ast.AST, excluded: Iterable[ast.AST] = ()) -> Iterator[str]:
+    """Generate the dotted names that a module imports outside the excluded statements."""
+    for node in {*ast.walk(module)} - {*excluded}:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def reached(name: str) -> str:
-    """The part that a dotted name leads to; empty where it is none of ours."""
-    first, *rest = name.split(".")
+def part_of(name: str) -> str:
+    """Return the part that a dotted name leads to; empty where the name is none of ours."""
+    first, *inner = name.split(".")
     if first == "studies":
-        return f"studies/{rest[0]}" if rest[0] in STUDIES else first
+        return f"studies/{inner[0]}" if inner[0] in STUDIES else first
     return {"strata": "library", "ops": "ops", "report": "report"}.get(first, "")
 
 
 def imports(part: str) -> set[str]:
-    """The other parts that a part imports, but for the library."""
-    names = chain.from_iterable(imported(tree(path)) for path in files(part))
-    return {reached(name) for name in names} - {"", "library", part}
+    """Return the parts that a part imports, without itself and the library."""
+    names = chain.from_iterable(imported_names(tree(path)) for path in files(part))
+    return {part_of(name) for name in names} - {"", "library", part}
 
 
-def using(package: str) -> set[str]:
-    """The modules that import a package."""
-    found = {k: {x.split(".")[0] for x in imported(tree(path))} for k, path in MODULES.items()}
-    return {name for name, packages in found.items() if package in packages}
-
-
-def functions(module: ast.Module) -> Iterator[tuple[str, int]]:
-    """Each function and its lines of code, from `def` on, without its docstring."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0]
-            told = 0
-            if ast.get_docstring(node) is not None:
-                told = (first.end_lineno or 0) - first.lineno + 1
-            yield node.name, (node.end_lineno or 0) - node.lineno + 1 - told
+def modules_using(package: str) -> set[str]:
+    """Return the modules that import a package."""
+    names = {module: imported_names(tree(path)) for module, path in MODULES.items()}
+    return {k for k, imported in names.items() if package in {x.split(".")[0] for x in imported}}
 
 
 @pytest.mark.parametrize("part", sorted(PARTS))
@@ -104,12 +92,12 @@ def test_a_part_imports_the_library_and_no_part_above_it(part):
 
 
 def test_no_module_needs_one_that_needs_it():
-    """Not even in a function; for its types it may."""
+    """Count imports inside functions too, but not those for types alone."""
     graph: dict[str, set[str]] = {}
     for name, path in MODULES.items():
         branches = (x for x in ast.walk(tree(path)) if isinstance(x, ast.If))
         types = (x for x in branches if "TYPE_CHECKING" in ast.dump(x.test))
-        names = imported(tree(path), (y for x in types for y in ast.walk(x)))
+        names = imported_names(tree(path), (y for x in types for y in ast.walk(x)))
         names = (x.replace(".", "/") for x in names)
         names = (x.replace("strata/", "src/strata/", 1) for x in names)
         graph[name] = {x for y in names for x in (y, y.rpartition("/")[0])} & {*MODULES} - {name}
@@ -117,13 +105,13 @@ def test_no_module_needs_one_that_needs_it():
 
 
 def test_what_refuses_input_is_imported_from_where_it_is_defined():
-    names = {x for part in PARTS for path in files(part) for x in imported(tree(path))}
+    names = {x for part in PARTS for path in files(part) for x in imported_names(tree(path))}
     assert {x for x in names if x.endswith(".InputError")} == {"strata.inputs.InputError"}
 
 
 def test_only_plots_knows_matplotlib():
     drawing = re.compile(r"src/strata/plots/|studies/\w+/code/plots$")
-    assert not [x for x in using("matplotlib") if not drawing.match(x)]
+    assert not [x for x in modules_using("matplotlib") if not drawing.match(x)]
     for part in PARTS:
         for path in files(part):
             if path.suffix == ".ipynb" or path.parent.name == "stages":
@@ -131,25 +119,25 @@ def test_only_plots_knows_matplotlib():
 
 
 def test_torch_is_for_training_alone():
-    """What is beside the house, and a study that reads torch's files, may know it too."""
-    beside = ("benchmarks/", "docs/", "studies/")
-    users = {x for x in using("torch") if not x.startswith(beside)}
+    """Let code outside the house know torch too, and a study that reads torch's files."""
+    exempt = ("benchmarks/", "docs/", "studies/")
+    users = {x for x in modules_using("torch") if not x.startswith(exempt)}
     folders = {x if x in KNOW_TORCH else x.rpartition("/")[0] for x in users}
     assert folders == KNOW_TORCH
 
 
-def test_a_function_does_one_thing():
-    long = {
-        f"{module}.{name}"
-        for module, path in MODULES.items()
-        for name, count in functions(tree(path))
-        if count > FUNCTION_LINES
-    }
-    assert not long
-
-
 def test_no_script_hides_a_package_that_it_imports():
-    """Python looks first in the folder of a script."""
+    # Python looks first in the folder of a script.
     scripts = [path for where in PARTS for path in files(where) if path.parent.name == "stages"]
-    hidden = {*sys.stdlib_module_names, "ops", "report", "strata", "studies"} - {"code"}
-    assert not [path for path in scripts if path.stem in hidden]
+    importable = {*sys.stdlib_module_names, "ops", "report", "strata", "studies"} - {"code"}
+    assert not [path for path in scripts if path.stem in importable]
+
+
+def test_every_law_has_its_test():
+    laws = (ROOT / "docs" / "laws.md").read_text("utf-8")
+    tests = [x for top in ("tests", "studies") for x in (ROOT / top).rglob("test_*.py")]
+    defined = {name for x in tests for name in re.findall(r"def (test_\w+)", x.read_text("utf-8"))}
+    named = re.findall(r"`(test_\w+)`", laws)
+    assert {*named} <= defined
+    numbers = re.findall(r"(?m)^(\d+)\.", laws)
+    assert numbers == [str(i + 1) for i in range(len(numbers))] and len(named) >= len(numbers)

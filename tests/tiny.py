@@ -1,4 +1,4 @@
-"""The whole pipeline, tiny, through DVC itself: the paper with a run, beside it studies of two."""
+"""The whole pipeline run by DVC with tiny numbers: the paper with one run, studies with two."""
 
 import os
 import re
@@ -21,8 +21,8 @@ PROJECT += ["Makefile", *(f"requirements{x}.lock" for x in ("", "-cpu", "-torch"
 RUN, MORE = "n6-s1", "n6-s2"  # the paper's run, and one that the studies train
 TINY = {
     "n": 6, "d_model": 16, "d_mlp": 32, "epochs": 40, "validate_every": 20,
-    "random_subsets": 20, "shuffles": 5, "draws": 2, "swaps": 1, "square_free_up_to": 1000,
-    "moduli": "[6]", "count": 5,
+    "random_subsets": 20, "shuffles": 5, "draws": 2, "square_free_up_to": 1000,
+    "moduli": "[6]",
 }  # fmt: skip
 FIGURES = {"fig01-hierarchy", "metrics-figures"}  # the stages of figures that a tiny paper has
 OF_A_RUN = ("split", "train", "activations", "metrics")
@@ -30,18 +30,18 @@ CHECK = f"{files.RUNS}:check@runs"
 EVERY = {"code", "params", CHECK, "collect", "tables", "seeds", "forward", *FIGURES}
 EVERY |= {f"{files.RUNS}:{kind}@{RUN}" for kind in OF_A_RUN}
 DVC = (sys.executable, "-m", "dvc")
-PACKS = (sys.executable, "-m", "ops.packs")  # what a clone has, into its remotes
-# What tiny studies have of each pipeline file, as a stage's own name.
+PACKS = (sys.executable, "-m", "ops.packs")  # packs the files of a clone into its remotes
+# The stages of each pipeline file that tiny studies have, without the names of runs.
 STUDIES = {
     "studies/dvc.yaml": {"code", "check", *OF_A_RUN, "collect"},
     "studies/interventions/dvc.yaml": {"code", "interventions"},
-    "studies/mechanism/dvc.yaml": {"code", "describe"},
+    "studies/mechanism/dvc.yaml": {"code", "accounts"},
 }
 STUDIES = {file: stages for file, stages in STUDIES.items() if (ROOT / file).is_file()}
 LISTED: dict[str, dict[str, str]] = {"paper": {RUN: "data"}, "moduli": {MORE: "studies/data"}}
 LISTED |= {"imported": {}, "import": {}}
 LISTED |= {"more": LISTED["moduli"], "all": LISTED["paper"] | LISTED["moduli"]}
-LISTED |= {"measured": LISTED["all"]}
+LISTED |= {"measured": LISTED["all"], "attending": LISTED["all"]}
 
 
 class Project:
@@ -51,8 +51,8 @@ class Project:
         self.folder = folder
         self.umask = -1  # that of this process
         self.caller: tuple[str, ...] = ()  # what calls every command
-        called = {"MAKELEVEL", "MAKEFLAGS", "MFLAGS"}  # tell a make that another has called it
-        self.environment = {k: v for k, v in os.environ.items() if k not in called} | {
+        make_variables = {"MAKELEVEL", "MAKEFLAGS", "MFLAGS"}  # tell a make that another called it
+        self.environment = {k: v for k, v in os.environ.items() if k not in make_variables} | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'src'}",
             "DVC_SITE_CACHE_DIR": str(folder.parent / "site"),
@@ -62,26 +62,26 @@ class Project:
             "GIT_COMMITTER_NAME": "tester", "GIT_COMMITTER_EMAIL": "tester@example.org",
         }  # fmt: skip
 
-    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            (*self.caller, *command), cwd=self.folder, env=self.environment, text=True,
+            (*self.caller, *words), cwd=self.folder, env=self.environment, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, umask=self.umask,
         )  # fmt: skip
 
-    def do(self, *command: str) -> str:
-        done = self.run(*command)
-        assert done.returncode == 0, done.stdout
-        return done.stdout
+    def do(self, *words: str) -> str:
+        process = self.run(*words)
+        assert process.returncode == 0, process.stdout
+        return process.stdout
 
     def dvc(self, *words: str, project: str = "") -> set[str]:
-        """The stages that the command ran, as DVC calls them in the project: the paper's, or
-        studies."""
-        own = ("--cd", project) if project else ()
-        said = self.do(*DVC, *own, *words)
-        return set(re.findall(r"^Running stage '(.+)':", said, re.MULTILINE))
+        """Run DVC in the paper's project or in that of the studies. Return the stages that ran, by
+        the names that DVC has for them there."""
+        options = ("--cd", project) if project else ()
+        output = self.do(*DVC, *options, *words)
+        return set(re.findall(r"^Running stage '(.+)':", output, re.MULTILINE))
 
     def commit(self, message: str = "made") -> None:
-        """All that is here, as it is now."""
+        """Commit all files as they are now."""
         self.do("git", "add", "--all")
         self.do("git", "commit", "--quiet", "--message", message)
 
@@ -90,87 +90,88 @@ class Project:
         may take several lines."""
         for path in (self.folder / "params.yaml", self.folder / "studies" / "params.yaml"):
             text = path.read_text() if path.exists() else ""
-            given = rf"\g<1>{key}: {value}"
-            text, count = re.subn(rf"(?m)^( *){key}: (\[[^]]*\]|.*)$", given, text, count=1)
+            replacement = rf"\g<1>{key}: {value}"
+            text, count = re.subn(rf"(?m)^( *){key}: (\[[^]]*\]|.*)$", replacement, text, count=1)
             if count:
                 path.write_text(text)
                 return
         raise KeyError(key)
 
     def outputs(self) -> dict[str, str]:
-        """The md5 of every file of results."""
+        """Return the md5 of every file of results."""
         tops = ("data", "figures", "tables")
         folders = [*tops, *(f"studies/{x}" for x in tops), *(f"studies/*/{x}" for x in tops)]
         paths = [x for name in folders for top in self.folder.glob(name) for x in top.rglob("*.*")]
         return {str(p.relative_to(self.folder)): provenance.md5(p) for p in paths if p.is_file()}
 
     def published(self) -> dict[str, str]:
-        """The md5 of those that a cache keeps."""
+        """Return the md5 of the results that a cache keeps."""
         return {k: v for k, v in self.outputs().items() if not k.startswith("data/forward/")}
 
 
 def notebooks(stage: dict) -> list[str]:
-    """The notebooks that a stage executes."""
+    """Return the notebooks that a stage executes."""
     if tutorial := re.search(r"report/stages/tutorial.py (\S+)", stage["cmd"]):
         return [f"report/notebooks/{tutorial[1]}.ipynb"]
-    _, found, words = stage["cmd"].partition("stages/figure.py ")
+    _, script, words = stage["cmd"].partition("stages/figure.py ")
     names = re.findall(r"--template (\S+)", words) or words.partition(" --")[0].split()
     folder = re.findall(r"--notebooks (\S+)", words) or ["notebooks"]
-    return [f"{folder[0]}/{x}.ipynb" for x in names] if found else []
+    return [f"{folder[0]}/{x}.ipynb" for x in names] if script else []
 
 
 Described = dict[str, dict]
 
 
 def pipeline(figures: set[str] = FIGURES) -> Described:
-    """The paper's pipeline with two runs, which are one at first, and the figures that these stages
-    draw."""
-    whole = read_yaml(ROOT / "dvc.yaml")
+    """Return the paper's pipeline for the run n6-s1 and that of params.yaml, which are one at
+    first, with the stages that draw these figures."""
+    paper = read_yaml(ROOT / "dvc.yaml")
     runs = f'runs: &runs [{RUN}, "${{variant}}n${{n}}-s${{seed}}"]'
     text = re.sub(r"runs: &runs \[[^]]*\]", runs, (ROOT / files.RUNS).read_text())
-    stages = whole["stages"]
-    drawn = {x for x, stage in stages.items() if "figure.py" in stage.get("do", stage)["cmd"]}
-    assert drawn >= figures
-    apart = drawn - figures | {"gather"}  # of runs over seeds, which a tiny paper has not
-    whole["stages"] = {k: v for k, v in stages.items() if k not in apart}
-    whole["plots"] = [x for x in whole["plots"] if isinstance(x, dict)]
-    return {"dvc.yaml": whole, files.RUNS: YAML(typ="safe").load(text)}
+    stages = paper["stages"]
+    drawing = {x for x, stage in stages.items() if "figure.py" in stage.get("do", stage)["cmd"]}
+    assert drawing >= figures
+    omitted = drawing - figures | {"gather"}  # a tiny paper has no runs over seeds
+    paper["stages"] = {k: v for k, v in stages.items() if k not in omitted}
+    paper["plots"] = [x for x in paper["plots"] if isinstance(x, dict)]
+    return {"dvc.yaml": paper, files.RUNS: YAML(typ="safe").load(text)}
 
 
 def studies() -> Described:
-    """The pipelines of the studies for two runs, without what reads other runs by name."""
-    found = {file: read_yaml(ROOT / file) for file in STUDIES}
-    for file, whole in found.items():
-        whole["stages"] = {k: v for k, v in whole["stages"].items() if k in STUDIES[file]}
-    return found
+    """Return the pipelines of the studies for two runs, without stages that read other runs by
+    name."""
+    pipelines = {file: read_yaml(ROOT / file) for file in STUDIES}
+    for file, content in pipelines.items():
+        content["stages"] = {k: v for k, v in content["stages"].items() if k in STUDIES[file]}
+    return pipelines
 
 
 def called(cmd: str) -> tuple[dict[str, str], list[str]]:
-    """The switches of a stage's command, and its script with the arguments."""
+    """Split a stage's command into its switches, and its script with the arguments."""
     words = shlex.split(cmd)
-    at = words.index("python")
-    pairs = [word.split("=", 1) for word in words[:at] if "=" in word]
-    return dict(pairs), words[at + 1 :]
+    start = words.index("python")
+    pairs = [word.split("=", 1) for word in words[:start] if "=" in word]
+    return dict(pairs), words[start + 1 :]
 
 
 def prepared(folder: Path, described: Described) -> Project:
-    """The project in that folder, with tiny numbers and these pipeline files, and nothing made yet.
-    It has studies where one of the files is of theirs."""
+    """Write the project into a folder, with tiny numbers, these pipeline files and no outputs. The
+    project has studies where one of the files is of theirs."""
     folder.mkdir(parents=True)
     for name in PROJECT:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
     for name in ("studies", "report"):  # their code, which stages and tests import
-        made = ("data", "figures", "tables", "html", "dvc.*", ".dvc", "weights")
-        made += (files.ARTIFACTS, "remote")
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*made))
+        outputs = ("data", "figures", "tables", "html", "dvc.*", ".dvc", "weights")
+        outputs += (files.ARTIFACTS, "remote")
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*outputs))
     YAML().dump(LISTED, folder / "studies" / "runs.yaml")
-    made = Project(folder)
+    project = Project(folder)
     for key, value in TINY.items():
-        made.set(key, value)
-    made.do("git", "init", "--quiet")
-    add(made, described)
-    return made
+        project.set(key, value)
+    project.do("git", "init", "--quiet")
+    add(project, described)
+    return project
 
 
 def add(project: Project, described: Described) -> None:
@@ -186,8 +187,8 @@ def add(project: Project, described: Described) -> None:
 
 
 def shared(base: Path, *, beside: bool = False) -> Project:
-    """The paper, or with studies ``beside`` it, with everything made once, packed and committed:
-    for copies alone. It lies in that folder, which all of pytest's processes
+    """Return the paper, or with ``beside`` the paper and studies, with everything made once, packed
+    and committed: for copies alone. The project lies in a folder that all processes of pytest
     share."""
     top = base / ("both" if beside else "made")
     with FileLock(f"{top}.lock"):
@@ -207,7 +208,14 @@ def shared(base: Path, *, beside: bool = False) -> Project:
     return Project(top / "project")
 
 
-def copied(made: Project, folder: Path) -> Project:
-    """A copy of that project to do anything with."""
-    shutil.copytree(made.folder, folder / "project", symlinks=True)
+def copied(project: Project, folder: Path) -> Project:
+    """Copy a project, for a test that changes it."""
+    shutil.copytree(project.folder, folder / "project", symlinks=True)
     return Project(folder / "project")
+
+
+def cloned(project: Project, folder: Path, *options: str) -> Project:
+    """Clone a project with these options of git clone."""
+    allow = ("-c", "protocol.file.allow=always")
+    project.do("git", *allow, "clone", "--quiet", *options, project.folder.as_uri(), str(folder))
+    return Project(folder)

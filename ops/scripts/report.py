@@ -1,16 +1,12 @@
 """Serve report/html on this machine and open it in the browser, until Ctrl-C.
 
-``python ops/scripts/report.py browser`` at the top; an empty word says where it is, and no more.
-The address names the commit of the working tree, which a page made before that commit cannot know.
-"""
+``python ops/scripts/report.py browser`` at the top; an empty word says where it is, and no more."""
 
 import webbrowser
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from ops.files import lock, pipelines
-from ops.git import git
 from strata.inputs import InputError
 from strata.run import command
 
@@ -21,18 +17,7 @@ class Quiet(SimpleHTTPRequestHandler):
     """Serves files and says nothing about it."""
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
-
-
-def commit() -> str:
-    """?commit=… of the working tree, marked where a pipeline is not as committed; else nothing."""
-    try:
-        found = git("rev-parse", "--verify", "HEAD")
-    except InputError:  # the files of a deposit, of which nothing is committed yet
-        return ""
-    files = [x for file in pipelines() for x in (file, lock(file))]
-    dirty = "-dirty" if git("status", "--porcelain", "--", *files) else ""
-    return f"?commit={found}{dirty}"
+        """Do nothing."""
 
 
 def main(browser: str = "") -> None:
@@ -43,7 +28,7 @@ def main(browser: str = "") -> None:
         return
     handler = partial(Quiet, directory=str(HTML))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        address = f"http://127.0.0.1:{server.server_port}/{commit()}"
+        address = f"http://127.0.0.1:{server.server_port}/"
         print(f"{address}  (Ctrl-C ends it)", flush=True)
         webbrowser.open(address)
         try:

@@ -1,6 +1,5 @@
 """The appendix: two pages for the paper, one for each study, and the contents."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -8,8 +7,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from report.code.sections import Section
-from report.code.site import TEMPLATES, rendered, script
-from report.code.words import Target, Text, page, plain
+from report.code.site import TEMPLATES, render, script
+from report.code.words import Target, Text, plain, read_page
 from strata.monoid import classes
 from strata.run import Run
 
@@ -25,48 +24,42 @@ class Page(NamedTuple):
     sections: Sequence[Section]
 
 
-def pages(by_folder: Mapping[str, Sequence[Section]], target: Target) -> list[Page]:
-    """The pages of these sections, by the folder of their pipeline; a study's begins with its
-    README."""
-    made = []
+def make_pages(by_folder: Mapping[str, Sequence[Section]], target: Target) -> list[Page]:
+    """Return the pages of these sections, which are keyed by the folder of their pipeline. The page
+    of a study begins with its README."""
+    pages = []
     for folder, sections in by_folder.items():
         if folder == ".":
             for kind, name in (("figures", "Figures"), ("tables", "Tables")):
-                shown = [x for x in sections if bool(x.notebook) == (kind == "figures")]
-                made.append(Page(f"{kind}.html", f"{name} of the paper", Markup(), shown))
+                chosen = [x for x in sections if bool(x.notebook) == (kind == "figures")]
+                pages.append(Page(f"{kind}.html", f"{name} of the paper", Markup(), chosen))
         else:
             name, readme = Path(folder).name, Path(folder, "README.md")
-            known = readme.is_file()
-            text = page(readme, target) if known else Text(name.capitalize(), Markup())
-            made.append(Page(f"{name}.html", *text, sections))
-    return made
+            has_readme = readme.is_file()
+            text = read_page(readme, target) if has_readme else Text(name.capitalize(), Markup())
+            pages.append(Page(f"{name}.html", *text, sections))
+    return pages
 
 
-def written(made: Sequence[Page], run: Run, others: Others) -> Iterator[tuple[str, str]]:
-    """Every page by its file; the contents name the other pages too."""
-    shared = {"pages": made, "headline": str(run), "caption": run.caption}
-    for own in made:
-        yield f"appendix/{own.file}", rendered("part.html", "../", own=own, **shared)
-    yield "appendix/index.html", rendered("appendix.html", "../", others=others, **shared)
+def render_pages(pages: Sequence[Page], run: Run) -> Iterator[tuple[str, str]]:
+    """Yield every page as HTML with its file."""
+    shared = {"pages": pages, "headline": str(run), "caption": run.caption}
+    for current in pages:
+        yield f"appendix/{current.file}", render("part.html", "../", current=current, **shared)
+    yield "appendix/index.html", render("appendix.html", "../", **shared)
 
 
-def index(made: Sequence[Page], others: Others, run: Run, names: Sequence[str]) -> str:
-    """What the search looks through: place, heading and text of each section, each part of a
-    study's README, each term of the glossary, each run of these names and each class of the
-    headline; of the other pages title and words."""
-    entries = [[s.place, f"{s.label} {s.title}".strip(), said(s)] for p in made for s in p.sections]
-    for own in made:
-        # Before the first heading of second order; then by threes: place, heading, words.
-        first, *parts = re.split(r'<h2 id="([^"]+)">(.*?)</h2>', own.text)
-        said_of = [("top", own.title, first), *zip(*[iter(parts)] * 3, strict=True)]
-        entries += [
-            [f"appendix/{own.file}#{place}", f"{own.title}: {plain(title)}", plain(text)]
-            for place, title, text in said_of if text
-        ]  # fmt: skip
+def index(pages: Sequence[Page], others: Others, run: Run, names: Sequence[str]) -> str:
+    """Return what the search looks through: place, heading and text of each section, each study's
+    README, each term of the glossary, each run of these names and each class of the headline; of
+    tutorials and docs their titles and words."""
+    sections = [s for page in pages for s in page.sections]
+    entries = [[s.place, f"{s.label} {s.title}".strip(), section_words(s)] for s in sections]
+    entries += [[f"appendix/{x.file}#top", x.title, plain(x.text)] for x in pages if x.text]
     terms = vars(TEMPLATES.get_template("terms.html").module)["GLOSSARY"]
     entries += [[f"glossary.html#{x.replace(' ', '-')}", x, text] for x, text in terms.items()]
-    for folder, pages in others.items():
-        entries += [[f"{folder}/{name}.html", x.title, plain(x.html)] for name, x in pages.items()]
+    for folder, texts in others.items():
+        entries += [[f"{folder}/{name}.html", x.title, plain(x.html)] for name, x in texts.items()]
     entries += [[f"cards/{x}.html", x, f"Run of modulus {Run.parse(x).n}: its card"] for x in names]
     for J in classes(run.n):
         text = f"Residues that share {J.d} with {run.n}: {', '.join(map(str, sorted(J.elements)))}"
@@ -74,7 +67,9 @@ def index(made: Sequence[Page], others: Others, run: Run, names: Sequence[str]) 
     return script("words", entries)
 
 
-def said(s: Section) -> str:
-    """The words of a section: of a table its caption and headings, of a figure what is seen."""
-    own = [s.seen.alt] if s.notebook else [s.cells["caption"], *s.cells["headings"]]
-    return " ".join([plain(s.text), *own])
+def section_words(section: Section) -> str:
+    """Return the words of a section: its text, and the caption and headings of a table or the
+    description of a figure."""
+    if section.notebook:
+        return f"{plain(section.text)} {section.alt}"
+    return " ".join([plain(section.text), section.cells["caption"], *section.cells["headings"]])

@@ -10,20 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from ops.provenance import md5
-from report.code.site import rendered
+from report.code.site import render
 from strata import store
 from strata.measure.metrics import Metrics
 from strata.run import Run
 
 Json = dict[str, Any]
-MEASURED = {"run", "n", "seed", "architecture", "epochs", "generalised"}  # as the metrics say it
+LINE_FIELDS = {"run", "n", "seed", "architecture", "epochs", "generalised"}  # of the metrics
 
 
-def line(metrics: Metrics, interventions: Json, logits: Json) -> Json:
-    """What a run is, how well it answers, and what it has; of two studies the results, empty where
-    there are none. None where a run has not that number."""
-    accuracy, at = metrics.accuracy, logits.get("at") or {}
-    return metrics.model_dump(mode="json", include=MEASURED) | {
+def line(metrics: Metrics, interventions: Json, accounts: Json) -> Json:
+    """Return what a run is, how well it answers, and what it has. ``interventions`` and
+    ``accounts`` hold the results of the interventions and of the first accounts, and are empty
+    where there are none. A number that a run does not have is None."""
+    accuracy = metrics.accuracy
+    return metrics.model_dump(mode="json", include=LINE_FIELDS) | {
         "variant": Run.parse(metrics.run).variant,
         "accuracy": accuracy.all,
         "validation": accuracy.validation,
@@ -31,25 +32,25 @@ def line(metrics: Metrics, interventions: Json, logits: Json) -> Json:
         "epoch_099": metrics.epoch_099.validation,
         "key": sum(c.key or 0 for c in metrics.classes),
         "frequencies": sum(c.total or 0 for c in metrics.classes),
-        "mixed": at.get("mixed"),
-        "spared": spared(interventions),
-        "balanced": at.get("balanced"),
+        "mixed": accounts.get("mixed"),
+        "spared": least_skill_spared(interventions),
+        "balanced": accounts.get("balanced"),
     }
 
 
-def spared(interventions: Json) -> float | None:
-    """The least skill on pairs without an axis, over all classes and axes removed."""
+def least_skill_spared(interventions: Json) -> float | None:
+    """Return the least skill on pairs without an axis, over all classes and axes removed."""
     removed = [x for x in interventions.get("specificity", ()) if x["axis"] is not None]
-    known = [own["skill"] for x in removed if (own := x["regions"].get("spared"))]
-    return min((x for x in known if x is not None), default=None)
+    regions = [x["regions"].get("spared") for x in removed]
+    return min((x["skill"] for x in regions if x and x["skill"] is not None), default=None)
 
 
 def card(line: Json, metrics: Metrics, folder: Path, gating: float | None) -> str:
-    """The page of one run; ``folder`` has its weights, history and environment, ``gating`` is that
-    of the study of the mechanism."""
+    """Render the page of one run. ``folder`` has its weights, history and environment; ``gating``
+    is that of the first accounts."""
     paths = [folder / name for name in ("weights.safetensors", "history.parquet")]
     weights, settings = store.read_tensors(paths[0])
-    return rendered(
+    return render(
         "card.html",
         "../",
         run=Run.parse(metrics.run),

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sympy.ntheory import factorint, multiplicity
 
 from report.code.run_data import digits, pack
 from strata.api import by_hand
 from strata.architecture import architecture_of
+from strata.arithmetic import factorint
 from strata.measure import activations
 from strata.monoid import JClass, axis_primes, classes, frequencies, prime_powers
 from strata.patch import ablations, projections, routing, specificity
@@ -30,12 +30,12 @@ PAIR = (107, 98)
 
 
 def data(weights: Arrays, n: int, threshold: float) -> Json | None:
-    """All of it, for one run, None if it diverged; ``threshold`` is that of its key frequencies."""
+    """Return all that the front page draws of one run, None if the run diverged; ``threshold`` is
+    that of its key frequencies."""
     if not all(np.isfinite(x).all() for x in weights.values()):
         return None
-    subject = ablations.subject(weights, n, projections.keys(weights["W_E"][:n], n, threshold))
-    every = changes(subject.masks, n, activations.n_heads(weights))
-    told = [change | cost(subject, change) for change in every]
+    subject = ablations.subject(weights, n, projections.key_masks(weights["W_E"][:n], n, threshold))
+    heads = activations.n_heads(weights)
     return {
         "n": n,
         "pair": [x % n for x in PAIR],
@@ -45,58 +45,59 @@ def data(weights: Arrays, n: int, threshold: float) -> Json | None:
         "chance": {q: chance(q) for q in prime_powers(n)},
         "classes": [{"d": J.d, "elements": J.elements.tolist()} for J in classes(n)],
         "readers": readers(weights),
-        "changes": told,
-        "logits": first(subject.rig.weights, n),
+        "changes": [x | cost(subject, x) for x in changes(subject.masks, n, heads)],
+        "logits": first_logits(subject.rig.weights, n),
         "hand": hand(n),
     }
 
 
 def hand(n: int) -> Json | None:
-    """The constants of the network written by hand, for a square-free n of several primes."""
+    """Return the constants of the network written by hand, None unless n is a product of several
+    different primes."""
     primes = list(factorint(n))
     if np.prod(primes) < n or len(primes) < 2:
         return None
-    every, made = by_hand.characters(n), by_hand.adder()
-    A, shift = by_hand.factors(primes, every)
-    parts = np.cumsum([len(primes), *(by_hand.adder_of(x).parts for x in every)])
-    waves = {p: [x.frequencies[p] for x in every if p in x.frequencies] for p in primes}
-    first = {p: A[at] for at, x in zip(parts, every, strict=False) for p in x.frequencies}
-    own = [
-        {"p": p, "waves": waves[p], "zero": z, "shift": s, "wave": first.get(p, 0.0)}
+    characters, adder = by_hand.characters(n), by_hand.adder()
+    A, shift = by_hand.factors(primes, characters)
+    starts = np.cumsum([len(primes), *(by_hand.adder_of(x).parts for x in characters)])
+    waves = {p: [x.frequencies[p] for x in characters if p in x.frequencies] for p in primes}
+    first_wave = {p: A[k] for k, x in zip(starts, characters, strict=False) for p in x.frequencies}
+    rows = [
+        {"p": p, "waves": waves[p], "zero": z, "shift": s, "wave": first_wave.get(p, 0.0)}
         for p, z, s in zip(primes, A, shift, strict=False)
     ]
     return {
-        "primes": own,
+        "primes": rows,
         "phases": by_hand.PHASES,
-        "double": made.read[2, 0],
-        "size": made.write[0, 0],
+        "double": adder.read[2, 0],
+        "size": adder.write[0, 0],
     }
 
 
-def first(weights: Arrays, n: int) -> list[float | None]:
-    """The logits of the pair that is shown first."""
+def first_logits(weights: Arrays, n: int) -> list[float | None]:
+    """Return the logits of the pair that is shown first."""
     a, b = (np.array([x % n]) for x in PAIR)
     return digits(activations.forward(weights, a, b)[0][0])
 
 
 def scales(weights: Arrays, n: int) -> dict[int, list[float | None]]:
-    """For each prime power how far the mean logit of the candidates with one residue gets from the
-    mean over residues, over all pairs: [of units, of the others]. The dials are drawn on it."""
-    found = {q: [0.0, 0.0] for q in prime_powers(n)}
+    """Measure for each prime power how far the mean logit of the candidates with one residue gets
+    from the mean over residues, over all pairs: [of units, of the others]. The dials are drawn on
+    this scale."""
+    largest = {q: [0.0, 0.0] for q in prime_powers(n)}
     for _, _, run in activations.blocks(weights, n):
-        for q, most in found.items():
+        for q, pair in largest.items():
             mean = np.stack([run.logits[:, r::q].mean(axis=1) for r in range(q)], axis=1)
-            apart = np.abs(mean - mean.mean(axis=1, keepdims=True)).max(axis=0)
+            deviation = np.abs(mean - mean.mean(axis=1, keepdims=True)).max(axis=0)
             unit = np.gcd(np.arange(q), q) == 1
-            most[:] = [
-                max(x, float(apart[own].max())) for x, own in zip(most, (unit, ~unit), strict=True)
-            ]
-    return {q: digits(most) for q, most in found.items()}
+            pair[0] = max(pair[0], float(deviation[unit].max()))
+            pair[1] = max(pair[1], float(deviation[~unit].max()))
+    return {q: digits(pair) for q, pair in largest.items()}
 
 
 def chance(q: int) -> float:
-    """The share of pairs that are wrong where the product modulo q is guessed among its units, and
-    zeros are known.
+    """Return the share of pairs that are wrong where the product modulo q is guessed among its
+    units, and zeros are known.
 
     >>> round(chance(3), 4), round(chance(11), 4)
     (0.2222, 0.7438)
@@ -106,7 +107,8 @@ def chance(q: int) -> float:
 
 
 def circle(q: int) -> Json:
-    """Where each residue modulo the prime power q is drawn: (ring, turn), ring 0 the centre.
+    """Return where each residue modulo the prime power q is drawn: (ring, turn), where ring 0 is
+    the centre.
 
     A class is a ring, in algebraic order, that of the powers of a generator where there is one:
     multiplication by a unit then turns the ring. 0 is the centre.
@@ -117,14 +119,15 @@ def circle(q: int) -> Json:
     [(p, k)] = factorint(q).items()
     places = [[0, 0.0] for _ in range(q)]
     for J in (J for J in classes(q) if J.d < q):
-        ring = k - multiplicity(p, J.d)
+        ring = k - factorint(J.d).get(p, 0)
         for i, r in enumerate(J.elements):
             places[r] = [ring, i / len(J)]
     return {"q": q, "prime": p, "rings": k, "places": places}
 
 
 def readers(weights: Arrays) -> list[Json]:
-    """For each head, with which row vector and constant it scores what stands at a position."""
+    """Return for each head the row vector and the constant with which it scores the token at a
+    position."""
     if not architecture_of(weights).attends:
         return []
     query = np.matmul(weights["W_E"][-1], weights["W_Q"]) + weights["b_Q"]
@@ -138,7 +141,7 @@ def readers(weights: Arrays) -> list[Json]:
 
 
 def changes(keys: Masks, n: int, heads: int) -> Iterator[Json]:
-    """Each change by name, with what the page needs to make it; the first is none.
+    """Yield each change by name, with what the page needs to make it; the first changes nothing.
 
     The axis of a prime is that of the units, which have one for each prime that has any. For
     contrast, all directions of the largest class of zero divisors.
@@ -148,13 +151,13 @@ def changes(keys: Masks, n: int, heads: int) -> Iterator[Json]:
     masks = {p: projections.atomic_key(units, keys[1], p) for p in axis_primes(units) if 1 in keys}
     for p, mask in sorted(masks.items()):
         if mask.any():
-            found = {"name": f"axis-{p}", "kind": "axis", "prime": p, "d": 1}
-            yield found | {"frequencies": frequencies(units.orders)[mask].tolist()}
-    others = [JClass(n, d) for d, mask in keys.items() if d > 1 and mask.any()]
-    if others:
-        J = max(others, key=len)
-        found = {"name": f"class-{J.d}", "kind": "class", "d": J.d}
-        yield found | {"frequencies": frequencies(J.orders)[keys[J.d]].tolist()}
+            change = {"name": f"axis-{p}", "kind": "axis", "prime": p, "d": 1}
+            yield change | {"frequencies": frequencies(units.orders)[mask].tolist()}
+    zero_divisors = [JClass(n, d) for d, mask in keys.items() if d > 1 and mask.any()]
+    if zero_divisors:
+        J = max(zero_divisors, key=len)
+        change = {"name": f"class-{J.d}", "kind": "class", "d": J.d}
+        yield change | {"frequencies": frequencies(J.orders)[keys[J.d]].tolist()}
     for h in range(heads):
         yield {"name": f"head-{h}", "kind": "head", "head": h}
     if keys:
@@ -163,17 +166,17 @@ def changes(keys: Masks, n: int, heads: int) -> Iterator[Json]:
 
 
 def basis(subject: Subject, change: Json) -> np.ndarray:
-    """The directions that a change cuts out."""
+    """Return the directions that a change cuts out."""
     return specificity.directions(subject, change["d"], change.get("prime"))
 
 
-def changed(subject: Subject, change: Json) -> Outcome:
-    """What the run answers with a change, by the code of the interventions."""
+def apply_change(subject: Subject, change: Json) -> Outcome:
+    """Return what the run answers with a change, by the code of the interventions."""
     match change["kind"]:
         case "axis" | "class":
-            return specificity.without(subject, basis(subject, change))
+            return specificity.run_without(subject, basis(subject, change))
         case "head":
-            return routing.ablated(subject, (change["head"],))
+            return routing.ablate_heads(subject, (change["head"],))
         case "keep" | "remove" as part:
             n = subject.rig.n
             spans = ablations.key_spans(n, subject.masks)
@@ -183,22 +186,22 @@ def changed(subject: Subject, change: Json) -> Outcome:
 
 
 def cost(subject: Subject, change: Json) -> Json:
-    """How many directions a change cuts, None where it cuts none; shares of all ordered pairs:
-    wrong answers, wrong modulo each prime power of n."""
+    """Count how many directions a change cuts, None where it cuts none, and measure shares of all
+    ordered pairs: wrong answers, wrong modulo each prime power of n."""
     rig = subject.rig
-    off = changed(subject, change).answer - rig.label
+    error = apply_change(subject, change).answer - rig.label
 
     def share(rows: np.ndarray) -> float:
         return float(np.average(rows, weights=rig.count))
 
-    modulo = {q: share(off % q != 0) for q in prime_powers(rig.n)}
+    modulo = {q: share(error % q != 0) for q in prime_powers(rig.n)}
     directions = len(basis(subject, change)) if "frequencies" in change else None
-    return {"wrong": {"all": share(off != 0), "modulo": modulo}, "directions": directions}
+    return {"wrong": {"all": share(error != 0), "modulo": modulo}, "directions": directions}
 
 
-def votes(net: Json) -> Json:
-    """One network of studies/mechanism/data/picture.json: rows packed, a byte a number, with the
-    circle of each of its primes."""
+def pack_votes(net: Json) -> Json:
+    """Return one network of studies/mechanism/data/picture.json with its rows packed, a byte a
+    number, and the circle of each of its primes."""
 
     def rows(x: list[Any]) -> Json:
         return pack(np.atleast_2d(x))

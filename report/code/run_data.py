@@ -16,7 +16,7 @@ from strata import store
 from strata.architecture import architecture_of
 from strata.measure import character_fit, fourier, subspaces
 from strata.measure.activations import answers, distinct, forward
-from strata.measure.all_pairs import scores_of
+from strata.measure.all_pairs import token_scores
 from strata.measure.character_fit import CharacterFit
 from strata.measure.metrics import ClassMetrics, Metrics
 from strata.monoid import JClass, algebraic_order, jclass, position
@@ -29,16 +29,16 @@ POINTS = 125  # epochs of a curve
 BLOCK = 4096  # pairs at once
 # The axis of each matrix along which a row of the page runs.
 ROWS = {"W_E": -1, "W_out": -1, "W_in": 0, "W_U": 0, "W_V": 1, "W_O": -1}
-SHOWN = {"run", "n", "seed", "architecture", "epochs", "finite", "first_099", "epoch_099"}
+PAGE_FIELDS = {"run", "n", "seed", "architecture", "epochs", "finite", "first_099", "epoch_099"}
 
 
 def page(weights: Arrays, history: pd.DataFrame, metrics: Metrics) -> Json:
-    """Everything the report shows of the run that has these metrics. ``pca`` and ``model`` are None
-    where the run diverged."""
+    """Return everything that the report shows of the run that has these metrics. ``pca`` and
+    ``model`` are None where the run diverged."""
     n, finite = metrics.n, metrics.finite
     model = rounded_model(weights) if finite else None
     measured, fidelity = measure(weights, model, metrics) if model else ({}, None)
-    return metrics.model_dump(mode="json", include=SHOWN) | {
+    return metrics.model_dump(mode="json", include=PAGE_FIELDS) | {
         "order": algebraic_order(n).tolist(),
         "classes": [
             algebra(jclass(c.d, n)) | spectrum(weights["W_E"], c, n) | measured.get(c.d, {})
@@ -52,13 +52,14 @@ def page(weights: Arrays, history: pd.DataFrame, metrics: Metrics) -> Json:
 
 
 def algebra(J: JClass) -> Json:
-    """What the modulus decides about a class."""
-    known = {"d": J.d, "m": J.m, "regular": J.regular, "orders": list(J.orders)}
-    return known | {"idempotent": J.idempotent, "generators": list(J.generators)}
+    """Return what the modulus decides about a class."""
+    facts = {"d": J.d, "m": J.m, "regular": J.regular, "orders": list(J.orders)}
+    return facts | {"idempotent": J.idempotent, "generators": list(J.generators)}
 
 
 def spectrum(W_E: np.ndarray, measured: ClassMetrics, n: int) -> Json:
-    """Energy shares of a class in lexicographic order, the constant left out; which are key."""
+    """Return the energy shares of a class in lexicographic order, without the constant, and which
+    are key."""
     if measured.key_frequencies is None or measured.pca is None:
         return {"share": [], "key": []}
     J = jclass(measured.d, n)
@@ -74,18 +75,20 @@ def spectrum(W_E: np.ndarray, measured: ClassMetrics, n: int) -> Json:
 
 
 def curve(history: pd.DataFrame, symmetric: bool) -> Json:
-    """Loss and accuracies at about POINTS of the validated epochs, the last one among them; none
-    over mirror-free pairs of a model that is not symmetric in its operands."""
-    known = store.thinned(history, POINTS)
+    """Return loss and accuracies at about POINTS of the validated epochs, with the last epoch among
+    them. Accuracies over mirror-free pairs are None for a model that is not symmetric in its
+    operands."""
+    rows = store.thin(history, POINTS)
     if not symmetric:
-        known = known.assign(mirror_free_accuracy=np.nan)
-    return {"epoch": known["epoch"].tolist()} | {
-        name: digits(known[name]) for name in known if name != "epoch"
+        rows = rows.assign(mirror_free_accuracy=np.nan)
+    return {"epoch": rows["epoch"].tolist()} | {
+        name: digits(rows[name]) for name in rows if name != "epoch"
     }
 
 
 def pca(W_E: Float[np.ndarray, "n d_model"]) -> Json:
-    """The residues on the first three principal components, and the share of variance of each."""
+    """Project the residues on the first three principal components, and return the share of
+    variance of each."""
     if not np.ptp(W_E, axis=0).any():
         return {"points": [], "share": []}
     share = np.diff(subspaces.cumulative_variance(W_E), prepend=0)[:3]
@@ -93,23 +96,24 @@ def pca(W_E: Float[np.ndarray, "n d_model"]) -> Json:
 
 
 def rounded_model(weights: Arrays) -> Json:
-    """The weights as the page holds them: matrices packed by rows, vectors with six digits.
+    """Return the weights as the page holds them: matrices packed by rows, vectors with six digits.
 
     A row of W_in and W_V is what one neuron, or one direction of a head, reads; a row of W_U is a
     candidate. Attention from `=` depends on one score for each head and token.
     """
-    kept: Json = {}
+    model: Json = {}
     for name, axis in ROWS.items():
         if name in weights:
             rows = np.moveaxis(weights[name], axis, -1)
-            kept[name] = pack(rows.reshape(-1, rows.shape[-1]))
+            model[name] = pack(rows.reshape(-1, rows.shape[-1]))
     for name in ("b_V", "b_O", "b_in", "b_out", "b_U"):
-        kept[name] = digits(weights[name].ravel(), 6) if name in weights else None
-    return kept | {"scores": [digits(x, 6) for x in scores_of(restored(kept, weights)).T]}
+        model[name] = digits(weights[name].ravel(), 6) if name in weights else None
+    scores = token_scores(with_page_numbers(model, weights)).T
+    return model | {"scores": [digits(x, 6) for x in scores]}
 
 
 def pack(table: Float[np.ndarray, "rows columns"]) -> Json:
-    """Numbers as multiples of 1/127 of the largest of their row, a byte each, as base64."""
+    """Encode numbers as multiples of 1/127 of the largest of their row, a byte each, as base64."""
     scale = np.array(digits(np.abs(table).max(axis=1), 6))
     steps = np.rint(table / np.where(scale > 0, scale, 1)[:, None] * (ZERO - 1)).astype(int)
     codes = np.clip(steps + ZERO, 1, 2 * ZERO - 1).astype(np.uint8)
@@ -118,43 +122,44 @@ def pack(table: Float[np.ndarray, "rows columns"]) -> Json:
 
 
 def unpack(packed: Json) -> Float[np.ndarray, "rows columns"]:
-    """The numbers that ``pack`` kept."""
+    """Return the numbers that ``pack`` encoded."""
     codes = np.frombuffer(b64decode(packed["data"]), np.uint8).astype(int)
     steps = (codes - ZERO).reshape(-1, packed["columns"])
     return (steps / (ZERO - 1) * np.array(packed["scale"])[:, None]).astype(np.float32)
 
 
-def restored(model: Json, weights: Arrays) -> Arrays:
-    """The run's weights with the page's numbers in their place; W_Q and W_K stay as they are."""
-    found = dict(weights)
+def with_page_numbers(model: Json, weights: Arrays) -> Arrays:
+    """Return the run's weights with the page's numbers in their place; W_Q and W_K stay as they
+    are."""
+    page_weights = dict(weights)
     for name, axis in ROWS.items():
         if name in weights:
             shape = np.moveaxis(weights[name], axis, -1).shape
             rows = unpack(model[name]).reshape(shape)
-            found[name] = np.ascontiguousarray(np.moveaxis(rows, -1, axis))
-    return found
+            page_weights[name] = np.ascontiguousarray(np.moveaxis(rows, -1, axis))
+    return page_weights
 
 
 def measure(weights: Arrays, model: Json, metrics: Metrics) -> tuple[dict[int, Json], Json]:
-    """With the run's weights and the page's, over all pairs: logits by class; fidelity. Of a model
-    that is symmetric in its operands the pairs with a ≤ b say all."""
-    n, seen, kept = metrics.n, [], restored(model, weights)
+    """Compare the run's weights with the page's over all pairs: return the logits by class, and the
+    fidelity. For a model that is symmetric in its operands the pairs with a ≤ b say all."""
+    n, blocks, approximation = metrics.n, [], with_page_numbers(model, weights)
     pairs = distinct(weights, n)
     a, b, count = pairs.a, pairs.b, pairs.count
-    same, gap, top = 0, 0.0, np.zeros(len(weights["W_out"]), np.float32)
+    equal, gap, top = 0, 0.0, np.zeros(len(weights["W_out"]), np.float32)
     for part in np.array_split(np.arange(len(a)), len(a) // BLOCK + 1):
-        run, shown = (forward(x, a[part], b[part]) for x in (weights, kept))
-        seen.append(run.logits)
-        same += int(count[part] @ (answers(run.logits) == answers(shown.logits)))
-        gap = max(gap, float(np.abs(run.logits - shown.logits).max()))
-        top = np.maximum(top, run.mlp.max(axis=0))
-    logits = np.concatenate(seen)
-    fidelity = {"answers": same, "pairs": n * n, "gap": gap}
+        exact, rounded = (forward(x, a[part], b[part]) for x in (weights, approximation))
+        blocks.append(exact.logits)
+        equal += int(count[part] @ (answers(exact.logits) == answers(rounded.logits)))
+        gap = max(gap, float(np.abs(exact.logits - rounded.logits).max()))
+        top = np.maximum(top, exact.mlp.max(axis=0))
+    logits = np.concatenate(blocks)
+    fidelity = {"answers": equal, "pairs": n * n, "gap": gap}
     fidelity["largest"] = float(np.abs(logits).max())
     model["largest"] = digits(top)
-    read = {c.d: c.character_fit for c in metrics.classes if c.character_fit}
+    fits = {c.d: c.character_fit for c in metrics.classes if c.character_fit}
     return {
-        d: readout(jclass(d, n), fitted, logits, pairs.row) for d, fitted in read.items()
+        d: readout(jclass(d, n), fitted, logits, pairs.row) for d, fitted in fits.items()
     }, fidelity
 
 
@@ -162,27 +167,27 @@ def readout(
     J: JClass,
     fitted: CharacterFit,
     logits: Float[np.ndarray, "some n"],
-    place: Int[np.ndarray, "n n"],
+    row_of_pair: Int[np.ndarray, "n n"],
 ) -> Json:
-    """Centred logits of a class by quotient, over the prompts of its default pair of operands:
-    the fitted one; mean, deviation, smallest and largest of the actual ones. ``place`` says which
-    row of the logits each pair has."""
+    """Return the centred logits of a class by quotient, over the prompts of its default pair of
+    operands: the fitted ones; mean, deviation, smallest and largest of the actual ones.
+    ``row_of_pair`` says which row of the logits each pair has."""
     n, (d1, d2) = J.n, fitted.pair
     a, b = np.divmod(np.arange(n * n), n)
     rows = (np.gcd(a, n) == d1) & (np.gcd(b, n) == d2)
     product = position(n)[operation(a[rows], b[rows], n)]
-    own = logits[np.ix_(place[a[rows], b[rows]], J.elements)]
-    y = character_fit.by_quotient(own, product, J.orders)
+    class_logits = logits[np.ix_(row_of_pair[a[rows], b[rows]], J.elements)]
+    y = character_fit.by_quotient(class_logits, product, J.orders)
     fit = character_fit.Fit(fitted.r2, fitted.prompts, fitted.frequencies, fitted.coefficients)
     columns = {"fitted": character_fit.profile(fit, J.orders)}
     columns |= {"mean": y.mean(axis=0, dtype=float), "std": y.std(axis=0, dtype=float)}
     columns |= {"low": y.min(axis=0), "high": y.max(axis=0)}
-    found = {name: digits(x) for name, x in columns.items()}
-    return {"readout": found | {"r2": fitted.r2, "pair": [d1, d2], "prompts": len(y)}}
+    curves = {name: digits(x) for name, x in columns.items()}
+    return {"readout": curves | {"r2": fitted.r2, "pair": [d1, d2], "prompts": len(y)}}
 
 
 def digits(x: Any, count: int = 4) -> list[float | None]:
-    """The numbers with so many significant digits; one that is not finite becomes None.
+    """Round numbers to this count of significant digits; one that is not finite becomes None.
 
     >>> digits([0.123456, float("nan")])
     [0.1235, None]

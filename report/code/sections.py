@@ -5,10 +5,11 @@ tables/. A figure has title and words from its notebook, a table its caption and
 any, words from tables.yaml of the paper or of its study. What is not there is not shown.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from ops import files
-from ops.provenance import filled, leaves, md5, value
-from report.code import strips
+from ops.provenance import fill, leaves, md5, value
 from report.code.words import prose
 from strata import store
 from strata.run import read_yaml
@@ -37,7 +37,7 @@ LARGE = 250_000  # bytes of an SVG that a page rather shows as a PNG
 
 
 @dataclass(frozen=True)
-class Made:
+class Provenance:
     """What a reader needs to make a file again, or to check that it is the one: the stage as DVC
     names it in its project, its command, parameters and inputs, each with a value or an md5."""
 
@@ -51,7 +51,7 @@ class Made:
 
     @property
     def headline(self) -> bool:
-        """Whether it is of the run that params.yaml names."""
+        """Whether the output is of the run that params.yaml names."""
         return any(name == "n" for name, _ in self.parameters)
 
 
@@ -60,7 +60,7 @@ class Section:
     """A table or a figure: ``stem``.csv, .json, .md and .tex, or .png, .pdf, .svg and .html."""
 
     stem: Path
-    made: Made
+    provenance: Provenance
     label: str
     """What the paper calls it; empty beyond the paper."""
     title: str
@@ -73,184 +73,158 @@ class Section:
 
     @property
     def name(self) -> str:
-        """That of its files."""
+        """Return the name of the files, without an ending."""
         return self.stem.name
 
     @property
     def view(self) -> str:
-        """Its panel, if it has one."""
+        """Return the name of the panel, empty if the section has none."""
         return VIEWS.get(self.label or self.name, "")
 
     def file(self, ending: str) -> Path:
-        """One of its files."""
+        """Return the file with this ending."""
         return self.stem.with_name(self.name + ending)
 
     @property
     def files(self) -> list[tuple[str, str]]:
-        """Its files that a reader takes away, with their md5."""
+        """Return the files that a reader takes away, with their md5."""
         endings = (".png", ".pdf", ".svg") if self.notebook else (".csv",)
         return [(self.file(x).as_posix(), md5(self.file(x))) for x in endings]
 
     @property
     def path(self) -> str:
-        """Where the report has its files, without the ending."""
+        """Return where the report has the files, without an ending."""
         return f"files/{self.stem.as_posix()}"
 
     @property
-    def shown(self) -> str:
-        """The picture that pages show: an SVG, which follows the reader's setting; a PNG where that
-        is large, as maps are."""
-        small = self.file(".svg").stat().st_size < LARGE
-        return f"{self.path}{'.svg' if small else '.png'}"
+    def picture(self) -> str:
+        """Return the picture that pages show: an SVG, which follows the reader's setting, or a PNG
+        where the SVG is large, as maps are."""
+        is_small = self.file(".svg").stat().st_size < LARGE
+        return f"{self.path}{'.svg' if is_small else '.png'}"
 
     @property
     def place(self) -> str:
-        """Where it stands in the report: on the page of its study, or that of the paper's figures
-        or tables."""
-        first, own, *_ = self.stem.parts
-        return f"appendix/{own if first == 'studies' else first}.html#{self.id}"
+        """Return the place in the report: on the page of the study, or of the paper's figures or
+        tables."""
+        first, study, *_ = self.stem.parts
+        return f"appendix/{study if first == 'studies' else first}.html#{self.id}"
 
     @cached_property
     def page(self) -> str:
-        """The page of a figure's notebook, which shows the image that lies beside it."""
+        """Return the page of a figure's notebook, which shows the image that lies beside it."""
         return store.read_bytes(self.file(".html")).decode()
 
     @cached_property
-    def seen(self) -> "Seen":
-        """What is in a figure's page."""
-        return Seen(self.page)
+    def alt(self) -> str:
+        """Return what is seen in a figure, as the page of its notebook says."""
+        return unescape("".join(re.findall(r'<img[^>]* alt="([^"]*)"', self.page)[-1:]))
 
     @cached_property
     def size(self) -> tuple[int, int]:
-        """Width and height of a figure, with which the header of a PNG begins."""
+        """Read the width and height of a figure from the header of its PNG."""
         head = store.read_bytes(self.file(".png"))[:24]
         return int.from_bytes(head[16:20]), int.from_bytes(head[20:])
 
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """A table; a column of whole numbers stays one where some are missing."""
-        data = pd.read_csv(self.file(".csv"), dtype_backend="numpy_nullable")
-        return data.astype(dict.fromkeys(data.select_dtypes("Float64"), float))
-
     @property
     def records(self) -> list[Json]:
-        """The rows of a table, what is missing None."""
-        rows = self.frame.to_dict("records")
+        """Return the rows of a table. A missing value is None; whole numbers in its column stay
+        whole."""
+        frame = pd.read_csv(self.file(".csv"), dtype_backend="numpy_nullable")
+        frame = frame.astype(dict.fromkeys(frame.select_dtypes("Float64"), float))
+        rows = frame.to_dict("records")
         return [{str(k): None if pd.isna(v) else v for k, v in row.items()} for row in rows]
 
     @cached_property
     def cells(self) -> Json:
-        """A table as it is read: caption, headings, rows, alignment of each column, chart."""
-        return store.read_json(self.file(".json")) | {"chart": strips.chart(self.frame)}
-
-
-class Seen(HTMLParser):
-    """From the page of a notebook: the lines that it printed, and what is seen in its image."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.printed: list[str] = []
-        self.alt, self._inside = "", False
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An image, or the output of a cell."""
-        values = dict(attrs)
-        if tag == "img":
-            self.alt = values.get("alt") or ""
-        elif tag == "div":
-            self._inside = "output_stdout" in (values.get("class") or "").split()
-
-    def handle_endtag(self, tag: str) -> None:
-        """The end of an output."""
-        self._inside &= tag != "div"
-
-    def handle_data(self, data: str) -> None:
-        """What an output says."""
-        if self._inside:
-            self.printed += [line for line in data.splitlines() if line.strip()]
+        """Return a table as it is read: caption, headings, rows, alignment of each column."""
+        return store.read_json(self.file(".json"))
 
 
 def sections(md5s: Mapping[str, str]) -> dict[str, list[Section]]:
-    """Those of each folder that has a pipeline, from the top, in the paper's order or that of the
-    pipeline; ``md5s`` is what the locks say of each path."""
+    """Return the sections of each folder that has a pipeline, from the top, in the paper's order or
+    that of the pipeline; ``md5s`` is what the locks say of each path."""
     by_folder: dict[str, list[Section]] = {}
     for address, stage in files.stages().items():
-        file = address.rpartition(":")[0] or "dvc.yaml"
+        pipeline = address.rpartition(":")[0] or "dvc.yaml"
         # Stages over all runs, by a matrix or a list of another file, make no table and no figure.
         items = stage.get("foreach", {"": ""})
-        if files.project(file) != "report" and "matrix" not in stage and isinstance(items, Mapping):
-            own = by_folder.setdefault(Path(file).parent.as_posix(), [])
+        in_report = files.project(pipeline) == "report"
+        if not in_report and "matrix" not in stage and isinstance(items, Mapping):
+            group = by_folder.setdefault(Path(pipeline).parent.as_posix(), [])
             for key, item in items.items():
-                own += of_stage(address, file, stage, {"key": key, "item": item}, md5s)
-    return {folder: ordered(own, words(Path(folder))) for folder, own in by_folder.items() if own}
+                group += stage_sections(address, pipeline, stage, {"key": key, "item": item}, md5s)
+    return {
+        folder: sort_sections(x, table_words(Path(folder))) for folder, x in by_folder.items() if x
+    }
 
 
-def ordered(shown: Sequence[Section], said: Mapping[str, Any]) -> list[Section]:
-    """Figures first; the paper's by number, tables as tables.yaml has them. A table that has the
-    name of a figure has a place of its own."""
-    places = {name: place for place, name in enumerate(said)}
+def sort_sections(sections: Sequence[Section], words: Mapping[str, Any]) -> list[Section]:
+    """Sort figures before tables, the paper's by number, tables as tables.yaml has them. A table
+    that has the name of a figure gets an id of its own."""
+    places = {name: place for place, name in enumerate(words)}
 
     def order(s: Section) -> tuple[bool, int, int]:
         number = int(s.label.split()[1]) if s.label else len(places)
         return not s.notebook, number, places.get(s.name, len(places))
 
-    figures = {x.name for x in shown if x.notebook}
-    twins = {x for x in shown if not x.notebook and x.name in figures}
-    own = (replace(x, id=f"{x.name}-table" if x in twins else x.name) for x in shown)
-    return sorted(own, key=order)
+    figures = {x.name for x in sections if x.notebook}
+    twins = {x for x in sections if not x.notebook and x.name in figures}
+    numbered = (replace(x, id=f"{x.name}-table" if x in twins else x.name) for x in sections)
+    return sorted(numbered, key=order)
 
 
-def of_stage(
-    address: str, file: str, stage: Mapping[str, Any], values: Json, md5s: Mapping[str, str]
+def stage_sections(
+    address: str, pipeline: str, stage: Mapping[str, Any], values: Json, md5s: Mapping[str, str]
 ) -> Iterator[Section]:
-    """The sections of one stage."""
-    values, folder = files.variables(file) | values, Path(file).parent
-    deps = [filled(path, values) for path in stage["deps"]]
+    """Yield the sections of one stage."""
+    values, folder = files.variables(pipeline) | values, Path(pipeline).parent
+    deps = [fill(path, values) for path in stage["deps"]]
     code = [Path(path).stem for path in deps if Path(path).parent.name == "code"]
-    parameters = tuple(named(folder, stage.get("params", ())))
+    parameters = tuple(parameter_values(folder, stage.get("params", ())))
     inputs = tuple((x, md5s.get(x, "")) for x in deps if Path(x).parent.name != "code")
     for out in files.paths(stage["outs"]):
-        path = Path(filled(out, values))
-        made = Made(
-            files.project(file), files.inside(address), filled(stage["cmd"], values),
+        path = Path(fill(out, values))
+        provenance = Provenance(
+            files.project(pipeline), files.inside(address), fill(stage["cmd"], values),
             parameters, inputs, md5s.get(path.as_posix(), ""),
         )  # fmt: skip
-        for each in sorted(path.iterdir()) if path.is_dir() else [path]:
-            if each.is_file() and each.suffix == ".png" and "figures" in each.parts:
+        for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+            if file.is_file() and file.suffix == ".png" and "figures" in file.parts:
                 # Figures of one notebook share their stage's only code.
-                own = each.stem if each.stem in code else code[0]
-                notebook = folder / "notebooks" / f"{own}.ipynb"
-                yield figure(each.with_suffix(""), made, notebook, values["item"])
-            elif each.is_file() and each.suffix == ".csv" and "tables" in each.parts:
-                yield table(each.with_suffix(""), made, words(folder))
+                code_name = file.stem if file.stem in code else code[0]
+                notebook = folder / "notebooks" / f"{code_name}.ipynb"
+                yield figure(file.with_suffix(""), provenance, notebook, values["item"])
+            elif file.is_file() and file.suffix == ".csv" and "tables" in file.parts:
+                yield table(file.with_suffix(""), provenance, table_words(folder))
 
 
-def named(folder: Path, entries: Iterable[str | Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Every parameter of a stage, with its value."""
+def parameter_values(folder: Path, entries: Iterable[str | Json]) -> Iterator[tuple[str, str]]:
+    """Yield every parameter of a stage, with its value."""
     for entry in entries:
         [(file, keys)] = entry.items() if isinstance(entry, Mapping) else [("params.yaml", [entry])]
-        known = read_yaml(folder / file)
-        for key in keys or known:
-            yield from leaves(key, value(known, key))
+        parameters = read_yaml(folder / file)
+        for key in keys or parameters:
+            yield from leaves(key, value(parameters, key))
 
 
-def words(folder: Path) -> Json:
-    """Label, title and text of the tables of a folder."""
+def table_words(folder: Path) -> Json:
+    """Return label, title and text of the tables of a folder."""
     path = Path("paper" if folder == Path() else folder, "tables.yaml")
     return read_yaml(path) if path.is_file() else {}
 
 
-def table(stem: Path, made: Made, said: Mapping[str, Mapping[str, str]]) -> Section:
-    """A table; its caption is its title where nothing else is said."""
-    own = said.get(stem.name, {})
-    title = own.get("title") or store.read_json(stem.with_name(f"{stem.name}.json"))["caption"]
-    return Section(stem, made, own.get("label", ""), title, prose(own.get("text", "")))
+def table(stem: Path, provenance: Provenance, words: Mapping[str, Mapping[str, str]]) -> Section:
+    """Return the section of a table; its caption is its title where tables.yaml has none."""
+    entry = words.get(stem.name, {})
+    title = entry.get("title") or store.read_json(stem.with_name(f"{stem.name}.json"))["caption"]
+    return Section(stem, provenance, entry.get("label", ""), title, prose(entry.get("text", "")))
 
 
-def figure(stem: Path, made: Made, notebook: Path, n: object = "") -> Section:
-    """A figure, by the first cell of its notebook: `# Figure 9: its title`, then its words. Of a
-    notebook that draws several, each is named by its number, fig14-attn-seeds, and its moduli."""
+def figure(stem: Path, provenance: Provenance, notebook: Path, n: object = "") -> Section:
+    """Return the section of a figure, by the first cell of its notebook: `# Figure 9: its title`,
+    then its words. Where a notebook draws several figures, each is named by its number,
+    fig14-attn-seeds, and its moduli."""
     first = "".join(store.read_json(notebook)["cells"][0]["source"])
     heading, _, text = first.removeprefix("# ").partition("\n")
     label, colon, title = heading.partition(": ")
@@ -260,4 +234,4 @@ def figure(stem: Path, made: Made, notebook: Path, n: object = "") -> Section:
     elif not (colon and label.startswith("Figure")):
         label, title = "", heading
     title = title[:1].upper() + title[1:].replace("`", "")
-    return Section(stem, made, label, title, prose(text), notebook.as_posix())
+    return Section(stem, provenance, label, title, prose(text), notebook.as_posix())

@@ -26,36 +26,36 @@ MEASURES = {
 
 
 def epochs(frame: pd.DataFrame) -> list[int]:
-    """The checkpoints of a table."""
+    """Return the checkpoints of a table."""
     return sorted(frame["epoch"].unique().tolist())
 
 
 def measures(run: str, frame: pd.DataFrame) -> Json:
-    """Each measure (columns epoch, measure, of, value) by class, by head or of the whole, one value
-    for each checkpoint, None where it has none."""
-    shown = []
+    """Return each measure (columns epoch, measure, of, value) by class, by head or of the whole
+    network, with one value for each checkpoint, None where it has none."""
+    entries = []
     for name, (title, share) in MEASURES.items():
-        own = frame.loc[frame["measure"] == name].astype({"of": str})
-        values = own.pivot(index="epoch", columns="of", values="value").reindex(epochs(frame))
-        of = {x or "all": digits(values[x]) for x in sorted(values, key=lambda x: (len(x), x))}
-        if of:
-            shown.append({"name": name, "title": title, "share": share, "of": of})
-    return {"run": run, "epochs": epochs(frame), "measures": shown}
+        rows = frame.loc[frame["measure"] == name].astype({"of": str})
+        values = rows.pivot(index="epoch", columns="of", values="value").reindex(epochs(frame))
+        series = {x or "all": digits(values[x]) for x in sorted(values, key=lambda x: (len(x), x))}
+        if series:
+            entries.append({"name": name, "title": title, "share": share, "of": series})
+    return {"run": run, "epochs": epochs(frame), "measures": entries}
 
 
 def embedding(run: str, frame: pd.DataFrame, measured: pd.DataFrame) -> Json:
-    """Amplitudes of each class and residues on three principal components (columns epoch, of,
-    place, value), 8 bits a number, and how many mirror-free pairs were right then."""
-    of = frame["of"].astype(str)
+    """Return the amplitudes of each class and the residues on three principal components (columns
+    epoch, of, place, value), 8 bits a number, and how many mirror-free pairs were right then."""
+    kinds = frame["of"].astype(str)
     rows = {
-        kind: frame.loc[of == kind].pivot(index="epoch", columns="place", values="value").to_numpy()
-        for kind in of.unique()
+        x: frame.loc[kinds == x].pivot(index="epoch", columns="place", values="value").to_numpy()
+        for x in kinds.unique()
     }
-    whole = measured.loc[(measured["measure"] == "mirror_free_accuracy") & (measured["of"] == "")]
+    right = measured.loc[(measured["measure"] == "mirror_free_accuracy") & (measured["of"] == "")]
     return {
         "run": run,
         "epochs": epochs(frame),
-        "right": digits(whole.set_index("epoch")["value"].reindex(epochs(frame))),
+        "right": digits(right.set_index("epoch")["value"].reindex(epochs(frame))),
         "classes": {kind[1:]: pack(rows[kind]) for kind in rows if kind.startswith("J")},
         "points": [pack(rows[kind]) for kind in rows if kind.startswith("PC")],
         "share": [digits(row) for row in rows["share"]],

@@ -1,7 +1,8 @@
 "use strict";
 // A dial for each prime power: arcs turn by a, then by b; a petal is the network's score for a residue. Where `drag` is
-// given, a and b can be turned with the pointer or the arrow keys.
-strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 260 } = {}) => {
+// given, a and b can be turned with the pointer or the arrow keys. A dial takes the place that is kept for it in the box, if
+// there is one; `labelled` is the one whose parts are named beside it.
+strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 260, labelled = null } = {}) => {
   const { svg, html, at, arc, petal } = strata.draw, M = 140, INNER = 26, OUTER = 90, RINGS = { a: 98, b: 112 }; // of a drawing 280 wide
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const inverse = (r, q) => Array.from({ length: q }, (_, x) => x).find(x => r * x % q === 1 % q);
@@ -15,13 +16,15 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
     const petals = places.map((_, r) => unit(r) ? svg("path", { class: "petal" })
       : svg("circle", { cx: inside(r)[0], cy: inside(r)[1], class: "petal" }));
     names.forEach((name, r) => {
-      const [x, y] = unit(r) ? at(M, 132, turn(r)) : inside(r);
+      const [x, y] = unit(r) ? at(M, q === labelled || !scores ? 132 : 138, turn(r)) : inside(r);
       name.setAttribute("x", x);
       name.setAttribute("y", y + 4.5);
     });
+    // Of a labelled dial, names of its parts stand left and right.
+    const view = q === labelled ? [-112, -12, 504, 304] : [0, 0, 280, 280], notes = svg("g", { class: "labels", "aria-hidden": true });
     const arcs = { a: svg("path", { class: "arc arc-a" }), b: svg("path", { class: "arc arc-b" }) };
-    const drawing = svg("svg", { viewBox: "0 0 280 280", width: size, height: size, class: "dial", role: drag ? "group" : "img" },
-      svg("circle", { cx: M, cy: M, r: (INNER + OUTER) / 2, class: "even" }), ...scores ? petals : [], ...names, arcs.a, arcs.b);
+    const drawing = svg("svg", { viewBox: view.join(" "), width: view[2] * size / 280, height: view[3] * size / 280, class: "dial", role: drag ? "group" : "img" },
+      svg("circle", { cx: M, cy: M, r: (INNER + OUTER) / 2, class: "even" }), ...scores ? petals : [], notes, ...names, arcs.a, arcs.b);
     for (const key of ["a", "b"]) {
       const mark = marks[key] = svg("g", { class: `handle handle-${key}` }, svg("circle", { r: 20, class: "reach" }),
         key === "a" ? svg("circle", { r: 10 }) : svg("rect", { x: -11, y: -9, width: 22, height: 18, rx: 3 }), svg("text", { y: 4.5 }, key));
@@ -44,7 +47,7 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
       };
       mark.onpointermove = event => {
         if (!frame) return;
-        const x = (event.clientX - frame.left) / frame.width * 280 - M, y = (event.clientY - frame.top) / frame.height * 280 - M;
+        const x = (event.clientX - frame.left) / frame.width * view[2] + view[0] - M, y = (event.clientY - frame.top) / frame.height * view[3] + view[1] - M;
         const found = under(Math.hypot(x, y), Math.atan2(x, -y) / (2 * Math.PI), key);
         if (found !== own.state[key] % q) drag(key, q, found);
       };
@@ -89,6 +92,28 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
       if (scores) lengths.forEach((s, r) => unit(r) ? petals[r].setAttribute("d", petal(M, INNER + 2, long(s), turn(r), half))
         : petals[r].setAttribute("r", ((rings > 1 ? 5 : 22) * Math.sqrt(s)).toFixed(1)));
     }
+    // Names of what is seen, each with a line to its place; those of one side stand below one another.
+    function label([from, steps, ua, ub], { a, b }, right, got) {
+      const named = [];
+      if (ua) named.push([["start", "at 1"], at(M, 104, 0), -1]);
+      else named.push([["a is 0", "here"], [M - 16, M]]);
+      if (ua && from > 0.01) named.push([[`turn by a`, `× ${a % q}`], at(M, RINGS.a, from / 2)]);
+      if (ua && steps > 0.01) named.push([["then by b", `× ${b % q}`], at(M, RINGS.b, from + steps / 2)]);
+      if (got !== null && unit(got)) named.push([["network’s", `score for ${got}`], at(M, 62, turn(got))]);
+      if (got !== right) named.push([["right", `is ${right}`], unit(right) ? at(M, 122, turn(right)) : [M, M]]);
+      const sides = { "-1": [], 1: [] };
+      for (const [words, point, side = point[0] < M - 1 ? -1 : 1] of named) sides[side].push([words, point, side]);
+      notes.replaceChildren(...Object.values(sides).flatMap(own => {
+        const places = own.sort((x, y) => x[1][1] - y[1][1]).map(x => x[1][1]);
+        places.forEach((y, i) => { places[i] = Math.max(y, i ? places[i - 1] + 46 : 14); });
+        for (let i = places.length - 1; i >= 0; i--) places[i] = Math.min(places[i], i < places.length - 1 ? places[i + 1] - 46 : 262);
+        return own.flatMap(([words, [x, y], side], i) => {
+          const edge = side < 0 ? -8 : 288, anchor = side < 0 ? "end" : "start";
+          return [svg("path", { d: `M${edge + 4 * -side} ${places[i]}L${x.toFixed(1)} ${y.toFixed(1)}` }),
+            ...words.map((word, j) => svg("text", { x: edge, y: places[i] - 2 + 18 * j, style: `text-anchor: ${anchor}` }, word))];
+        });
+      }));
+    }
     own.show = (state, smooth) => {
       own.state = state;
       const goal = shape(state), start = own.now ?? goal;
@@ -102,6 +127,7 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
       };
       if (smooth && own.now && !still.matches) own.frame = requestAnimationFrame(step);
       else put(own.now = goal);
+      if (q === labelled) label(goal, state, right, got);
       const kind = r => (r === got ? right === got ? " got" : " wrong" : "") + (r === right ? " right" : "");
       petals.forEach((p, r) => p.setAttribute("class", `petal${kind(r)}`));
       const named = [state.a % q, state.b % q, right, got];
@@ -123,7 +149,12 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
     return own;
   }
   const dials = hero.powers.map(dial);
-  box.replaceChildren(...dials.map(x => x.figure));
+  for (const { q, figure } of dials) {
+    const place = box.querySelector(`.dial-box[data-q="${q}"]`);
+    figure.dataset.q = q;
+    if (place) place.replaceWith(figure);
+    else box.append(figure);
+  }
   // state: a, b, answer or null, means by prime power or null.
   const show = (state, smooth) => dials.forEach((x, i) => x.show({ ...state, means: state.means?.[i] ?? null }, smooth));
   return { figures: dials.map(x => x.figure), show };

@@ -10,7 +10,7 @@ strata.draw = (() => {
   const svg = (tag, attributes = {}, ...children) => make(document.createElementNS(NS, tag), attributes, children);
   const html = (tag, attributes = {}, ...children) => make(document.createElement(tag), attributes, children);
   const percent = x => x > 0 && x < 0.0005 ? "< 0.1\u00a0%" : x < 1 && x > 0.9995 ? "> 99.9\u00a0%"
-    : (100 * x).toFixed(1).replace(/\.0$/, "") + "\u00a0%";
+    : (100 * x).toFixed(x === 0 || x === 1 ? 0 : 1) + "\u00a0%";
   // Its colour, for what belongs to one prime.
   const own = p => `--own: var(--p${p}, var(--p3))`;
   const many = x => x.toLocaleString("en");

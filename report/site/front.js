@@ -5,7 +5,7 @@ addEventListener("DOMContentLoaded", () => {
   const data = document.getElementById("hero-data");
   if (!data) return;
   const hero = JSON.parse(data.textContent), { html, percent, many } = strata.draw, { n } = hero, $ = id => document.getElementById(id);
-  const made = new Map(), screens = [];
+  const made = new Map(), screens = [], LATE = ["votes", "through", "hand", "screens", "inside", "swaps", "parts"];
   let run = null, asked = 0, smooth = false, resized = false, shared = null;
 
   // ---- what is chosen: the address has it ------------------------------------------------------
@@ -39,7 +39,7 @@ addEventListener("DOMContentLoaded", () => {
     const now = pair()[key === "a" ? 0 : 1] % n, rest = n / q;
     strata.set({ [key]: Array.from({ length: q }, (_, i) => (now + i * rest) % n).find(x => x % q === r) }, true);
   };
-  const dials = strata.dials($("dials"), hero, { drag: turner(n), settle: strata.settle, size: 300 });
+  const dials = strata.dials($("dials"), hero, { drag: turner(n), settle: strata.settle, size: 230, labelled: hero.powers.at(-1).q });
   const scissors = hero.powers.map(({ prime }, i) => {
     const own = hero.changes.find(x => x.kind === "axis" && x.prime === prime);
     if (!own) return null;
@@ -159,7 +159,8 @@ addEventListener("DOMContentLoaded", () => {
   addEventListener("beforeprint", () => { const now = state(); screens.forEach(x => redraw(x, now)); });
   draw();
   // The weights when somebody is there, or else a while after the first picture.
-  const load = () => strata.load(strata.headline).then(found => {
+  const inTurn = names => names.reduce((before, name) => before.then(() => strata.script(`site/${name}.js`)), Promise.resolve());
+  const load = () => inTurn(["model", "network"]).then(() => strata.load(strata.headline)).then(found => {
     if (run) return;
     run = found;
     document.documentElement.dataset.run = run.run;
@@ -168,8 +169,11 @@ addEventListener("DOMContentLoaded", () => {
       $("kept").textContent = `Computed in this page from weights of 8 bits, which change ${pairs - answers} of ${many(pairs)} answers.`;
     }
     draw();
-    if (hero.picture?.length) strata.script("site/picture.js");
   }, error => { $("kept").textContent = error.message; });
-  for (const kind of ["pointermove", "pointerdown", "keydown", "scroll", "focusin"]) addEventListener(kind, load, { once: true, passive: true });
-  if (state().answer === null) load(); else setTimeout(load, 3000);
+  // The pictures of the screens, one after the other, once somebody is there.
+  let late = null;
+  const pictures = () => late ??= inTurn(LATE).then(() => { if (hero.picture?.length) strata.script("site/picture.js"); });
+  const wake = () => load().then(pictures);
+  for (const kind of ["pointermove", "pointerdown", "keydown", "scroll", "focusin"]) addEventListener(kind, wake, { once: true, passive: true });
+  if (state().answer === null) wake(); else setTimeout(wake, 3000);
 });

@@ -1,7 +1,7 @@
 "use strict";
 // The network that is written by hand, src/strata/api/by_hand.py: its constants can be moved, and how many pairs are right is
 // counted again. Logits are sums over primes, so a pair is right where it is modulo each.
-addEventListener("DOMContentLoaded", () => {
+(() => {
   const box = document.getElementById("hand-picture");
   if (!strata.ballot || !box) return;
   const { hero } = strata.front, { n, hand, powers } = hero, { html, own, percent, say } = strata.draw, { grid, put, light, best, centred } = strata.ballot;
@@ -71,4 +71,4 @@ addEventListener("DOMContentLoaded", () => {
     }
   }, SLIDERS.map(([key]) => key));
   strata.front.later();
-});
+})();

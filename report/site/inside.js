@@ -1,6 +1,6 @@
 "use strict";
 // The map of the embedding, twice: by class, by residue. A slider goes back through the training.
-addEventListener("DOMContentLoaded", () => {
+(() => {
   if (!strata.front) return;
   const { hero, classOf, gcd } = strata.front, { n, classes, powers } = hero;
   const { svg, html, many, own, say, put, legend } = strata.draw, { J, shape, color } = strata.theme, largest = powers.at(-1).q;
@@ -84,4 +84,4 @@ addEventListener("DOMContentLoaded", () => {
     box.querySelector(".controls").append(field, html("output"));
   }, ["checkpoint"]);
   strata.front.later();
-});
+})();

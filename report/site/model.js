@@ -71,8 +71,9 @@ strata.model = (() => {
     }));
     W.start = add(Float32Array.from(W.W_E[W.W_E.length - 1]), W.b_O);
   }
-  // Softmax over a, b and = of the scores of head h.
+  // Softmax over a, b and = of the scores of head h; or the weights at which it is fixed.
   function pattern(W, h, a, b) {
+    if (W.fixed) return W.fixed[h];
     const s = W.scores[h], top = Math.max(s[a], s[b], s.at(-1));
     const [to_a, to_b, to_equals] = [s[a], s[b], s.at(-1)].map(x => Math.exp(x - top)), sum = to_a + to_b + to_equals;
     return [to_a / sum, to_b / sum, to_equals / sum];
@@ -87,13 +88,14 @@ strata.model = (() => {
     }
     return x;
   }
-  // Activations of the neurons, and logits of all candidates.
+  // The stream before the neurons, their activations, the stream after them, and logits of all candidates. `hidden` gives
+  // activations by another rule.
   function forward(W, a, b) {
     const x = stream(W, a, b);
-    const mlp = W.W_in.map((w, j) => Math.max(0, dot(w, x) + W.b_in[j]));
+    const mlp = W.hidden?.(a, b) ?? W.W_in.map((w, j) => Math.max(0, dot(w, x) + W.b_in[j]));
     const out = combine(mlp, W.W_out, W.heads ? x : new Float32Array(W.b_out.length));
     add(out, W.b_out);
-    return { mlp, logits: W.W_U.map((w, c) => dot(w, out) + W.b_U[c]) };
+    return { stream: x, mlp, out, logits: W.W_U.map((w, c) => dot(w, out) + W.b_U[c]) };
   }
   const logits = (run, a, b) => forward(weights(run), a, b).logits;
   // e^score of every token of a head, the largest 1: what maps of all pairs divide, as a softmax of each would take long.

@@ -79,11 +79,13 @@ strata.network = (() => {
     const W = strata.model.weights(run);
     if (change.kind === "none") return W;
     if (change.kind === "head") return withoutHead(W, change.head, run.n);
-    const W_E = change.frequencies ? without(run, W.W_E, change) : keys(run, W.W_E, change.kind === "keep");
-    const scores = hero.readers.map(r => W_E.map(x => dot(r.weights, x) + r.constant));
-    const found = { ...W, W_E, scores };
-    if (W.heads) strata.model.written(found);
-    return found;
+    return embedded(W, hero, change.frequencies ? without(run, W.W_E, change) : keys(run, W.W_E, change.kind === "keep"));
+  }
+  // The network with another embedding, which its heads read, too.
+  function embedded(W, hero, W_E) {
+    const result = { ...W, W_E, scores: hero.readers.map(r => W_E.map(x => dot(r.weights, x) + r.constant)) };
+    if (W.heads) strata.model.written(result);
+    return result;
   }
   // A change in words.
   const many = ({ directions: count }) => `${count} direction${count === 1 ? "" : "s"}`;
@@ -91,5 +93,5 @@ strata.network = (() => {
     none: "as trained", axis: `${many(x)} of ${x.prime} cut`, class: `${many(x)} of ${strata.theme.J(x.d)} cut`,
     head: `head ${x.head}: mean output`, keep: "key characters only", remove: "key characters removed",
   })[x.kind];
-  return { changed };
+  return { changed, embedded, mean };
 })();

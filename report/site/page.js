@@ -1,7 +1,7 @@
 "use strict";
 // What every page of the appendix does: links that keep the choices, where the reader is, what is folded.
 addEventListener("DOMContentLoaded", () => {
-  // A link inside the page keeps the choices; one to another page of the appendix keeps run, pair, checkpoint and commit.
+  // A link inside the page keeps the choices; one to another page of the appendix keeps run, pair and checkpoint.
   document.addEventListener("click", event => {
     const link = event.target.closest("a[href]");
     if (!link || event.ctrlKey || event.metaKey || link.className === "skip") return;
@@ -12,7 +12,6 @@ addEventListener("DOMContentLoaded", () => {
     } else if (/^[\w-]+\.html(#|$)/.test(href)) {
       const kept = new URLSearchParams(["run", "beside", "a", "b", "checkpoint"].filter(key => strata.get(key)).map(key => [key, strata.get(key)]));
       const url = new URL(link.href);
-      url.search = location.search;
       if (`${kept}`) url.hash = `${url.hash.slice(1) || "top"}?${kept}`;
       event.preventDefault();
       location.href = url;
@@ -54,12 +53,4 @@ addEventListener("DOMContentLoaded", () => {
     else target.removeAttribute("tabindex");
   }));
   document.querySelectorAll(".scroll, main pre, .output_html").forEach(x => wide.observe(x));
-
-  // `make report` names the commit of the working tree that it serves; a file cannot know its own.
-  const commit = new URLSearchParams(location.search).get("commit") ?? "";
-  if (/^[0-9a-f]{40}(-dirty)?$/.test(commit)) {
-    document.getElementById("served")?.append(` Served from commit ${commit}.`);
-    for (const place of document.querySelectorAll(".commit"))
-      place.prepend(`in ${commit.slice(0, 12)}${commit.slice(40)}, recorded first by `);
-  }
 });

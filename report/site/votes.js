@@ -2,7 +2,7 @@
 // The votes of the primes: a candidate is a cell, in the row of its remainder modulo a prime near √n and the column of that
 // modulo all others together; the votes of one prime light a row or stripes, and their sum one cell. Made by
 // studies/mechanism/code/picture.py: y ≈ Σ_p g_p(q mod p, c).
-addEventListener("DOMContentLoaded", () => {
+(() => {
   const box = document.getElementById("votes-picture");
   if (!strata.front || !box) return;
   const { turner, hero, gcd } = strata.front, { svg, html, own, percent, many, say } = strata.draw, { J } = strata.theme, { unpack } = strata.model;
@@ -74,6 +74,7 @@ addEventListener("DOMContentLoaded", () => {
   const light = ({ edges }, on) => edges.forEach(edge => edge.classList.toggle("none", !on(edge)));
 
   function built(net) {
+    box.querySelector(".ballots").replaceChildren();
     const small = strata.dials(box.querySelector(".ballots"), { powers: net.powers },
       { drag: turner(net.n), settle: strata.settle, scores: false, size: 130 });
     const ballots = net.primes.map((p, i) => {
@@ -138,7 +139,7 @@ addEventListener("DOMContentLoaded", () => {
     $("leave").setAttribute("aria-pressed", left);
     $("leave").textContent = size < 2 ? "0 is alone in its class" : `leave out ${J(d)}, the ${size} products like ${q}`;
     $("left").textContent = left ? `Fitted to all others, the votes answer ${known} of these ${size}.` : "";
-    $("rival-says").textContent = left ? `The paper’s way: of ${J(d)} nothing is known.` : `The paper’s way at its freest: a class scores all candidates, and inside it a candidate by its ratio to the answer. It explains ${percent(net.shares.classes)}, with ${many(net.free.classes)} free numbers; votes have ${many(net.free.votes)}.`;
+    $("rival-says").textContent = left ? `Classes: of ${J(d)} nothing is known.` : `Classes, tied: a class scores all candidates whatever the product, and inside the class a candidate by its ratio to the answer. This is less free than votes are. It explains ${percent(net.shares.classes)}, with ${many(net.free.classes)} free numbers; votes have ${many(net.free.votes)}.`;
     $("added-says").textContent = `Votes, added. Here they explain ${percent(net.shares.votes)}. Discs: the network’s own scores for ${a} × ${b}, seen only where they differ.`;
     say(box, `${a} · ${b} = ${q} modulo ${n}. ${muted.length ? "The votes that are left" : "The votes"} say ${answer}${said ? `, the network says ${best(said)}` : ""}.`);
     for (const act of document.querySelectorAll("[data-set]")) act.setAttribute("aria-pressed", Object.entries(JSON.parse(act.dataset.set)).every(([key, value]) => strata.get(key) === (value ?? "")));
@@ -153,4 +154,4 @@ addEventListener("DOMContentLoaded", () => {
     });
   });
   strata.front.later();
-});
+})();

@@ -17,16 +17,16 @@ WORDS = ("README.md", "tables.yaml")
 
 
 def main(out: str, words: str) -> None:
-    named = [
+    entries = [
         x
-        for address, stage in files.locked().items()
+        for address, stage in files.locked_stages().items()
         if files.project(address) != "report"
         for x in (*stage.get("deps", ()), *stage.get("outs", ()))
     ]
-    kept = {x["path"]: x["md5"] for x in named if "/code" not in x["path"] and "md5" in x}
-    store.write_json(out, dict(sorted(kept.items())))
-    said = sorted(x for x in Path("studies").glob("*/*") if x.name in WORDS)
-    store.write_json(words, {x.as_posix(): md5(x) for x in said})
+    md5s = {x["path"]: x["md5"] for x in entries if "/code" not in x["path"] and "md5" in x}
+    store.write_json(out, dict(sorted(md5s.items())))
+    paths = sorted(x for x in Path("studies").glob("*/*") if x.name in WORDS)
+    store.write_json(words, {x.as_posix(): md5(x) for x in paths})
 
 
 if __name__ == "__main__":

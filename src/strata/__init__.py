@@ -1,4 +1,4 @@
-"""Trained models of multiplication modulo n, what they compute with, and how to change them.
+"""Load trained models of multiplication modulo n, see what they compute with, and change them.
 
 >>> import strata
 >>> model = strata.load("n154-s3")
@@ -15,9 +15,10 @@ tensor(True)
 from importlib import import_module
 from typing import Any
 
-# Where each public name is. Loaded at the first use: the pipeline imports this package, and needs
-# none of them. __init__.pyi says the same to editors.
+# The module of each public name is loaded at its first use, because the pipeline imports this
+# package and needs none of them. __init__.pyi says the same to editors.
 PUBLIC = {
+    "Analysis": "strata.api.analysis",
     "InputError": "strata.inputs",
     "MLP": "strata.api.model",
     "Run": "strata.run",
@@ -29,11 +30,16 @@ PUBLIC = {
     "from_weights": "strata.api.foreign",
     "load": "strata.api.repository",
     "runs": "strata.api.repository",
+    "train_model": "strata.api.training",
 }
 MODULES = ("monoid",)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("strata")
     if name in PUBLIC:
         return getattr(import_module(PUBLIC[name]), name)
     if name in MODULES:
@@ -42,4 +48,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*PUBLIC, *MODULES])
+    return sorted(["__version__", *PUBLIC, *MODULES])

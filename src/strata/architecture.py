@@ -1,6 +1,7 @@
-"""The kinds of model: what each has, and the shapes of its weights.
+"""Define the kinds of model: what each has, and the shapes of its weights.
 
-The one place where a kind is told by name or by its tensors; all else asks an ``Architecture``.
+Only this module tells a kind by its name or by its tensors; all other code asks an
+``Architecture``.
 """
 
 from collections.abc import Callable, Collection
@@ -12,7 +13,7 @@ Shapes = dict[str, tuple[int, ...]]
 
 
 class Architecture(NamedTuple):
-    """A kind of model; ``sizes`` takes n, d_model, n_heads and d_mlp."""
+    """An ``Architecture`` is a kind of model; ``sizes`` takes n, d_model, n_heads and d_mlp."""
 
     name: ArchitectureName
     attends: bool  # from `=` to a and b; else it reads both embeddings side by side
@@ -20,7 +21,8 @@ class Architecture(NamedTuple):
     sizes: Callable[[int, int, int, int], Shapes]
 
     def shapes(self, n: int, params: TrainParams) -> Shapes:
-        """Name and shape of every weight for modulus n, in the order in which they are kept."""
+        """Return the name and shape of every weight for modulus n, in the order in which weights
+        are kept."""
         return self.sizes(n, params.d_model, params.n_heads, params.d_mlp)
 
 
@@ -39,7 +41,7 @@ def _mlp(n: int, d_model: int, n_heads: int, d_mlp: int) -> Shapes:
 
 
 def _head(n: int, width: int, d_model: int, d_mlp: int) -> Shapes:
-    """MLP, which reads ``width`` numbers, and unembedding."""
+    """Return the shapes of the MLP, which reads ``width`` numbers, and of the unembedding."""
     read = {"W_in": (width, d_mlp), "b_in": (d_mlp,)}
     return read | {"W_out": (d_mlp, d_model), "b_out": (d_model,), "W_U": (d_model, n), "b_U": (n,)}
 
@@ -51,10 +53,10 @@ TABLE: dict[ArchitectureName, Architecture] = {
 
 
 def architecture(params: TrainParams) -> Architecture:
-    """The kind of model that these parameters ask for."""
+    """Return the kind of model that these parameters ask for."""
     return TABLE[params.architecture]
 
 
 def architecture_of(weights: Collection[str]) -> Architecture:
-    """The kind of model that has weights of these names: a transformer has queries."""
+    """Return the kind of model that has weights of these names; a transformer has queries."""
     return TABLE["transformer" if "W_Q" in weights else "mlp"]

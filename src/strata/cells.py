@@ -1,4 +1,5 @@
-"""What papermill has cells run by: IPython, without a kernel beside this process."""
+"""Run the cells of a notebook for papermill by IPython in this process, without a kernel beside
+it."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -6,6 +7,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import TextIOBase
 from typing import Any
 
+from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
@@ -18,13 +20,13 @@ OUTPUTS: list[Any] = []  # of the cell that runs
 
 
 def keep(kind: str, data: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> None:
-    """Something shown, as an output of the cell that runs."""
+    """Keep what is shown as an output of the cell that runs."""
     texts = {k: b64encode(v).decode() if isinstance(v, bytes) else v for k, v in data.items()}
     OUTPUTS.append(v4.new_output(kind, texts, metadata=metadata or {}))
 
 
 class Stream(TextIOBase):
-    """What is printed."""
+    """A ``Stream`` keeps what a cell prints."""
 
     def __init__(self, name: str):
         self.name = name
@@ -35,7 +37,7 @@ class Stream(TextIOBase):
 
 
 class Hook(DisplayHook):
-    """The value of a cell's last line."""
+    """A ``Hook`` keeps the value of a cell's last line."""
 
     def __call__(self, result: Any = None) -> None:
         if result is not None:
@@ -43,29 +45,37 @@ class Hook(DisplayHook):
 
 
 class Publisher(DisplayPublisher):
-    """What a cell displays."""
+    """A ``Publisher`` keeps what a cell displays."""
 
     def publish(self, data: Any, metadata: Any = None, **_: Any) -> None:
         keep("display_data", data, metadata)
 
 
+class Compiler(CachingCompiler):
+    """A ``Compiler`` keeps assertions, which PYTHONOPTIMIZE would drop."""
+
+    def __call__(self, source: Any, filename: str, symbol: str, flags: int = 0, **_: Any) -> Any:
+        return compile(source, filename, symbol, flags | self.flags, True, optimize=0)
+
+
 class Shell(InteractiveShell):
-    """IPython with these two."""
+    """A ``Shell`` is IPython with this hook, this publisher and this compiler."""
 
-    displayhook_class, display_pub_class = Hook, Publisher
+    displayhook_class, display_pub_class, compiler_class = Hook, Publisher, Compiler
 
 
-class Here(Engine):
-    """Cell after cell, in this process. Raises InputError where one fails."""
+class InProcess(Engine):
+    """This engine executes cell after cell in this process. Raises InputError where a cell
+    fails."""
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **_: Any) -> None:
         shell = Shell.instance()
         for cell in (x for x in nb_man.nb.cells if x.cell_type == "code"):
             with redirect_stdout(Stream("stdout")), redirect_stderr(Stream("stderr")):
-                done = shell.run_cell(cell.source)
-            if fault := done.error_before_exec or done.error_in_exec:
-                said = (str(fault) or "no reason given").strip().splitlines()[0]
-                raise InputError(f"{type(fault).__name__}: {said}")
+                execution = shell.run_cell(cell.source)
+            if fault := execution.error_before_exec or execution.error_in_exec:
+                reason = (str(fault) or "no reason given").strip().splitlines()[0]
+                raise InputError(f"{type(fault).__name__}: {reason}")
             cell.outputs = OUTPUTS[:]
             OUTPUTS.clear()

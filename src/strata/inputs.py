@@ -1,4 +1,4 @@
-"""What may be used as input, and one line about what may not."""
+"""Check what may be used as input, and say in one line why anything else may not."""
 
 import inspect
 import reprlib
@@ -15,24 +15,24 @@ LARGEST = 2**30  # bytes of a file that is read whole
 
 
 class InputError(Exception):
-    """Input that cannot be used; the message is one line that names it and says what is wrong."""
+    """This error says why input cannot be used, in one line that names it and what is wrong."""
 
 
-def regular(path: Path | str, largest: int | float = LARGEST) -> Path:
-    """The path of a regular file of at most so many bytes. Raises InputError for anything else,
-    such as a pipe, which may never end, and OSError where nothing is there."""
-    found = Path(path)
-    size = found.stat().st_size
-    if not found.is_file():
+def regular_file(path: Path | str, largest: int | float = LARGEST) -> Path:
+    """Return the path of a regular file of at most ``largest`` bytes. Raises InputError for
+    anything else, such as a pipe, which may never end, and OSError where nothing is there."""
+    file = Path(path)
+    size = file.stat().st_size
+    if not file.is_file():
         raise InputError(f"{path}: must be a regular file")
     if size > largest:
         raise InputError(f"{path}: {size} bytes, must be at most {largest}")
-    return found
+    return file
 
 
 def opened(content: bytes, largest: int = LARGEST) -> BytesIO:
-    """A file in memory. Raises InputError for an archive, as torch and NumPy write, that unpacks to
-    more than so many bytes."""
+    """Return the content as a file in memory. Raises InputError for an archive, as torch and NumPy
+    write, that unpacks to more than ``largest`` bytes."""
     file = BytesIO(content)
     with suppress(BadZipFile):
         size = sum(x.file_size for x in ZipFile(file).infolist())
@@ -43,7 +43,8 @@ def opened(content: bytes, largest: int = LARGEST) -> BytesIO:
 
 
 def fault(error: ValidationError, origin: str, *prefix: str) -> InputError:
-    """The first fault as one line: where, the key, its value in short, what is wrong."""
+    """Return the first fault as one line: where it is, the key, its value in short, and what is
+    wrong."""
     faults = error.errors(include_url=False)
     # A misspelt key is missing under its right name too: name what can be seen in the file.
     first = min(faults, key=lambda x: x["type"] != "extra_forbidden")
@@ -56,7 +57,8 @@ def fault(error: ValidationError, origin: str, *prefix: str) -> InputError:
 
 
 def printable(text: str) -> str:
-    """The text with a question mark for what is no letter of it, such as codes of a terminal.
+    """Replace each character that cannot be printed, such as codes of a terminal, by a question
+    mark.
 
     >>> printable("n6\x1b[2J …")
     'n6?[2J …'
@@ -64,18 +66,19 @@ def printable(text: str) -> str:
     return "".join(x if x.isprintable() else "?" for x in text)
 
 
-def few(names: Sequence[str]) -> str:
-    """Names for a line: the first three, and how many more there are.
+def shortened(names: Sequence[str]) -> str:
+    """Return names for a line: the first three, and how many more there are.
 
-    >>> few(["a", "b"]), few("abcde")
+    >>> shortened(["a", "b"]), shortened("abcde")
     ('a, b', 'a, b, c and 2 more')
     """
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def arguments(main: Callable[..., Any], words: list[str]) -> tuple[str, ...]:
-    """The words that a script was called with, as main takes them; none where it takes none, as it
-    then reads them itself. Raises InputError where they are too few or too many."""
+    """Return the words that a script was called with, as ``main`` takes them. A main without
+    parameters reads the words itself and gets none. Raises InputError where there are too few or
+    too many."""
     signature = inspect.signature(main)
     if not signature.parameters:
         return ()

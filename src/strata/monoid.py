@@ -1,25 +1,26 @@
-"""The multiplicative monoid Z_n in strata: one class J_d for each divisor d of n, its group inside.
+"""The strata of the multiplicative monoid Z_n are its classes J_d, one for each divisor d of n.
 
-J_d = {a : gcd(a, n) = d}. With m = n/d, the unit coordinate u(a) = (a/d) mod m maps J_d one to one
-onto (Z/m)^×, for every n. J_d is regular ⇔ gcd(d, m) = 1; then it is itself a group, isomorphic to
-(Z/m)^× by a ↦ a mod m. Howie, Fundamentals of Semigroup Theory, 1995, ch. 2; Steinberg,
-Representation Theory of Finite Monoids, 2016, ch. 1. The structure of (Z/m)^×: Ireland and Rosen,
-A Classical Introduction to Modern Number Theory, 1990, ch. 4.
+J_d = {a : gcd(a, n) = d} has a group inside. With m = n/d, the unit coordinate u(a) = (a/d) mod m
+maps J_d one to one onto (Z/m)^×, for every n. J_d is regular ⇔ gcd(d, m) = 1; then it is itself a
+group, isomorphic to (Z/m)^× by a ↦ a mod m. Howie, Fundamentals of Semigroup Theory, 1995, ch. 2;
+Steinberg, Representation Theory of Finite Monoids, 2016, ch. 1. The structure of (Z/m)^× is in
+Ireland and Rosen, A Classical Introduction to Modern Number Theory, 1990, ch. 4.
 """
 
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import gcd, lcm, prod
-from typing import cast
 
 import numpy as np
 from jaxtyping import Complex, Int
-from sympy.ntheory import divisors, factorint, primitive_root
+
+from strata.arithmetic import divisors, factorint, primitive_root
 
 
 @dataclass(frozen=True)
 class JClass:
-    """J_d of Z_n with coordinates in (Z/m)^×. Raises ValueError unless n ≥ 2 and d divides n.
+    """A ``JClass`` is J_d of Z_n with coordinates in (Z/m)^×. Raises ValueError unless n ≥ 2 and d
+    divides n.
 
     >>> J = JClass(165, 3)
     >>> len(J), J.m, J.idempotent, J.orders, J.generators
@@ -38,27 +39,27 @@ class JClass:
 
     @property
     def m(self) -> int:
-        """n/d, the modulus of the group."""
+        """Return n/d, the modulus of the group."""
         return self.n // self.d
 
     @property
     def regular(self) -> bool:
-        """Whether the class holds an idempotent, and so is a group: gcd(d, m) = 1."""
+        """Whether the class holds an idempotent, and so is a group, which means gcd(d, m) = 1."""
         return gcd(self.d, self.m) == 1
 
     @property
     def orders(self) -> tuple[int, ...]:
-        """Orders of the cyclic axes of (Z/m)^×; (1,) for the trivial group."""
+        """Return the orders of the cyclic axes of (Z/m)^×, which are (1,) for the trivial group."""
         return tuple(q for q, _ in axes(self.m)) or (1,)
 
     @property
     def idempotent(self) -> int | None:
-        """The identity e_d of a regular class; None where there is none."""
+        """Return the identity e_d of a regular class, or None where the class is not regular."""
         return idempotent(self.d, self.n) if self.regular else None
 
     @property
     def generators(self) -> tuple[int, ...]:
-        """One generator for each axis: e_d g mod n in a regular class, else g in (Z/m)^×."""
+        """Return one generator for each axis: e_d g mod n in a regular class, else g in (Z/m)^×."""
         units = (g for _, g in axes(self.m))
         return tuple(self._origin * g % self.n for g in units) if self.regular else tuple(units)
 
@@ -68,7 +69,7 @@ class JClass:
 
     @cached_property
     def elements(self) -> Int[np.ndarray, " size"]:
-        """The residues in algebraic order: lexicographic in the coordinates, last axis fastest.
+        """Return the residues in algebraic order: lexicographic in coordinates, last axis fastest.
 
         The first one is e_d in a regular class, else d, where u = 1.
 
@@ -83,25 +84,26 @@ class JClass:
 
     @cached_property
     def coordinates(self) -> Int[np.ndarray, "size r"]:
-        """Row i: the exponents of elements[i]: of a mod m if J_d is regular, else of u(a)."""
+        """Return in row i the exponents of elements[i], of a mod m if regular, else of u(a)."""
         return frequencies(self.orders)
 
 
 @dataclass(frozen=True, eq=False)
 class Renumbered(JClass):
-    """A class whose elements are named by other numbers, ``tokens[a]`` of the residue a."""
+    """A ``Renumbered`` class names elements by other numbers: the residue a is ``tokens[a]``."""
 
     tokens: Int[np.ndarray, " n"]
 
     @cached_property
     def elements(self) -> Int[np.ndarray, " size"]:
-        """The tokens in algebraic order."""
+        """Return the tokens in algebraic order."""
         return _frozen(self.tokens[JClass(self.n, self.d).elements])
 
 
 @cache
 def axes(m: int) -> tuple[tuple[int, int], ...]:
-    """(order, generator) of the cyclic factors of (Z/m)^×, primes ascending; none if it is trivial.
+    """Return (order, generator) of the cyclic factors of (Z/m)^×, primes ascending; none if
+    trivial.
 
     An odd prime power p^k ‖ m gives its smallest primitive root, of order φ(p^k); 4 gives −1; 2^k
     with k ≥ 3 gives −1 and 5, of orders 2 and 2^(k−2). Each generator is 1 modulo the rest of m.
@@ -109,17 +111,17 @@ def axes(m: int) -> tuple[tuple[int, int], ...]:
     >>> axes(15), axes(8), axes(2)
     (((2, 11), (4, 7)), ((2, 7), (2, 5)), ())
     """
-    found = []
+    factors = []
     for p, k in sorted(factorint(m).items()):
-        q, rest = p**k, m // p**k
-        local = _two_power(k) if p == 2 else ((q - q // p, cast(int, primitive_root(q))),)
-        lift = rest * pow(rest, -1, q)  # 1 modulo q, 0 modulo the rest
-        found += [(order, (1 + (g - 1) * lift) % m) for order, g in local]
-    return tuple(found)
+        q, cofactor = p**k, m // p**k
+        local = _two_power(k) if p == 2 else ((q - q // p, primitive_root(q)),)
+        lift = cofactor * pow(cofactor, -1, q)  # 1 modulo q, 0 modulo the rest
+        factors += [(order, (1 + (g - 1) * lift) % m) for order, g in local]
+    return tuple(factors)
 
 
 def axis_primes(J: JClass) -> tuple[int, ...]:
-    """The prime of each axis of a class; none for a class of one element.
+    """Return the prime of each axis of a class; a class of one element has none.
 
     >>> axis_primes(JClass(165, 3)), axis_primes(JClass(24, 3)), axis_primes(JClass(6, 3))
     ((5, 11), (2, 2), ())
@@ -128,7 +130,7 @@ def axis_primes(J: JClass) -> tuple[int, ...]:
 
 
 def axis_size(m: int, p: int) -> int:
-    """How many residues the axes of p tell apart in (Z/m)^×: φ of the power of p in m.
+    """Return how many residues the axes of p tell apart in (Z/m)^×: φ of the power of p in m.
 
     >>> axis_size(45, 3), axis_size(45, 2)
     (6, 1)
@@ -149,7 +151,7 @@ def _frozen(x: np.ndarray) -> np.ndarray:
 
 @cache
 def classes(n: int) -> tuple[JClass, ...]:
-    """The classes of Z_n, which partition it, by ascending d. Raises ValueError where n < 2.
+    """Return the classes of Z_n, which partition it, by ascending d. Raises ValueError where n < 2.
 
     >>> [J.d for J in classes(12)], [J.regular for J in classes(12)]
     ([1, 2, 3, 4, 6, 12], [True, False, True, True, False, True])
@@ -160,7 +162,7 @@ def classes(n: int) -> tuple[JClass, ...]:
 
 
 def prime_powers(n: int) -> tuple[int, ...]:
-    """The Q = p^κ with Q ‖ n, primes ascending.
+    """Return the prime powers Q = p^κ with Q ‖ n, primes ascending.
 
     >>> prime_powers(180)
     (4, 9, 5)
@@ -169,7 +171,7 @@ def prime_powers(n: int) -> tuple[int, ...]:
 
 
 def jclass(d: int, n: int) -> JClass:
-    """J_d of Z_n, the object in classes(n). Raises ValueError unless n ≥ 2 and d divides it."""
+    """Return J_d of Z_n, as in classes(n). Raises ValueError unless n ≥ 2 and d divides n."""
     for J in classes(n):
         if J.d == d:
             return J
@@ -177,7 +179,7 @@ def jclass(d: int, n: int) -> JClass:
 
 
 def idempotent(d: int, n: int) -> int:
-    """The e with e ≡ 0 (mod d) and e ≡ 1 (mod n/d). Raises ValueError where J_d is not regular.
+    """Return the e with e ≡ 0 (mod d), e ≡ 1 (mod n/d). Raises ValueError if J_d is not regular.
 
     >>> [idempotent(d, 6) for d in (1, 2, 3, 6)]
     [1, 4, 3, 0]
@@ -189,7 +191,7 @@ def idempotent(d: int, n: int) -> int:
 
 
 def sharp(c: int, n: int) -> int:
-    """The local inverse c^♯ in the class of c: c c^♯ = e_d. Raises ValueError if it is not regular.
+    """Return the local inverse of c in its class: c c^♯ = e_d. Raises ValueError if not regular.
 
     >>> sharp(12, 15), 12 * 3 % 15 == idempotent(3, 15)
     (3, True)
@@ -199,7 +201,7 @@ def sharp(c: int, n: int) -> int:
 
 
 def unit(a: int, n: int) -> int:
-    """The unit coordinate u(a) = (a/d) mod m in (Z/m)^×, where d = gcd(a, n); it is 0 for m = 1.
+    """Return u(a) = (a/d) mod m in (Z/m)^×, the unit coordinate, with d = gcd(a, n); 0 for m = 1.
 
     >>> unit(10, 12), unit(2, 12), unit(0, 12)
     (5, 1, 0)
@@ -210,7 +212,7 @@ def unit(a: int, n: int) -> int:
 
 @cache
 def algebraic_order(n: int) -> Int[np.ndarray, " n"]:
-    """All residues, class after class, each class in its algebraic order.
+    """Return all residues, class after class, each class in its algebraic order.
 
     >>> algebraic_order(6)
     array([1, 5, 4, 2, 3, 0])
@@ -220,7 +222,7 @@ def algebraic_order(n: int) -> Int[np.ndarray, " n"]:
 
 @cache
 def position(n: int) -> Int[np.ndarray, " n"]:
-    """For each residue a its index in the elements, and so the coordinates, of its own class.
+    """Return for each residue its index in the elements, and so the coordinates, of its class.
 
     >>> position(6)
     array([0, 0, 1, 0, 0, 1])
@@ -233,7 +235,7 @@ def position(n: int) -> Int[np.ndarray, " n"]:
 
 @cache
 def frequencies(orders: tuple[int, ...]) -> Int[np.ndarray, "size r"]:
-    """All tuples of C_q1 × … × C_qr in lexicographic order, which is that of a flattened DFT.
+    """Return all tuples of C_q1 × … × C_qr in lexicographic order, as a flattened DFT has them.
 
     >>> frequencies((2, 2)).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -244,7 +246,7 @@ def frequencies(orders: tuple[int, ...]) -> Int[np.ndarray, "size r"]:
 def chi(
     k: tuple[int, ...] | Int[np.ndarray, " r"], orders: tuple[int, ...]
 ) -> Complex[np.ndarray, " size"]:
-    """The character χ_k = exp(2πi Σ_j k_j t_j / q_j) at every element, in algebraic order.
+    """Return the character χ_k = exp(2πi Σ_j k_j t_j / q_j) at every element, in algebraic order.
 
     Raises ValueError unless k has one entry for each axis.
     """

@@ -1,9 +1,9 @@
-"""Notebooks as figure makers: execute a template, drop what differs between runs, make a page.
+"""Execute notebooks as figure makers, drop what differs between runs, and make a page of each.
 
-A template is a papermill notebook without outputs. Each runs in a process of its own, in the Python
-that runs this, on one thread and without the user's own settings of IPython and Jupyter. Such a
-process is forked from one that has imported what all of them need: they would spend more time on
-that than on a figure. The page needs nothing but itself.
+A template is a papermill notebook without outputs. Each one runs in a process of its own, in the
+Python that runs this, on one thread and without the user's own settings of IPython and Jupyter.
+Such a process is forked from one that has imported what all of them need, because these imports
+would take longer than a figure. The page needs nothing but itself.
 """
 
 import ast
@@ -25,7 +25,7 @@ from typing import Any
 from strata.inputs import InputError
 
 Node = Any  # of nbformat
-# What the processes share; where forking is not safe, each imports it.
+# The processes share these imports; where forking is not safe, each imports them itself.
 IMPORTED = ["strata.measure.metrics", "strata.plots.base", "matplotlib.backends.backend_pdf"]
 IMPORTED += ["IPython", "nbconvert", "papermill"]
 QUIET = {
@@ -47,74 +47,80 @@ th, td { padding: .25rem .7rem .25rem 0; text-align: left }
 
 
 def at_top() -> None:
-    """Be at the top of the repository, from which paths are, where a notebook was opened in its own
-    folder, or in the clone that STRATA_REPOSITORY names. Raises InputError where there is none."""
-    here, named = Path.cwd(), os.environ.get("STRATA_REPOSITORY")
-    for top in (here, *here.parents, *([Path(named)] if named else [])):
+    """Go to the top of the repository, from which paths are given, where a notebook was opened in
+    its own folder, or else to the clone that STRATA_REPOSITORY names. Raises InputError where there
+    is none."""
+    start, repository = Path.cwd(), os.environ.get("STRATA_REPOSITORY")
+    for top in (start, *start.parents, *([Path(repository)] if repository else [])):
         if (top / "params.yaml").is_file() and (top / "notebooks").is_dir():
             return os.chdir(top)
-    raise InputError(f"{here}: in no clone of strata; set STRATA_REPOSITORY to the path of one")
+    raise InputError(f"{start}: in no clone of strata; set STRATA_REPOSITORY to the path of one")
 
 
 def parameters(template: Path) -> set[str]:
-    """The names that the cell tagged `parameters` assigns."""
+    """Return the names that the cell tagged `parameters` assigns."""
     cells = json.loads(template.read_text("utf-8"))["cells"]
     tagged = ["".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", ())]
     nodes = [node for source in tagged for node in ast.walk(ast.parse(source))]
     return {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
 
 
+def single_run_notebooks(folder: Path | str = "notebooks") -> list[str]:
+    """List the notebooks in a folder that draw a figure of one run: they have a parameter `run`."""
+    return [x.stem for x in sorted(Path(folder).glob("*.ipynb")) if "run" in parameters(x)]
+
+
 def pages(
     work: Sequence[tuple[Path, Mapping[str, Any]]], inches: Sequence[float] = ()
 ) -> Iterator[str]:
-    """The page of each template, executed with its parameters; as many at once as there are
-    processors. inches: the widths of a column and of a page, of its figures. Raises InputError
-    where a cell fails."""
+    """Yield the page of each template, executed with its parameters, as many at once as there are
+    processors. ``inches`` are the widths of a column and of a page in its figures. Raises
+    InputError where a cell fails."""
     # The server's socket lies among temporary files, and its path may have 107 bytes.
     forks = sys.platform == "linux" and len(os.fsencode(gettempdir())) < 75
     server, spawn = multiprocessing.get_context("forkserver"), multiprocessing.get_context("spawn")
     server.set_forkserver_preload(IMPORTED)
     context = server if forks else spawn
 
-    def apart(template: Path, values: Mapping[str, Any]) -> str:
-        ours, theirs = context.Pipe(duplex=False)
-        told = (theirs, template, values, inches)
-        process = context.Process(target=_page, args=told, daemon=True)
+    def render(template: Path, values: Mapping[str, Any]) -> str:
+        receiver, sender = context.Pipe(duplex=False)
+        arguments = (sender, template, values, inches)
+        process = context.Process(target=_page, args=arguments, daemon=True)
         process.start()
-        theirs.close()
+        sender.close()
         try:
-            made, fault = ours.recv()
+            html, fault = receiver.recv()
         except EOFError:
             process.join()
-            made, fault = "", f"its process ended with exit code {process.exitcode}"
+            html, fault = "", f"its process ended with exit code {process.exitcode}"
         if fault:
             raise InputError(f"{template.name}: {fault}")
-        return made
+        return html
 
     with TemporaryDirectory() as scratch:
-        own = QUIET | {"IPYTHONDIR": scratch}
-        with environment(own), ThreadPoolExecutor(os.cpu_count()) as pool:
-            yield from pool.map(apart, *zip(*work, strict=True))
+        variables = QUIET | {"IPYTHONDIR": scratch}
+        with environment(variables), ThreadPoolExecutor(os.cpu_count()) as pool:
+            yield from pool.map(render, *zip(*work, strict=True))
 
 
 def _page(
     channel: Connection, template: Path, values: Mapping[str, Any], inches: Sequence[float]
 ) -> None:
-    """Send the page and why there is none. Ends with the process that waits for it."""
-    threading.Thread(target=_with_parent, daemon=True).start()
+    """Send the page, or why there is none. This process ends with the one that waits for it."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if inches:
         from strata.plots import base  # matplotlib, for figures alone
 
         base.COLUMN, base.PAGE = inches
     try:
-        channel.send((page(clean(executed(template, values))), ""))
+        channel.send((page(clean(execute(template, values))), ""))
     except InputError as error:
         channel.send(("", str(error)))
 
 
 @contextmanager
 def environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Variables for this process and the kernels that it starts; as they were afterwards."""
+    """Set variables for this process and the kernels that it starts, and restore them after."""
     before = dict(os.environ)
     os.environ.update(values)
     try:
@@ -124,31 +130,31 @@ def environment(values: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _with_parent() -> None:
+def _end_with_parent() -> None:
     if parent := multiprocessing.parent_process():
         parent.join()
         os._exit(1)
 
 
-def executed(template: Path, values: Mapping[str, Any]) -> Node:
-    """The template with its parameters, executed in this process. Raises InputError where a cell
+def execute(template: Path, values: Mapping[str, Any]) -> Node:
+    """Execute the template with its parameters in this process. Raises InputError where a cell
     fails."""
     import papermill
     from papermill.engines import papermill_engines
 
-    from strata.cells import Here  # IPython takes a second to import, for figures alone
+    from strata.cells import InProcess  # IPython takes a second to import, for figures alone
 
-    papermill_engines.register("here", Here)
-    done = papermill.execute_notebook(
+    papermill_engines.register("in-process", InProcess)
+    notebook = papermill.execute_notebook(
         str(template), None, dict(values),
-        kernel_name="python3", progress_bar=False, engine_name="here",
+        kernel_name="python3", progress_bar=False, engine_name="in-process",
     )  # fmt: skip
-    done.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
-    return done
+    notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
+    return notebook
 
 
 def clean(notebook: Node) -> Node:
-    """Without what differs between runs: ids, addresses, split streams; warnings go to stderr.
+    """Remove what differs between runs: ids, addresses and split streams. Warnings go to stderr.
 
     The defaults that papermill has overridden are left out too.
     """
@@ -158,7 +164,7 @@ def clean(notebook: Node) -> Node:
     for i, cell in enumerate(cells):
         cell.id, cell.metadata = str(i), NotebookNode()
         if cell.cell_type == "code":
-            cell.outputs = [_plain(x) for x in cell.outputs if not _warned(x)]
+            cell.outputs = [_plain(x) for x in cell.outputs if not _forward_warning(x)]
             streams = [x for x in cell.outputs if x.output_type == "stream"]
             for x in streams[1:]:
                 streams[0].text += x.text
@@ -166,7 +172,7 @@ def clean(notebook: Node) -> Node:
     return NotebookNode(notebook, cells=cells)
 
 
-def _warned(output: Node) -> bool:
+def _forward_warning(output: Node) -> bool:
     stderr = output.get("name") == "stderr"
     if stderr:
         sys.stderr.write(output.text)
@@ -181,8 +187,8 @@ def _plain(output: Node) -> Node:
 
 
 def page(notebook: Node) -> str:
-    """The notebook as one HTML page that loads nothing; its first line is the title, and describes
-    an image that does not say what is seen."""
+    """Return the notebook as one HTML page that loads nothing. Its first line is the title, and
+    describes an image that does not say what is seen."""
     from nbconvert import HTMLExporter
     from pygments.formatters import HtmlFormatter
 

@@ -1,4 +1,4 @@
-"""All of params.yaml as one frozen, validated object, and the settings of each run in it."""
+"""Read params.yaml into one frozen, validated object, which gives the settings of each run."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from strata.inputs import InputError, regular
+from strata.inputs import InputError, regular_file
 from strata.run import (
     Above0,
     Fraction,
@@ -19,19 +19,19 @@ from strata.run import (
     SplitParams,
     TrainParams,
     read_yaml,
-    validated,
+    validate,
 )
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Inches = Annotated[float, Field(ge=2, le=20)]
-# Of the notebook that each is named after, and stability of those over seeds: a figure that lacks
-# one of its parameters, or has one too many, is refused where it is drawn.
+# Each key names a notebook, and `stability` those over seeds. A figure that lacks one of its
+# parameters, or has one too many, is refused where it is drawn.
 Figures = dict[str, dict[str, int | float]]
 Prefix = Annotated[str, Field(pattern=r"^([a-z0-9]+-)?$")]  # empty, or a variant and a dash
 
 
 class MetricsParams(Section):
-    """Thresholds and draws of the analysis of one run."""
+    """This section holds the thresholds and random draws of the analysis of one run."""
 
     key_threshold: Above0  # key: at least this times the uniform share
     variance: Fraction  # components are counted until this share of the variance
@@ -45,20 +45,21 @@ class MetricsParams(Section):
 
 
 class InchesParams(Section):
-    """Widths of figures on paper."""
+    """This section holds the widths of figures on paper."""
 
     column: Inches
     page: Inches  # of two columns and what is between them
 
 
 class TablesParams(Section):
-    """Numbers that the tables rest on beside the metrics."""
+    """This section holds numbers that the tables need beside the metrics."""
 
     square_free_up_to: Positive
 
 
 class GridParams(Section):
-    """The moduli of the tables over seeds, the paper's first; and the intervals in them."""
+    """This section lists the moduli of the tables over seeds, the paper's first, and says how their
+    intervals are computed."""
 
     moduli: Annotated[list[Modulus], Field(min_length=1)]
     confidence: Fraction  # of the intervals over seeds
@@ -73,23 +74,22 @@ class GridParams(Section):
         return self
 
     def compares(self, name: str) -> bool:
-        """Whether the tables over seeds are made from a run: one of the paper's two kinds of model
-        as it is by default, of one of the moduli."""
+        """Whether tables over seeds use a run: a default model (``usual``) of one of the moduli."""
         return Run.parse(name).n in self.moduli and self.usual(name)
 
     def extends(self, name: str) -> bool:
-        """Whether a run is such a one of another modulus."""
+        """Whether a run is a default model (``usual``) of another modulus."""
         return Run.parse(name).n not in self.moduli and self.usual(name)
 
     @staticmethod
     def usual(name: str) -> bool:
-        """Whether a run is of the paper’s transformer or MLP-only model as these are by default."""
+        """Whether a run is the paper’s transformer or MLP-only model as it is by default."""
         run = Run.parse(name)
         return run.variant in {"", "mlp"} and run.weights_seed == run.seed
 
 
 class RunsParams(Section):
-    """What of params.yaml decides the runs and their metrics."""
+    """These parts of params.yaml decide the runs and their metrics."""
 
     n: Modulus
     seed: Seed
@@ -100,21 +100,34 @@ class RunsParams(Section):
     metrics: MetricsParams
 
     def settings(self, run: Run) -> Settings:
-        """All that decides the weights of a run. Raises InputError where there is no such
-        variant."""
+        """Return all settings that decide the weights of a run. Raises InputError where params.yaml
+        has no such variant."""
         base = Settings(split=self.split, train=self.train)
         if not run.variant:
             return base
         if run.variant not in self.variants:
-            known = ", ".join(self.variants) or "none, as params.yaml has no variants"
-            raise InputError(f"run {run}: variant = {run.variant!r}: must be one of {known}")
-        values = self.variants[run.variant]
+            allowed = ", ".join(self.variants) or "none, as params.yaml has no variants"
+            raise InputError(f"run {run}: variant = {run.variant!r}: must be one of {allowed}")
+        values = self.values(run.variant)
         if "stop_after" in values:
             values = {"stop_at": self.metrics.accuracy} | values
         return base.varied(run.variant, values)
 
+    def values(self, variant: str) -> dict[str, Any]:
+        """Return the values in which a variant differs, with those of the variant that it is
+        ``like``. Raises InputError where that one is missing, or is like another itself."""
+        values = dict(self.variants[variant])
+        base = values.pop("like", None)
+        if base is None:
+            return values
+        allowed = [name for name, x in self.variants.items() if "like" not in x]
+        if base not in allowed:
+            must = f"must be one of {', '.join(allowed)}"
+            raise InputError(f"variants.{variant}.like = {base!r}: {must}")
+        return {**self.variants[base], **values}
+
     def headline(self) -> Run:
-        """The run that the headline figures and tables are of."""
+        """Return the run that the headline figures and tables describe."""
         return Run(self.n, self.seed, self.variant.removesuffix("-"))
 
     @model_validator(mode="after")
@@ -132,7 +145,7 @@ class RunsParams(Section):
 
 
 class Params(RunsParams):
-    """params.yaml."""
+    """This model holds the whole of params.yaml."""
 
     inches: InchesParams
     figures: Figures
@@ -148,19 +161,21 @@ class Params(RunsParams):
 
 
 def read(path: Path | str) -> dict[str, Any]:
-    """The content of params.yaml with the tables that its variants name, as rows. Raises InputError
-    where one cannot be read."""
+    """Return the content of params.yaml, with the rows of a table in the place of the file that a
+    variant names. Raises InputError where a file cannot be read."""
     values = read_yaml(path)
-    for own in (values.get("variants") or {}).values():
-        said = own.get("task") if isinstance(own, dict) else None
-        if isinstance(said, dict) and isinstance(file := said.get("table"), str):
+    for variant in (values.get("variants") or {}).values():
+        task = variant.get("task") if isinstance(variant, dict) else None
+        if isinstance(task, dict) and isinstance(file := task.get("table"), str):
             try:
-                said["table"] = regular(Path(path).parent / file).read_text("utf-8").splitlines()
+                task["table"] = (
+                    regular_file(Path(path).parent / file).read_text("utf-8").splitlines()
+                )
             except (OSError, UnicodeError) as error:
                 raise InputError(f"{path}: task.table = {file}: {error}") from None
     return values
 
 
 def load(path: Path | str) -> Params:
-    """The validated content of params.yaml. Raises InputError with one line that names the key."""
-    return validated(Params, read(path), str(path))
+    """Return the validated params.yaml. Raises InputError with one line that names the key."""
+    return validate(Params, read(path), str(path))

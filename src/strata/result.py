@@ -1,4 +1,4 @@
-"""What all results in JSON files have in common."""
+"""Define what all results in JSON files have in common."""
 
 from typing import Any
 
@@ -8,7 +8,8 @@ from strata.inputs import fault
 
 
 class Result(BaseModel):
-    """A part of a JSON file that a stage writes: frozen, no key unknown, every number finite."""
+    """A ``Result`` is a part of a JSON file that a stage writes: frozen, no key unknown, every
+    number finite."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -21,9 +22,9 @@ class Result(BaseModel):
     )
 
 
-def parsed(model: Any, content: bytes, origin: str) -> Any:
-    """JSON as a model, or as a list of these. Raises InputError with one line that names origin,
-    key, value in short, and what it should be."""
+def parse(model: Any, content: bytes, origin: str) -> Any:
+    """Parse JSON as a model, or as a list of models. Raises InputError with one line that names the
+    origin, the key, its value in short, and what it should be."""
     try:
         return TypeAdapter(model).validate_json(content, strict=True)
     except ValidationError as error:

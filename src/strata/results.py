@@ -27,7 +27,7 @@ NAME = pa.dictionary(pa.int32(), pa.string())
 
 
 class Row(NamedTuple):
-    """One number or verdict of one run."""
+    """A ``Row`` is one number or verdict of one run."""
 
     run: str
     id: str
@@ -42,8 +42,9 @@ ROWS = pa.schema([(x, pa.float64() if x == "value" else NAME) for x in Row._fiel
 
 
 def by_levels(value: float, holds: float, fails: float) -> str:
-    """The verdict on a number by two levels: it holds from the first on and does not below the
-    second or, where the first is the lower, up to the first and from the second on. None of NaN.
+    """Judge a number by two levels. It holds from the first level on and does not hold below the
+    second; where the first level is the lower one, it holds up to the first and does not hold from
+    the second on. NaN has the empty verdict.
 
     >>> [by_levels(x, 0.8, 0.5) for x in (0.8, 0.79, 0.5, 0.49, nan)]
     ['holds', 'undecided', 'undecided', 'does not hold', '']
@@ -57,14 +58,14 @@ def by_levels(value: float, holds: float, fails: float) -> str:
     return HOLDS if value >= holds else FAILS if value < fails else UNDECIDED
 
 
-def over_runs(held: int, runs: int, confidence: float = 0.95) -> str:
-    """The verdict of runs together: confirmed where the interval of the share for which something
+def over_runs(successes: int, runs: int, confidence: float = 0.95) -> str:
+    """Judge runs together: confirmed where the interval of the share of runs for which something
     holds lies above one half, refuted where it lies below.
 
-    >>> [over_runs(held, 10) for held in (9, 8, 1)], over_runs(0, 0)
+    >>> [over_runs(successes, 10) for successes in (9, 8, 1)], over_runs(0, 0)
     (['confirmed', 'undecided', 'refuted'], 'undecided')
     """
-    low, high = share_interval(held, runs, confidence)
+    low, high = share_interval(successes, runs, confidence)
     return CONFIRMED if low > 0.5 else REFUTED if high < 0.5 else UNDECIDED
 
 
@@ -74,37 +75,37 @@ def write_rows(path: Path | str, rows: Iterable[Row] | pd.DataFrame) -> None:
 
 
 def read_rows(*paths: Path | str) -> pd.DataFrame:
-    """What studies handed over in those files that are there. Raises InputError where one is no
-    such table."""
+    """Return what studies handed over in those of the files that exist. Raises InputError where a
+    file is no such table."""
     frames = [pd.DataFrame(store.read_table(x, ROWS)) for x in paths if Path(x).is_file()]
     return pd.concat(frames or [pd.DataFrame(columns=ROWS.names)], ignore_index=True)
 
 
 def check(id: str, ids: Collection[str], table: str = "results") -> None:
-    """Raises InputError where a table that has ids lacks this one."""
+    """Raise InputError where a table that has ids lacks this one."""
     if len(ids) and id not in ids:
-        known = ", ".join(sorted({*ids}))
-        raise InputError(f"{table}: no id {id!r}: there are {known}; make the table again")
+        names = ", ".join(sorted({*ids}))
+        raise InputError(f"{table}: no id {id!r}: there are {names}; make the table again")
 
 
-def with_id(found: pd.DataFrame, id: str, measure: str = "") -> pd.DataFrame:
-    """The rows of an id, one for each run. Raises InputError for one that no run has."""
-    check(id, {*found["id"]})
-    return found.loc[(found["id"] == id) & (found["measure"] == measure)]
+def with_id(rows: pd.DataFrame, id: str, measure: str = "") -> pd.DataFrame:
+    """Return the rows of an id, one for each run. Raises InputError for an id that no run has."""
+    check(id, {*rows["id"]})
+    return rows.loc[(rows["id"] == id) & (rows["measure"] == measure)]
 
 
-def numbers(found: pd.DataFrame, id: str, measure: str = "") -> dict[str, float]:
-    """The number of each run that has it."""
-    own = with_id(found, id, measure).dropna(subset="value")
-    return dict(zip(own["run"].tolist(), map(float, own["value"]), strict=True))
+def numbers(rows: pd.DataFrame, id: str, measure: str = "") -> dict[str, float]:
+    """Return the number of each run that has one."""
+    matching = with_id(rows, id, measure).dropna(subset="value")
+    return dict(zip(matching["run"].tolist(), map(float, matching["value"]), strict=True))
 
 
-def verdicts(found: pd.DataFrame, id: str) -> dict[str, str]:
-    """The verdict on each run that has one."""
-    own = with_id(found, id)
-    return {run: x for run, x in zip(own["run"], own["verdict"], strict=True) if x}
+def verdicts(rows: pd.DataFrame, id: str) -> dict[str, str]:
+    """Return the verdict on each run that has one."""
+    matching = with_id(rows, id)
+    return {run: x for run, x in zip(matching["run"], matching["verdict"], strict=True) if x}
 
 
-def truths(found: pd.DataFrame, id: str) -> dict[str, bool]:
-    """Whether it holds, for each run that has a verdict."""
-    return {run: verdict == HOLDS for run, verdict in verdicts(found, id).items()}
+def truths(rows: pd.DataFrame, id: str) -> dict[str, bool]:
+    """Return whether the statement holds, for each run that has a verdict."""
+    return {run: verdict == HOLDS for run, verdict in verdicts(rows, id).items()}

@@ -1,4 +1,5 @@
-"""What a run is: its name, and the settings that decide its weights; how input is validated."""
+"""Define what a run is, by its name and the settings that decide its weights, and validate
+input."""
 
 import re
 import sys
@@ -17,8 +18,8 @@ from pydantic import (
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from strata.inputs import InputError, arguments, fault, printable, regular
-from strata.task import MULTIPLICATION, Task, named, understood
+from strata.inputs import InputError, arguments, fault, printable, regular_file
+from strata.task import MULTIPLICATION, Task, parse_setting, parse_task
 
 LARGEST_YAML = 2**24  # bytes
 M = TypeVar("M", bound=BaseModel)
@@ -42,11 +43,11 @@ class _Run(NamedTuple):
 
 
 class Run(_Run):
-    """One model: modulus, seed, variant and seed of the initial weights.
+    """A ``Run`` is one model, named by modulus, seed, variant and seed of the initial weights.
 
-    Written ``n165-s1``; ``mlp-n165-s1`` where the variant mlp of params.yaml says how it differs;
-    ``n165-s1-w2`` for the split of seed 1 and the initial weights of seed 2, which are by default
-    those of the seed of the split.
+    It is written ``n165-s1``, or ``mlp-n165-s1`` where the variant mlp of params.yaml says how it
+    differs. ``n165-s1-w2`` has the split of seed 1 and the initial weights of seed 2; by default
+    both have the seed of the split.
 
     >>> Run.parse("mlp-n165-s1")
     Run(n=165, seed=1, variant='mlp', weights_seed=1)
@@ -57,18 +58,19 @@ class Run(_Run):
     def __new__(
         cls, n: int, seed: int, variant: str = "", weights_seed: int | None = None
     ) -> "Run":
-        own = seed if weights_seed is None else weights_seed
-        return super().__new__(cls, n, seed, variant, own)
+        initial = seed if weights_seed is None else weights_seed
+        return super().__new__(cls, n, seed, variant, initial)
 
     @classmethod
     def parse(cls, name: str) -> "Run":
-        """The run of that name. Raises InputError where the name, n or a seed is not valid."""
-        found = re.fullmatch(r"(?:([a-z0-9]+)-)?n(.+?)-s(.+?)(?:-w(.+))?", name)
-        if not found:
+        """Return the run of that name. Raises InputError where the name, n or a seed is not
+        valid."""
+        match = re.fullmatch(r"(?:([a-z0-9]+)-)?n(.+?)-s(.+?)(?:-w(.+))?", name)
+        if not match:
             raise InputError(f"run = {name!r}: must look like n165-s1, mlp-n165-s1 or n165-s1-w2")
-        variant, n, *seeds = found.groups()
+        variant, n, *seeds = match.groups()
         numbers = [
-            validated(Headline, {"n": number(n), "seed": number(seed)}, f"run {name}")
+            validate(Headline, {"n": number(n), "seed": number(seed)}, f"run {name}")
             for seed in seeds
             if seed is not None
         ]
@@ -79,39 +81,40 @@ class Run(_Run):
 
     def __str__(self) -> str:
         prefix = f"{self.variant}-" if self.variant else ""
-        own = "" if self.weights_seed == self.seed else f"-w{self.weights_seed}"
-        return f"{prefix}n{self.n}-s{self.seed}{own}"
+        suffix = "" if self.weights_seed == self.seed else f"-w{self.weights_seed}"
+        return f"{prefix}n{self.n}-s{self.seed}{suffix}"
 
     @property
     def caption(self) -> str:
-        """In words, as in `n = 12, seed 1, mlp`."""
-        own = f", initial weights {self.weights_seed}" * (self.weights_seed != self.seed)
-        return f"n = {self.n}, seed {self.seed}{own}" + f", {self.variant}" * bool(self.variant)
+        """Return the run in words, as in `n = 12, seed 1, mlp`."""
+        initial = f", initial weights {self.weights_seed}" * (self.weights_seed != self.seed)
+        return f"n = {self.n}, seed {self.seed}{initial}" + f", {self.variant}" * bool(self.variant)
 
 
 def number(text: str) -> int | str:
-    """The integer that text spells in its usual form, or the text itself."""
+    """Return the integer that text spells in its usual form, or the text itself."""
     return int(text) if re.fullmatch(r"0|-?[1-9][0-9]{0,18}", text) else text
 
 
 class Section(BaseModel):
-    """A validated, frozen part of params.yaml: unknown keys and wrong types are refused."""
+    """A ``Section`` is a validated, frozen part of params.yaml, which refuses unknown keys and
+    wrong types."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Headline(Section):
-    """The modulus and the seed of one run."""
+    """This section holds the modulus and the seed of one run."""
 
     n: Modulus
     seed: Seed
 
 
 class SplitParams(Section):
-    """What is learnt, and shares of its ordered pairs that train and validate; the rest is held
-    back."""
+    """This section says what is learnt, and which shares of its ordered pairs train and validate;
+    the rest is held back."""
 
-    # Left out where it is multiplication, as files of before know nothing else.
+    # The default is not written, because files written earlier know no other task.
     task: Any = Field(default=MULTIPLICATION, exclude_if=lambda x: x == MULTIPLICATION)
     train_fraction: Fraction
     validation_fraction: Fraction
@@ -127,15 +130,15 @@ class SplitParams(Section):
 
     @field_validator("task")
     @classmethod
-    def _known(cls, said: Any) -> Any:
+    def _valid_task(cls, setting: Any) -> Any:
         try:
-            return said if said == MULTIPLICATION or understood(said) else None
+            return setting if setting == MULTIPLICATION or parse_setting(setting) else None
         except InputError as error:
             raise ValueError(str(error)) from None
 
 
 class TrainParams(Section):
-    """Kind and widths of the model and hyperparameters of AdamW."""
+    """This section holds the kind and widths of the model and the hyperparameters of AdamW."""
 
     architecture: ArchitectureName = "transformer"
     d_model: Positive
@@ -159,55 +162,58 @@ class TrainParams(Section):
 
 
 class Early(Section):
-    """Where a training ends before its last epoch: at that validation accuracy for so many epochs.
-    None: nowhere. Apart from TrainParams, as no measure rests on it."""
+    """This section says where a training ends before its last epoch: once its validation accuracy
+    has been ``stop_at`` or more for ``stop_after`` epochs, or nowhere for None. It is apart from
+    TrainParams because no measure depends on it."""
 
     stop_after: Positive | None = None
     stop_at: Fraction | None = None
 
 
 class Settings(Section):
-    """All that decides the weights of a run, with its n and its seeds."""
+    """These settings, with n and the seeds, decide the weights of a run."""
 
     split: SplitParams
     train: TrainParams
     early: Early = Field(default=Early(), exclude_if=lambda x: x == Early())
 
     def task(self, run: Run) -> Task:
-        """What the run learns. Raises InputError where that does not fit its n."""
+        """Return the task that the run learns. Raises InputError where it does not fit n."""
         try:
-            return named(self.split.task, run.n)
+            return parse_task(self.split.task, run.n)
         except InputError as error:
             raise InputError(f"run {run}: {error}") from None
 
     def record(self, run: Run) -> dict[str, Any]:
-        """What a weights file says of its run. Its tensors say of which architecture it is."""
+        """Return what a weights file says of its run. Its tensors say which architecture it has."""
         train = self.train.model_dump(exclude={"architecture"})
         return self.model_dump() | {"run": str(run), "train": train}
 
     def varied(self, variant: str, values: Mapping[str, Any]) -> "Settings":
-        """The same with other values for some keys of its parts. Raises InputError, which names
-        variants.VARIANT.KEY."""
-        known = [*SplitParams.model_fields, *TrainParams.model_fields, *Early.model_fields]
+        """Return these settings with other values for some keys of their parts. Raises InputError,
+        which names variants.VARIANT.KEY."""
+        allowed = [*SplitParams.model_fields, *TrainParams.model_fields, *Early.model_fields]
         for key in values:
-            if key not in known:
-                must = f"unknown key, must be one of {', '.join(known)}"
+            if key not in allowed:
+                must = f"unknown key, must be one of {', '.join(allowed)}"
                 raise InputError(f"variants.{variant}.{key}: {must}")
         where = f"variants.{variant}"
         return Settings(
-            split=validated(SplitParams, _replaced(self.split, values), "", where),
-            train=validated(TrainParams, _replaced(self.train, values), "", where),
-            early=validated(Early, _replaced(self.early, values), "", where),
+            split=validate(SplitParams, _replaced(self.split, values), "", where),
+            train=validate(TrainParams, _replaced(self.train, values), "", where),
+            early=validate(Early, _replaced(self.early, values), "", where),
         )
 
 
 def _replaced(part: Section, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a section with those of its own keys in their place."""
+    """Return the values of a section, with those of ``values`` under its own keys in their
+    place."""
     return {key: values.get(key, getattr(part, key)) for key in type(part).model_fields}
 
 
-def validated(model: type[M], values: Any, origin: str, *prefix: str) -> M:
-    """The values as a model; the first fault becomes one line that names key and value."""
+def validate(model: type[M], values: Any, origin: str, *prefix: str) -> M:
+    """Validate the values as a model. Raises InputError, whose one line names key and value of the
+    first fault."""
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -215,9 +221,10 @@ def validated(model: type[M], values: Any, origin: str, *prefix: str) -> M:
 
 
 def read_yaml(path: Path | str) -> dict[str, Any]:
-    """The mapping in a YAML 1.2 file, read by the parser that DVC uses."""
+    """Return the mapping in a YAML 1.2 file, read by the parser that DVC uses. Raises InputError
+    where the file holds anything else."""
     try:
-        values = YAML(typ="safe").load(regular(path, LARGEST_YAML).read_text("utf-8"))
+        values = YAML(typ="safe").load(regular_file(path, LARGEST_YAML).read_text("utf-8"))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except (YAMLError, ValueError, KeyError, RecursionError) as error:  # what its tags can raise
@@ -229,15 +236,16 @@ def read_yaml(path: Path | str) -> dict[str, Any]:
 
 
 def section(path: Path | str, key: str, model: type[M]) -> M:
-    """One section of params.yaml, validated. Raises InputError."""
+    """Return one validated section of params.yaml. Raises InputError where it is missing or not
+    valid."""
     values = read_yaml(path)
     if key not in values:
         raise InputError(f"{path}: {key}: this section is missing")
-    return validated(model, values[key], str(path), key)
+    return validate(model, values[key], str(path), key)
 
 
 def command(main: Callable[..., None]) -> None:
-    """Run a script with its words as the arguments of main; input that cannot be used, or a file
+    """Run a script with its words as the arguments of main. Input that cannot be used, or a file
     that cannot be written, ends it with one line and exit code 1."""
     try:
         main(*arguments(main, sys.argv[1:]))

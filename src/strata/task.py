@@ -1,7 +1,7 @@
-"""What is learnt: a finite commutative monoid, its pair table, its classes and its split.
+"""Define what is learnt: a finite commutative monoid, its pair table, its classes and its split.
 
-A ``Task`` is asked for all of them. Where a function takes n, an integer stands for (Z_n, ·), which
-has the paper's coordinates.
+A ``Task`` holds the monoid. Where a function takes n, an integer stands for (Z_n, ·), which has the
+paper's coordinates.
 """
 
 import math
@@ -23,127 +23,131 @@ if TYPE_CHECKING:
 
     AnyClass = JClass | Class
 else:
-    AnyClass = Any  # the modules of both load sympy, whose import takes half a second
+    AnyClass = Any
 
 TRAIN, VALIDATION, HELD_BACK = "train", "validation", "held_back"
 MULTIPLICATION = "multiplication"
-KNOWN = (
+ALLOWED = (
     "multiplication, units, {zeros: [5, 11]} (the primes that may divide, or p1, p2, … for the "
     "first, the second, … of n), {table: FILE}, or a product of pieces such as Z7 x C5 x chain3"
 )
 
 
 def operation(a: Any, b: Any, n: "Task | int") -> Any:
-    """The right answer to a and b, tokens of a task: integers, or arrays or tensors of them."""
+    """Return the right answer to a and b, which are tokens of a task: integers, or arrays or
+    tensors of them."""
     return n.product(a, b) if isinstance(n, Task) else a * b % n
 
 
 class Task:
-    """A commutative monoid from its table. Its elements are the tokens 0 … order − 1.
+    """A ``Task`` is a commutative monoid from its table. Its elements are the tokens 0 … order − 1.
 
-    ``modulus`` is n where the elements are residues modulo n, else None; ``said`` what settings say
-    of the task.
+    ``modulus`` is n where the elements are residues modulo n, else None. ``said`` is what settings
+    say of the task.
     """
 
     modulus: int | None = None
 
-    def __init__(self, said: Any, name: str, table: Int[np.ndarray, "order order"]):
-        self.said, self.name, self.table, self.order = said, name, table, len(table)
+    def __init__(self, setting: Any, name: str, table: Int[np.ndarray, "order order"]):
+        self.setting, self.name, self.table, self.order = setting, name, table, len(table)
 
     def __str__(self) -> str:
         return self.name
 
     def product(self, a: Any, b: Any) -> Any:
-        """ab."""
+        """Return ab."""
         return self.table[a, b]
 
     @cached_property
     def classes(self) -> tuple[AnyClass, ...]:
-        """The classes by ascending label; that of the units is 1."""
-        from strata import commutative  # needs sympy, whose import takes half a second
+        """Return the classes by ascending label; the units are class 1."""
+        from strata import commutative
 
         return commutative.classes(self.table)
 
     @cached_property
     def direct(self) -> "Factors":
-        """The direct factors of the table."""
+        """Return the direct factors of the table."""
         from strata import commutative
 
         return commutative.factors(self.table)
 
     @property
     def factors(self) -> dict[int, Int[np.ndarray, " order"]]:
-        """What each direct factor shows of every element, by numbers from 1; none where they are
-        not unique."""
+        """Return the label of every element in each direct factor, keyed by numbers from 1; nothing
+        where the factors are not unique."""
         return dict(enumerate(self.direct.labels, 1)) if self.direct.unique else {}
 
     def modulo(self, q: int) -> Int[np.ndarray, " order"]:
-        """What is shown of each element modulo q, or by the factor q. Raises InputError."""
+        """Return the label of each element modulo q, or in the factor q. Raises InputError where
+        there is no such factor."""
         if q not in self.factors:
-            known = ", ".join(map(str, self.factors)) or "none, as they are not unique"
-            raise InputError(f"q = {q}: must be one of the direct factors of {self}: {known}")
+            allowed = ", ".join(map(str, self.factors)) or "none, as they are not unique"
+            raise InputError(f"q = {q}: must be one of the direct factors of {self}: {allowed}")
         return self.factors[q]
 
     @cached_property
     def labels(self) -> Int[np.ndarray, " order"]:
-        """The label of the class of each element."""
-        found = np.empty(self.order, dtype=np.int64)
+        """Return the label of the class of each element."""
+        labels = np.empty(self.order, dtype=np.int64)
         for J in self.classes:
-            found[J.elements] = J.d
-        return found
+            labels[J.elements] = J.d
+        return labels
 
     @cached_property
     def position(self) -> Int[np.ndarray, " order"]:
-        """For each element its index in the elements, and so the coordinates, of its class."""
-        found = np.empty(self.order, dtype=np.int64)
+        """Return for each element its index in the elements, and coordinates, of its class."""
+        places = np.empty(self.order, dtype=np.int64)
         for J in self.classes:
-            found[J.elements] = np.arange(len(J))
-        return found
+            places[J.elements] = np.arange(len(J))
+        return places
 
     @cached_property
     def algebraic_order(self) -> Int[np.ndarray, " order"]:
-        """All elements, class after class, each class in its algebraic order."""
+        """Return all elements, class after class, each class in its algebraic order."""
         return np.concatenate([J.elements for J in self.classes])
 
     @cached_property
     def regular(self) -> Bool[np.ndarray, " order"]:
-        """Whether the class of each element is a group."""
+        """Return for each element whether its class is a group."""
         return np.isin(self.labels, [J.d for J in self.classes if J.regular])
 
     def jclass(self, d: int) -> AnyClass:
-        """The class with that label. Raises ValueError where there is none."""
+        """Return the class with that label. Raises ValueError where there is none."""
         for J in self.classes:
             if J.d == d:
                 return J
-        known = ", ".join(str(J.d) for J in self.classes)
-        raise ValueError(f"d = {d}: must be one of the classes of {self}: {known}")
+        allowed = ", ".join(str(J.d) for J in self.classes)
+        raise ValueError(f"d = {d}: must be one of the classes of {self}: {allowed}")
 
 
 class Residues(Task):
-    """The residues whose common primes with n are all in ``zeros``, under multiplication mod n: all
-    of Z_n where these are all primes of n, the units where there are none.
+    """``Residues`` are the residues whose common primes with n are all in ``zeros``, under
+    multiplication mod n. They are all of Z_n where these are all primes of n, and the units where
+    there are none.
 
-    They are numbered 0, 1, … in ascending order: ``residues`` of tokens, ``tokens`` of residues.
-    Each class is a whole class of Z_n, with its label d and its coordinates.
+    They are numbered 0, 1, … in ascending order: ``residues`` gives the residues of tokens,
+    ``tokens`` the tokens of residues. Each class is a whole class of Z_n, with its label d and its
+    coordinates.
     """
 
     modulus: int
 
     def __init__(self, n: int, outside: Sequence[int] = ()):
-        """``outside``: the primes of n that may not divide."""
-        every = np.arange(n)
-        inside = np.gcd(every, math.prod(outside)) == 1
-        self.residues, self.tokens = every[inside], np.cumsum(inside) - 1
+        """Keep the residues that none of the primes of n in ``outside`` divides."""
+        residues = np.arange(n)
+        inside = np.gcd(residues, math.prod(outside)) == 1
+        self.residues, self.tokens = residues[inside], np.cumsum(inside) - 1
         self.modulus, self.order = n, len(self.residues)
-        self.said, self.name = MULTIPLICATION, f"(Z_{n}, ·)"
+        self.setting, self.name = MULTIPLICATION, f"(Z_{n}, ·)"
         if outside:
-            self.said = {"zeros": list(self.zeros)}
+            self.setting = {"zeros": list(self.zeros)}
             zeros = ", ".join(map(str, self.zeros))
             self.name += f" with zeros of {zeros} alone" if zeros else " without zeros"
 
     @property
     def zeros(self) -> tuple[int, ...]:
-        """The primes of n that divide some element, ascending."""
+        """Return the primes of n that divide some element, ascending."""
         return tuple(p for p in primes(self.modulus) if not (self.residues % p).all())
 
     def product(self, a: Any, b: Any) -> Any:
@@ -153,8 +157,8 @@ class Residues(Task):
 
     @cached_property
     def table(self) -> Int[np.ndarray, "order order"]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        every = np.arange(self.order)
-        return self.product(every[:, None], every)
+        tokens = np.arange(self.order)
+        return self.product(tokens[:, None], tokens)
 
     @cached_property
     def classes(self) -> tuple[AnyClass, ...]:
@@ -176,7 +180,8 @@ class Residues(Task):
 
     @property
     def factors(self) -> dict[int, Int[np.ndarray, " order"]]:
-        """What the residue modulo each prime power of n, the key, shows of every element."""
+        """Return for each prime power of n, the key, the label of every element by its residue
+        modulo it."""
         from strata.monoid import prime_powers
 
         return {
@@ -186,8 +191,8 @@ class Residues(Task):
 
 
 def primes(n: int) -> list[int]:
-    """The primes of n, ascending."""
-    from sympy.ntheory import primefactors
+    """Return the primes of n, ascending."""
+    from strata.arithmetic import primefactors
 
     return primefactors(n)
 
@@ -198,42 +203,43 @@ def _residues(n: int) -> Residues:
 
 
 def task_of(n: Task | int) -> Task:
-    """The task that is meant: of an integer (Z_n, ·)."""
+    """Return the task that is meant, which is (Z_n, ·) for an integer n."""
     return n if isinstance(n, Task) else _residues(n)
 
 
-def named(said: Any, n: int) -> Task:
-    """The task that settings name, of a run of modulus n. Raises InputError where the name is none,
-    or it does not fit n."""
-    if said == MULTIPLICATION:
+def parse_task(setting: Any, n: int) -> Task:
+    """Return the task that settings name, for a run of modulus n. Raises InputError where they name
+    none, or it does not fit n."""
+    if setting == MULTIPLICATION:
         return task_of(n)
-    kind, values = understood(said)
+    kind, values = parse_setting(setting)
     if kind == "zeros":
-        known = primes(n)
-        ranks = {f"p{i}": p for i, p in enumerate(known, 1)} | dict(zip(known, known, strict=True))
+        divisors = primes(n)
+        ranks = {f"p{i}": p for i, p in enumerate(divisors, 1)} | {p: p for p in divisors}
         for x in values:
             if x not in ranks:
                 must = f"must be primes of {n}, or their ranks: {', '.join(map(str, ranks))}"
                 raise InputError(f"task.zeros = {x!r:.20}: {must}")
         inside = {ranks[x] for x in values}
-        return Residues(n, outside) if (outside := [*{*known} - inside]) else task_of(n)
+        outside = [*{*divisors} - inside]
+        return Residues(n, outside) if outside else task_of(n)
     if len(values) != n:
         raise InputError(f"task: its table has {len(values)} elements, a run of it n{len(values)}")
-    return Task(said, said if isinstance(said, str) else "a table", values)
+    return Task(setting, setting if isinstance(setting, str) else "a table", values)
 
 
-def understood(said: Any) -> tuple[str, Any]:
-    """What settings say of a task, taken apart: the primes that may divide, or a table. Raises
-    InputError for what is none."""
-    if said == "units":
+def parse_setting(setting: Any) -> tuple[str, Any]:
+    """Parse what settings say of a task into a kind and its values: the primes that may divide, or
+    a table. Raises InputError where they name no task."""
+    if setting == "units":
         return "zeros", []
-    if isinstance(said, str):
-        from strata import commutative  # needs sympy, whose import takes half a second
+    if isinstance(setting, str):
+        from strata import commutative
 
-        return "table", commutative.named(said)
-    kind, values = next(iter(said.items()), ("", 0)) if isinstance(said, dict) else ("", 0)
-    if kind not in ("zeros", "table") or not isinstance(values, list) or len(said) > 1:
-        raise InputError(f"task = {said!r:.60}: must be {KNOWN}")
+        return "table", commutative.parse_monoid(setting)
+    kind, values = next(iter(setting.items()), ("", 0)) if isinstance(setting, dict) else ("", 0)
+    if kind not in ("zeros", "table") or not isinstance(values, list) or len(setting) > 1:
+        raise InputError(f"task = {setting!r:.60}: must be {ALLOWED}")
     if kind == "zeros" and all(isinstance(x, int | str) for x in values):
         return kind, values
     from strata import commutative
@@ -242,12 +248,12 @@ def understood(said: Any) -> tuple[str, Any]:
         table = [[*map(int, row.replace(",", " ").split())] for row in values]
     except (AttributeError, ValueError):
         table = []
-    return kind, commutative.checked(table, "task.table")
+    return kind, commutative.check_table(table, "task.table")
 
 
 def pair_table(n: Task | int) -> dict[str, Int[np.ndarray, " pairs"]]:
-    """All order² ordered pairs, a-major (row a·order + b): a, b, c = ab, and the label of the class
-    of each; in Z_n that is gcd(·, n), and n of 0."""
+    """Return all order² ordered pairs, a-major (row a·order + b): a, b, c = ab, and the label of
+    the class of each. In Z_n that is gcd(·, n), and n for 0."""
     task = task_of(n)
     a, b = np.divmod(np.arange(task.order**2), task.order)
     table = {"a": a, "b": b, "c": task.product(a, b)}
@@ -255,10 +261,10 @@ def pair_table(n: Task | int) -> dict[str, Int[np.ndarray, " pairs"]]:
 
 
 def permutation(n: int, seed: int) -> "torch.Tensor":
-    """The order in which the n² pairs are dealt out: the first draw of torch's generator.
+    """Return the order in which the n² pairs are dealt out: the first draw of torch's generator.
 
-    Seeds the global generator and leaves it where the initial weights continue; call it inside
-    ``torch.random.fork_rng``.
+    The function seeds the global generator and leaves it where the initial weights continue, so
+    call it inside ``torch.random.fork_rng``.
     """
     import torch  # here, so that analyses, which need names and labels alone, load no torch
 
@@ -267,13 +273,13 @@ def permutation(n: int, seed: int) -> "torch.Tensor":
 
 
 def split(n: int, seed: int, train: float, validation: float) -> np.ndarray:
-    """The split of each of the n² pairs: the first ⌊train·n²⌋ dealt train, the next ⌊validation·n²⌋
-    validate."""
+    """Return the split of each of the n² pairs. The first ⌊train·n²⌋ that are dealt train, the next
+    ⌊validation·n²⌋ validate, and the rest is held back."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
         dealt = permutation(n, seed).numpy()
-    # Exact for the share as it is written: in floats, 0.7 of 90² is one pair short.
+    # Fractions are exact for the share as it is written; floats make 0.7 of 90² one pair short.
     sizes = [math.floor(Fraction(str(share)) * n * n) for share in (train, validation)]
     names = np.full(n * n, HELD_BACK, dtype=object)
     names[dealt[: sizes[0]]] = TRAIN
@@ -282,6 +288,6 @@ def split(n: int, seed: int, train: float, validation: float) -> np.ndarray:
 
 
 def mirrored(split: np.ndarray, n: int) -> Bool[np.ndarray, " pairs"]:
-    """Whether the mirror (b, a) of each pair (a, b) is a training pair. A pair (a, a) is its own
-    mirror."""
+    """Return for each pair (a, b) whether its mirror (b, a) is a training pair. A pair (a, a) is
+    its own mirror."""
     return (split.reshape(n, n).T == TRAIN).reshape(-1)

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from drawing import ROOT, check
-from planted_runs import Key, Studied, found, studied
+from handmade import Key, Studied, found, studied
 from scipy import stats
 
-from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED, UNDECIDED, UNTESTED
+from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED, UNDECIDED
 from strata.statistics import holm
 from strata.tables import format
 from strata.tables.table import Table
-from studies.architectures.code import mlp_seeds
+from studies.architectures.code import decide
+from studies.architectures.code import tables as architectures
 
 MODULI = [35, 15, 7]
 KINDS = ("mlp", "transformer")
@@ -31,28 +31,30 @@ def runs(moduli: Sequence[int], planted: Planted, seeds: Sequence[int] = FIVE) -
     return [studied(key, **planted(key)) for key in keys]
 
 
-def made(
-    own: Sequence[Studied], rows: pd.DataFrame | None = None, called: pd.DataFrame | None = None
+def make_tables(
+    models: Sequence[Studied],
+    rows: pd.DataFrame | None = None,
+    account_verdicts: pd.DataFrame | None = None,
 ) -> tuple[Table, ...]:
-    rows, metrics = found(own) if rows is None else rows, [x.metrics for x in own]
-    return mlp_seeds.tables(metrics, rows, rows, called, (MODULI, FIVE), 0.01, 0.95)
+    rows, metrics = found(models) if rows is None else rows, [x.metrics for x in models]
+    return architectures.tables(metrics, rows, rows, account_verdicts, (MODULI, FIVE), 0.01, 0.95)
 
 
-def tables(own: Sequence[Studied]) -> list[list[dict[Any, Any]]]:
-    """The rows of each table, nothing for what is missing."""
-    frames = (x.frame.astype(object) for x in made(own))
+def tables(models: Sequence[Studied]) -> list[list[dict[Any, Any]]]:
+    """Return the rows of each table, with None for what is missing."""
+    frames = (x.frame.astype(object) for x in make_tables(models))
     return [frame.where(frame.notna(), None).to_dict("records") for frame in frames]
 
 
-def said(own: Sequence[Studied], id: str, n: int | None = None) -> dict[Any, Any]:
-    [row] = [x for x in tables(own)[0] if (x["id"], x["n"]) == (id, n)]
+def statement(models: Sequence[Studied], id: str, n: int | None = None) -> dict[Any, Any]:
+    [row] = [x for x in tables(models)[0] if (x["id"], x["n"]) == (id, n)]
     return row
 
 
-def later(key: Key, of: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """MLP-only models are earlier but for these n and seeds."""
+def planted_epochs(key: Key, exceptions: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """Return epochs by which the MLP-only model is earlier, except for these n and seeds."""
     n, seed, kind = key
-    early = (kind == "mlp") != ((n, seed) in of)
+    early = (kind == "mlp") != ((n, seed) in exceptions)
     return {"epoch": 800 if early else 1000, "first": 900 if early else 700}
 
 
@@ -65,12 +67,12 @@ def later(key: Key, of: Sequence[tuple[int, int]]) -> dict[str, Any]:
     ],
 )
 def test_faster_is_said_by_the_sign_test_over_all_pairs(other, verdict):
-    row = said(runs((35, 15), lambda key: later(key, other)), "epoch")
+    row = statement(runs((35, 15), lambda key: planted_epochs(key, other)), "epoch")
     uneven = [abs(sum(x) - 5) >= abs(len(other) - 5) for x in product((0, 1), repeat=10)]
     assert row["p_test"] == pytest.approx(np.mean(uneven))
     assert row["verdict"] == verdict
     assert (row["moduli"], row["held"], row["later"]) == ("35, 15", 10 - len(other), len(other))
-    first = said(runs((35, 15), lambda key: later(key, other)), "first")
+    first = statement(runs((35, 15), lambda key: planted_epochs(key, other)), "first")
     assert first["p_test"] == row["p_test"] and first["p_holm"] is None
     assert (first["held"], first["later"]) == (row["later"], row["held"])
     assert first["verdict"] == {HOLDS: FAILS, FAILS: HOLDS}.get(verdict, verdict)
@@ -79,11 +81,15 @@ def test_faster_is_said_by_the_sign_test_over_all_pairs(other, verdict):
 def test_a_run_that_never_gets_there_is_the_later_one_and_two_of_them_are_no_pair():
     epochs = {(1, "mlp"): None, (2, "transformer"): None, (3, "mlp"): None,
               (3, "transformer"): None, (4, "mlp"): 500}  # fmt: skip
-    own = runs([35], lambda key: {"epoch": epochs.get(key[1:], 1000)})
-    row, alone = said(own, "epoch"), said(own, "epoch", 35)
+    models = runs([35], lambda key: {"epoch": epochs.get(key[1:], 1000)})
+    row, n35 = statement(models, "epoch"), statement(models, "epoch", 35)
     assert (row["held"], row["later"], row["cases"]) == (2, 1, 4)  # one at the same epoch
     assert row["p_test"] == 1.0
-    assert (alone["held"], alone["cases"], alone["estimate"]) == (2, 4, 0.75)  # 0, 0.5, 1, ∞
+    assert (n35["held"], n35["cases"], n35["estimate"]) == (
+        2,
+        4,
+        0.75,
+    )  # 0, 0.5, 1, ∞
 
 
 @pytest.mark.parametrize(
@@ -100,17 +106,17 @@ def test_equally_well_is_an_interval_within_a_hundredth(gaps, verdict):
     def planted(key: Key) -> dict[str, Any]:
         return {"accuracy": 0.9 + (gaps[key[1] - 1] if key[2] == "mlp" else 0.0)}
 
-    row = said(runs([7], planted), "equal", 7)
-    found = stats.ttest_1samp(gaps, 0).confidence_interval(0.95)
-    assert [row["estimate_low"], row["estimate_high"]] == pytest.approx([found.low, found.high])
+    row = statement(runs([7], planted), "equal", 7)
+    interval = stats.ttest_1samp(gaps, 0).confidence_interval(0.95)
+    assert (row["estimate_low"], row["estimate_high"]) == pytest.approx((*interval,))
     assert (row["estimate"], row["verdict"]) == (pytest.approx(np.mean(gaps)), verdict)
     worse = {FAILS: "worse" if gaps[0] < 0 else "better", UNDECIDED: "not decided"}
-    assert mlp_seeds.said(row | {"counts": None}) == worse.get(verdict, verdict)
+    assert decide.verdict_in_words(row | {"counts": None}) == worse.get(verdict, verdict)
 
 
-def tail(of: Sequence[int], runs: int, p: float) -> float:
-    """Probability of these counts of successes."""
-    return sum(comb(runs, k) * p**k * (1 - p) ** (runs - k) for k in of)
+def tail(counts: Sequence[int], runs: int, p: float) -> float:
+    """Return the probability of these counts of successes."""
+    return sum(comb(runs, k) * p**k * (1 - p) ** (runs - k) for k in counts)
 
 
 @pytest.mark.parametrize(
@@ -120,8 +126,8 @@ def test_the_share_that_mixes_has_the_interval_by_which_each_tail_is_a_fortieth(
     def planted(key: Key) -> dict[str, Any]:
         return {"mixes": key[2] == "mlp" and key[1] + 5 * (key[0] == 15) <= mixing}
 
-    own = runs((35, 15, 7), planted)
-    row, against = said(own, "mixes"), said(own, "mixes-against")
+    models = runs((35, 15, 7), planted)
+    row, against = statement(models, "mixes"), statement(models, "mixes-against")
     assert (row["moduli"], row["held"], row["cases"]) == ("35, 15", mixing, 10)
     assert row["verdict"] == verdict
     assert tail(range(mixing, 11), 10, row["estimate_low"]) == pytest.approx(0.025)
@@ -135,15 +141,16 @@ def test_the_share_that_mixes_has_the_interval_by_which_each_tail_is_a_fortieth(
 
 
 def test_directions_go_with_primes_where_every_criterion_of_axes_is_passed():
-    own = runs((35, 7), lambda key: {"along": key[2] == "transformer" and key[1] != 2})
-    row = said(own, "directions-against")
+    models = runs((35, 7), lambda key: {"along": key[2] == "transformer" and key[1] != 2})
+    row = statement(models, "directions-against")
     assert (row["moduli"], row["held"], row["cases"]) == ("35", 0, 5)
     assert (row["held_transformer"], row["cases_transformer"]) == (4, 5)
     assert row["p_test"] == pytest.approx(2 * comb(5, 4) / comb(10, 4))
 
 
 def test_the_tests_of_the_study_are_corrected_together():
-    rows, _, _ = tables(runs((35, 15), lambda key: later(key, []) | {"mixes": key[2] == "mlp"}))
+    models = runs((35, 15), lambda key: planted_epochs(key, []) | {"mixes": key[2] == "mlp"})
+    rows, _, _ = tables(models)
     planned = [x for x in rows if x["id"] != "first"]
     tested = [x for x in planned if x["p_test"] is not None]
     assert [x["id"] for x in tested] == ["epoch", "mixes-against", "directions-against"]
@@ -151,20 +158,12 @@ def test_the_tests_of_the_study_are_corrected_together():
     assert [x["p_holm"] is None for x in planned] == [x["p_test"] is None for x in planned]
 
 
-def test_of_a_modulus_that_lacks_a_seed_nothing_is_said_and_nothing_else_changes():
-    def planted(key: Key) -> dict[str, Any]:
-        mlp = key[2] == "mlp"
-        return later(key, []) | {"mixes": mlp, "fve": 0.001 * key[1] * mlp}
-
-    full = runs([35], planted)
-    alone, both = tables(full), tables([*full, *runs([15], planted, range(1, 5))])
-    for one, other in zip(alone, both, strict=True):
-        assert [x for x in other if x["n"] != 15] == one
-    lacking, _, gaps = [[x for x in rows if x["n"] == 15] for rows in both]
-    assert {x["seeds"] for x in lacking} == {4} and {x["p_test"] for x in lacking} == {None}
-    assert {x["verdict"] for x in lacking} - {None} == {UNTESTED}
-    assert {x["p_t"] for x in gaps} == {x["p_holm"] for x in gaps} == {None}
-    assert any(x["p_t"] for x in alone[2])
+def test_a_modulus_that_lacks_a_seed_is_in_the_table_of_pairs_alone():
+    full = runs([35], lambda key: planted_epochs(key, []) | {"mixes": key[2] == "mlp"})
+    of_full = tables(full)
+    decided, pairs, gaps = tables([*full, *runs([15], lambda key: {}, range(1, 5))])
+    assert [decided, gaps] == [of_full[0], of_full[2]]
+    assert [x["n"] for x in pairs] == [35] * 5 + [15] * 4
 
 
 def test_a_run_that_does_not_generalise_counts_where_generalising_is_the_question_alone():
@@ -174,13 +173,13 @@ def test_a_run_that_does_not_generalise_counts_where_generalising_is_the_questio
             {"validation": 0.98, "accuracy": 0.5, "epoch": None} if bad else {}
         )
 
-    own = runs([35], planted)
-    row = said(own, "mixes", 35)
+    models = runs([35], planted)
+    row = statement(models, "mixes", 35)
     assert (row["held"], row["cases"]) == (5, 5)
     assert (row["held_transformer"], row["cases_transformer"]) == (4, 4)
-    assert said(own, "equal", 35)["estimate"] == pytest.approx(0.1)
-    assert said(own, "epoch")["held"] == 1
-    assert {x["pairs"] for x in tables(own)[2]} == {4}
+    assert statement(models, "equal", 35)["estimate"] == pytest.approx(0.1)
+    assert statement(models, "epoch")["held"] == 1
+    assert {x["pairs"] for x in tables(models)[2]} == {4}
 
 
 @pytest.mark.parametrize(("size", "differs"), [(0.02, True), (0.0005, False)])
@@ -189,12 +188,12 @@ def test_a_planted_difference_is_found_and_one_that_does_not_vary_has_no_test(si
     more = {"mlp": size, "transformer": 0.0}
 
     def planted(key: Key) -> dict[str, Any]:
-        own = noise[key[1] - 1] if key[2] == "mlp" else 0.0
-        return {"fve": more[key[2]] + own, "components": 9 + (key[2] == "mlp")}
+        deviation = noise[key[1] - 1] if key[2] == "mlp" else 0.0
+        return {"fve": more[key[2]] + deviation, "components": 9 + (key[2] == "mlp")}
 
     rows = tables(runs([35], planted))[2]
-    of = {(x["scope"], x["measure"]): x for x in rows}
-    fve, steady = of["J5", "FVE"], of["all residues", "components"]
+    by_measure = {(x["scope"], x["measure"]): x for x in rows}
+    fve, steady = by_measure["J5", "FVE"], by_measure["all residues", "components"]
     assert fve["mean"] == pytest.approx(size + noise.mean())
     assert fve["p_t"] == pytest.approx(stats.ttest_1samp(size + noise, 0)[1])
     assert [float(x) for x in fve["values"].split()] == pytest.approx(size + noise)
@@ -203,55 +202,30 @@ def test_a_planted_difference_is_found_and_one_that_does_not_vary_has_no_test(si
     assert [steady[x] for x in ("mean", "low", "high")] == [1.0, 1.0, 1.0]
     assert steady["p_t"] is None and steady["differs"] is None
     assert [x["p_holm"] for x in rows] == holm([x["p_t"] for x in rows])
-    counted = said(runs([35], planted), "strata", 35)
-    assert counted["held"] == [x["differs"] for x in rows].count(True)
-    assert counted["cases"] == len(rows)
+    strata = statement(runs([35], planted), "strata", 35)
+    assert strata["held"] == [x["differs"] for x in rows].count(True)
+    assert strata["cases"] == len(rows)
 
 
 def test_what_no_study_has_measured_is_left_out():
-    own = runs((35, 15), lambda key: later(key, []))
-    statements, pairs, _ = made(own, found([]))
+    models = runs((35, 15), lambda key: planted_epochs(key, []))
+    statements, pairs, _ = make_tables(models, found([]))
     assert {*statements.frame["id"]} == {"epoch", "first", "equal", "strata"}
     assert not [name for name in pairs.frame if name.startswith(("mixes", "directions"))]
 
 
 def test_what_a_modulus_is_called_is_that_of_the_study_that_says_so():
-    own = runs([35], lambda _: {})
+    models = runs([35], lambda _: {})
     word = {"runs": 5, "verdict": "primes", "counts": "5 primes"}
     keys = product(KINDS, (35, 15), ("logits", "both"))
     rows = [{"architecture": kind, "n": n, "id": id} | word for kind, n, id in keys]
-    frame = made(own, called=pd.DataFrame(rows))[0].frame
-    called = frame[frame["counts"].notna()]
-    assert called["verdict"].tolist() == ["primes"] * 2 and {*called["n"]} == {35}
+    frame = make_tables(models, account_verdicts=pd.DataFrame(rows))[0].frame
+    decided = frame[frame["counts"].notna()]
+    assert decided["verdict"].tolist() == ["primes"] * 2 and {*decided["n"]} == {35}
 
 
-@pytest.mark.parametrize("own", [[], runs([35, 7], lambda key: later(key, []))])
-def test_the_tables_are_written_from_any_number_of_runs(own, tmp_path):
-    format.write(made(own), tmp_path)
+@pytest.mark.parametrize("models", [[], runs([35, 7], lambda key: planted_epochs(key, []))])
+def test_the_tables_are_written_from_any_number_of_runs(models, tmp_path):
+    format.write(make_tables(models), tmp_path)
     for path in (*tmp_path.glob("*.md"), *tmp_path.glob("*.tex")):
         assert "nan" not in path.read_text().lower()
-
-
-def test_other_sentences_change_nothing_but_these(monkeypatch):
-    own = runs((35, 15), lambda key: later(key, []))
-    before = made(own)[0].frame
-    other = {id: id[::-1] for id in mlp_seeds.SENTENCES}
-    monkeypatch.setattr(mlp_seeds, "SENTENCES", other)
-    after = made(own)[0].frame
-    assert after["sentence"].tolist() == [other[x] for x in after["id"]]
-    pd.testing.assert_frame_equal(before.drop(columns="sentence"), after.drop(columns="sentence"))
-
-
-FIRST = ["first_train", "first_validation", "stays_validation"]
-
-
-def test_two_models_of_a_seed_are_drawn_where_one_never_generalises(tmp_path, monkeypatch):
-    rows = [
-        (n, 1, model, 10, at, at)
-        for n, at in ((6, None), (15, 30))
-        for model, at in (("transformer", at), ("mlp", 20))
-    ]
-    frame = pd.DataFrame(rows, columns=["n", "seed", "architecture", *FIRST])
-    frame.to_csv(tmp_path / "epochs.csv", index=False)
-    template = ROOT / "studies/architectures/notebooks/first-epochs.ipynb"
-    check(template, {"epochs": str(tmp_path / "epochs.csv")}, tmp_path, monkeypatch)

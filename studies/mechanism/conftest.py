@@ -7,9 +7,9 @@ import pytest
 
 @pytest.fixture(scope="session")
 def settings():
-    """The settings of the measures."""
+    """Return the settings of the measures."""
     from studies.params import MechanismSettings, load
 
     params = load(Path(__file__).parents[2])
-    own, threshold = params.mechanism.measures, params.metrics.key_threshold
-    return MechanismSettings(**own.model_dump(), key_threshold=threshold)
+    measures, threshold = params.mechanism.measures, params.metrics.key_threshold
+    return MechanismSettings(**measures.model_dump(), key_threshold=threshold)

@@ -4,12 +4,12 @@ from math import nan
 
 import numpy as np
 import pytest
-from small import TRAIN
+from small import TRAIN, random_weights
 
 from strata import results, store
 from strata.api.by_hand import weights
 from strata.results import FAILS, HOLDS, UNDECIDED
-from studies.mechanism import by_hand
+from studies.mechanism import planted
 from studies.mechanism.code import decide, measures
 from studies.mechanism.stages import measure
 
@@ -20,17 +20,17 @@ PLANTED = {
         165, lambda _: weights(165, gate=(3, 11)), "code neurons decoding interaction", ""),
     "mixed": (165, lambda _: weights(165, mixed=(11, 5)), "neurons interaction", ""),
     "nearest code": (
-        105, lambda rng: by_hand.nearest_code(105, {3: [1], 5: [1], 7: [1, 2]}, rng),
+        105, lambda rng: planted.nearest_code(105, {3: [1], 5: [1], 7: [1, 2]}, rng),
         "votes code neurons", "decoding"),
     "strata": (
         77,
-        lambda _: by_hand.strata(77, {1: [(7, 1), (11, 1)], 7: [(11, 3)], 11: [(7, 2), (7, 3)]}),
+        lambda _: planted.strata(77, {1: [(7, 1), (11, 1)], 7: [(11, 3)], 11: [(7, 2), (7, 3)]}),
         "", "votes code neurons decoding interaction"),
     "lookup": (
-        77, lambda rng: by_hand.lookup(77, {7: [1], 11: [1, 2]}, rng),
+        77, lambda rng: planted.lookup(77, {7: [1], 11: [1, 2]}, rng),
         "", "votes code neurons decoding interaction"),
     "random code": (
-        77, lambda rng: by_hand.random_code(77, 12, {7: [1], 11: [1, 2]}, rng),
+        77, lambda rng: planted.random_code(77, 12, {7: [1], 11: [1, 2]}, rng),
         "", "votes code neurons interaction"),
 }  # fmt: skip
 KIND = {"by hand": "primes apart", "with a gate": "gated", "mixed": "mixed"}
@@ -38,14 +38,14 @@ KIND = {"by hand": "primes apart", "with a gate": "gated", "mixed": "mixed"}
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_planted_models_come_out_as_the_criteria_say(name, settings):
-    n, made, must, must_not = PLANTED[name]
-    rows = measures.measure(made(np.random.default_rng(0)), n, settings)
-    found = {row.id: row.verdict for row in rows if not row.measure}
+    n, make_weights, must, must_not = PLANTED[name]
+    rows = measures.measure(make_weights(np.random.default_rng(0)), n, settings)
+    verdicts = {row.id: row.verdict for row in rows if not row.measure}
     for statement in decide.STATEMENTS:
         allowed = MUST if statement in must.split() else NOT
         if statement in must.split() + must_not.split():
-            assert found[statement] in allowed, statement
-    assert found["kind"] == KIND.get(name, found["kind"])
+            assert verdicts[statement] in allowed, statement
+    assert verdicts["kind"] == KIND.get(name, verdicts["kind"])
     assert [row.value for row in rows if (row.id, row.measure) == ("whole", "right")] == [1.0]
     [replaced] = [row.value for row in rows if row.id == "replaced"]
     assert replaced is not None and (replaced > 0.95 if name in KIND else replaced < 0.7)
@@ -54,7 +54,7 @@ def test_planted_models_come_out_as_the_criteria_say(name, settings):
 @pytest.mark.parametrize("kind", ["transformer", "mlp"])
 @pytest.mark.parametrize("n", [5, 8, 12])
 def test_any_model_of_any_modulus_can_be_measured(n, kind, settings):
-    rows = measures.measure(by_hand.random(n, kind), n, settings)
+    rows = measures.measure(random_weights(n, kind), n, settings)
     ids = [row.id for row in rows if not row.measure]
     assert ids == [*decide.STATEMENTS, *decide.CRITERIA, "kind"]
 
@@ -77,25 +77,18 @@ GOOD = {
     ],
 )
 def test_a_statement_holds_if_all_its_numbers_do(values, verdict, settings):
-    every = {id: GOOD[kind] for id, (_, kind, *_) in decide.CRITERIA.items()} | values
-    found = {row.id: row.verdict for row in decide.judged(every, settings.levels)}
-    assert found["neurons"] == verdict
-    assert {found[x] for x in decide.STATEMENTS if x != "neurons"} == {HOLDS}
-
-
-def test_runs_together_are_counted_with_intervals():
-    found = decide.tally([HOLDS] * 3 + [UNDECIDED, FAILS, ""])
-    assert found[:3] == (3, 1, 1)
-    assert found[3:5] == pytest.approx((0.1466, 0.9473), abs=1e-4)
-    assert decide.tally([]).verdict == decide.tally([HOLDS] * 3).verdict == UNDECIDED
+    numbers = {id: GOOD[kind] for id, (_, kind, *_) in decide.CRITERIA.items()} | values
+    verdicts = {row.id: row.verdict for row in decide.judge(numbers, settings.levels)}
+    assert verdicts["neurons"] == verdict
+    assert {verdicts[x] for x in decide.STATEMENTS if x != "neurons"} == {HOLDS}
 
 
 def test_the_stage_writes_what_could_be_measured(tmp_path, settings):
     train = TRAIN.model_copy(update={"d_model": 8, "n_heads": 2, "d_mlp": 12}).model_dump()
-    network, about = by_hand.random(6, "transformer"), {"run": "n6-s1", "train": train}
+    network, about = random_weights(6, "transformer"), {"run": "n6-s1", "train": train}
     (tmp_path / "weights").write_bytes(store.tensors_bytes(network, about))
     store.write_json(tmp_path / "settings", settings)
     measure.main("n6-s1", *(str(tmp_path / name) for name in ("settings", "weights", "out")))
     table = results.read_rows(tmp_path / "out")
     assert set(table["run"]) == {"n6-s1"} and {*decide.STATEMENTS} <= {*table["id"]}
-    assert all(x == x or said for x, said in zip(table["value"], table["verdict"], strict=True))
+    assert all(x == x or v for x, v in zip(table["value"], table["verdict"], strict=True))

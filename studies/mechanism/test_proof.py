@@ -2,20 +2,21 @@
 
 import numpy as np
 import pytest
+from small import random_weights
 
 from strata.api.by_hand import weights as written_down
 from strata.architecture import TABLE, architecture_of
-from strata.patch.patching import passed
-from studies.mechanism import by_hand
+from strata.patch.patching import forward_pass
+from studies.mechanism import planted
 from studies.mechanism.code import proof
 
 LONG = np.longdouble
 
 
 def trained_like(n, noise, seed=0):
-    """A nearest code made by hand, with noise on every weight."""
+    """Return a nearest code made by hand, with noise on every weight."""
     rng = np.random.default_rng(seed)
-    weights = by_hand.nearest_code(n, {3: [1], 5: [1], 7: [1]}, rng)
+    weights = planted.nearest_code(n, {3: [1], 5: [1], 7: [1]}, rng)
     return {
         name: (x + noise * np.abs(x).mean() * rng.normal(size=x.shape)).astype(np.float32)
         for name, x in weights.items()
@@ -23,7 +24,7 @@ def trained_like(n, noise, seed=0):
 
 
 def margins(weights, n, a, b):
-    """The margins in extended precision, by the definition of the network."""
+    """Compute the margins in extended precision, by the definition of the network."""
     w = {name: x.astype(LONG) for name, x in weights.items()}
     if architecture_of(weights).attends:
         x = np.stack([w["W_E"][i] for i in (a, b, np.full_like(a, n))], axis=1)
@@ -44,15 +45,15 @@ def margins(weights, n, a, b):
         out = out + stream
     logits = out @ w["W_U"] + w["b_U"]
     rows, q = np.arange(len(a)), a * b % n
-    own = logits[rows, q].copy()
+    right_logits = logits[rows, q].copy()
     logits[rows, q] = -np.inf
-    return own - logits.max(axis=1)
+    return right_logits - logits.max(axis=1)
 
 
 MODELS = {
-    **{f"{kind} {n} {seed}": (by_hand.random(n, kind, seed), n)
+    **{f"{kind} {n} {seed}": (random_weights(n, kind, seed), n)
        for kind in TABLE for n, seed in ((4, 0), (6, 1), (12, 2), (15, 3))},
-    "large weights": (by_hand.random(15, "transformer", 4, 5.0), 15),
+    "large weights": (random_weights(15, "transformer", 4, 5.0), 15),
     "trained-like": (trained_like(15, 0.01), 15),
     "written down": (written_down(15), 15),
     "trained-like, 35": (trained_like(35, 0.003), 35),
@@ -62,23 +63,23 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_the_margin_of_every_pair_is_above_the_bound_by_twice_the_rounding_at_most(name):
     weights, n = MODELS[name]
-    of = passed(weights, n)
-    true, found = margins(weights, n, of.a, of.b), proof.all_margins(of)
-    assert (found.margin <= true).all() and (true <= found.margin + 2 * found.rounding).all()
-    assert 0 < found.rounding < 1e-8 * (1 + np.abs(true).max())
+    pairs = forward_pass(weights, n)
+    true, bound = margins(weights, n, pairs.a, pairs.b), proof.all_margins(pairs)
+    assert (bound.margin <= true).all() and (true <= bound.margin + 2 * bound.rounding).all()
+    assert 0 < bound.rounding < 1e-8 * (1 + np.abs(true).max())
 
 
 def test_no_bound_is_above_the_margin_where_rounding_is_all_there_is():
-    """Two candidates with one column have one logit: nothing may be proven of them."""
-    weights, n = by_hand.random(6, "transformer", 0), 6
+    """Give two candidates one column, and so one logit: nothing may be proven of them."""
+    weights, n = random_weights(6, "transformer", 0), 6
     weights["W_U"][:, 1] = weights["W_U"][:, 0]
     weights["b_U"][1] = weights["b_U"][0]
-    of = passed(weights, n)
-    assert (proof.all_margins(of).margin[of.label <= 1] < 0).all()
+    pairs = forward_pass(weights, n)
+    assert (proof.all_margins(pairs).margin[pairs.label <= 1] < 0).all()
 
 
 def test_roundings_that_all_go_one_way_are_within_the_bound():
-    """1 + 4095·2⁻⁵⁴ is 1 where the small terms are added one by one."""
+    """Sum 1 + 4095·2⁻⁵⁴, which is 1 where the small terms are added one by one."""
     n, d, small = 6, 4096, 2.0**-27
     row, zero = np.full(d, small), np.zeros(d)
     row[0] = 1
@@ -88,5 +89,5 @@ def test_roundings_that_all_go_one_way_are_within_the_bound():
         "W_E": np.tile(row, (n, 1)), "W_in": np.concatenate([row, zero])[:, None],
         "b_in": np.zeros(1), "W_out": np.eye(1, d), "b_out": zero, "W_U": W_U, "b_U": np.zeros(n),
     }  # fmt: skip
-    of = passed({name: x.astype(np.float32) for name, x in weights.items()}, n)
-    assert (proof.all_margins(of).margin <= margins(weights, n, of.a, of.b)).all()
+    pairs = forward_pass({name: x.astype(np.float32) for name, x in weights.items()}, n)
+    assert (proof.all_margins(pairs).margin <= margins(weights, n, pairs.a, pairs.b)).all()

@@ -6,11 +6,9 @@ from math import gcd
 import numpy as np
 import pandas as pd
 import pytest
-from drawing import ROOT, check
 from handmade import changed, run_metrics
-from small import TRAIN, history_of, measured, split_of, weights_of
+from small import ROOT, TRAIN, measured, weights_of
 
-from strata import store
 from strata.collected import write_collected
 from strata.inputs import InputError
 from strata.measure.metrics import Metrics
@@ -21,9 +19,8 @@ from studies.moduli.code import moduli
 
 def untrained(n: int, variant: str = "", **changes) -> Metrics:
     run = Run(n, 1, variant)
-    weights = weights_of(run) | changes
-    found = measured(run, weights, split_of(n), history_of([0.5]))
-    return changed(found, generalised=True)  # all but what a test says of it
+    metrics = measured(run, weights_of(run) | changes)
+    return changed(metrics, generalised=True)  # all but what a test says of it
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +36,10 @@ def test_every_class_of_three_elements_or_more_is_in_its_kind(runs):
             d = gcd(a, n)
             expected.setdefault((n, d, gcd(d, n // d) == 1), []).append(a)
     expected = {key: len(members) for key, members in expected.items() if len(members) >= 3}
-    found = {
+    sizes = {
         (n, d, r): s for n, d, r, s in frame[["n", "d", "regular", "size"]].itertuples(index=False)
     }
-    assert found == expected
+    assert sizes == expected
 
 
 def test_means_are_those_of_the_classes_and_all_moduli_come_last(runs):
@@ -50,16 +47,16 @@ def test_means_are_those_of_the_classes_and_all_moduli_come_last(runs):
     rows, members = (x.to_dict("records") for x in (moduli.kinds(runs, per_class), per_class))
     assert [str(row["n"]) for row in rows] == ["27", "27", "36", "36", "None", "None"]
     for row in rows:
-        every, kind = row["n"] is None, row["regular"]
-        own = [m for m in members if m["regular"] == kind and (every or m["n"] == row["n"])]
-        assert row["classes"] == len(own)
+        over_all, kind = row["n"] is None, row["regular"]
+        group = [m for m in members if m["regular"] == kind and (over_all or m["n"] == row["n"])]
+        assert row["classes"] == len(group)
         for name in ("fve", "r2", "r2_uniform", "pca_ratio", "accuracy_target"):
-            assert row[name] == pytest.approx(np.mean([m[name] for m in own]))
+            assert row[name] == pytest.approx(np.mean([m[name] for m in group]))
 
 
 def test_a_run_that_did_not_generalise_counts_for_its_modulus_alone(runs):
-    some = [changed(runs[0], generalised=False), runs[1]]
-    rows = moduli.kinds(some, moduli.classes(some)).to_dict("records")
+    pair = [changed(runs[0], generalised=False), runs[1]]
+    rows = moduli.kinds(pair, moduli.classes(pair)).to_dict("records")
     assert [str(row["n"]) for row in rows] == ["27", "27", "36", "36", "None", "None"]
     assert [row["fve"] for row in rows[4:]] == [row["fve"] for row in rows[2:4]]
 
@@ -67,8 +64,8 @@ def test_a_run_that_did_not_generalise_counts_for_its_modulus_alone(runs):
 def test_a_share_above_chance_is_its_way_from_chance_to_all(runs):
     [units] = [c for c in runs[0].classes if c.d == 1]
     shares = [(0.9, 0.5), (0.5, 0.5), (0.4, 0.5), (1.0, 1.0)]  # of energy, and by chance
-    own = tuple(changed(units, fve=fve, fve_uniform=uniform) for fve, uniform in shares)
-    run = changed(runs[0], classes=own)
+    classes = tuple(changed(units, fve=fve, fve_uniform=uniform) for fve, uniform in shares)
+    run = changed(runs[0], classes=classes)
     frame = moduli.classes([run])
     assert frame["fve_above"].tolist() == pytest.approx([0.8, 0, -0.2, np.nan], nan_ok=True)
     assert moduli.kinds([run], frame)["fve_above"].tolist() == pytest.approx([0.2, 0.2])
@@ -77,8 +74,8 @@ def test_a_share_above_chance_is_its_way_from_chance_to_all(runs):
 def test_fits_of_every_frequency_are_not_held_against_as_many_at_random(runs):
     [units] = [c for c in runs[0].classes if c.d == 1]
     fit = changed(units.character_fit, r2=0.75, r2_uniform=0.5)
-    own = tuple(changed(units, character_fit=fit, key=key, total=8) for key in (4, 8))
-    frame = moduli.classes([changed(runs[0], classes=own)])
+    classes = tuple(changed(units, character_fit=fit, key=key, total=8) for key in (4, 8))
+    frame = moduli.classes([changed(runs[0], classes=classes)])
     assert frame["r2_above"].tolist() == pytest.approx([0.5, np.nan], nan_ok=True)
 
 
@@ -118,10 +115,3 @@ def test_the_stage_takes_moduli_with_a_class_that_is_no_group_alone(tmp_path, mo
 def test_two_runs_of_a_modulus_are_refused(runs):
     with pytest.raises(InputError, match="n27-s1, n36-s1, n27-s1: must be of one run for each n"):
         moduli.tables([*runs, runs[0]])
-
-
-def test_classes_are_drawn_by_their_size(tmp_path, monkeypatch):
-    rows = moduli.classes([run_metrics(n) for n in (121, 180)])
-    store.write_text(tmp_path / "classes.csv", rows.to_csv(index=False))
-    template = ROOT / "studies/moduli/notebooks/extension-sizes.ipynb"
-    check(template, {"classes": str(tmp_path / "classes.csv")}, tmp_path, monkeypatch)

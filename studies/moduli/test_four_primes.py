@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from planted_runs import Studied, found, studied
+from handmade import Studied, found, studied
 from scipy.stats import binom
 
 from strata.inputs import InputError
 from strata.results import FAILS, HOLDS, UNDECIDED, UNTESTED, Row
 from strata.run import Run
-from strata.tables import format
 from strata.tables.table import Table
-from studies.moduli.code import four_primes
+from studies.moduli.code import decide
 
-ASKED = [Run(210, seed) for seed in (1, 2, 3)]
+PLANNED = [Run(210, seed) for seed in (1, 2, 3)]
 BETWEEN = {"L": "between", "E": "between"}
 
 
@@ -22,11 +21,11 @@ def runs(*planted: dict[str, Any]) -> list[Studied]:
     return [studied((210, seed, "transformer"), **x) for seed, x in enumerate(planted, 1)]
 
 
-def heads(run: Studied, of: Sequence[int], divided: bool, words: str = "") -> Studied:
-    """What the interventions find where each head is put to a prime."""
+def heads(run: Studied, powers: Sequence[int], divided: bool, words: str = "") -> Studied:
+    """Add what the interventions find where each head is assigned to a prime power."""
     name, scales = run.metrics.run, ("class", "zero")
     rows = [Row(name, f"put-{x}", words, f"head {h}", "count", q)
-            for x in scales for h, q in enumerate(of)]  # fmt: skip
+            for x in scales for h, q in enumerate(powers)]  # fmt: skip
     rows += [Row(name, "divided", words, "", "share", 6 / 81, HOLDS if divided else FAILS)]
     ids = [f"heads-{case}-{x}" for x in scales for case in ("alone", "group")]
     rows += [Row(name, id, words, x, "count", value)
@@ -34,14 +33,16 @@ def heads(run: Studied, of: Sequence[int], divided: bool, words: str = "") -> St
     return run._replace(rows=rows)
 
 
-def tables(own: Sequence[Studied], changed: Sequence[Studied] = ()) -> tuple[Table, Table]:
-    metrics = [x.metrics for x in own]
-    return four_primes.tables(ASKED, metrics, found(own), found(changed))
+def tables(models: Sequence[Studied], interventions: Sequence[Studied] = ()) -> tuple[Table, Table]:
+    metrics = [x.metrics for x in models]
+    return decide.tables(PLANNED, metrics, found(models), found(interventions))
 
 
-def said(own: Sequence[Studied], changed: Sequence[Studied] = ()) -> list[dict[Any, Any]]:
-    """Of the account and, where they are measured, of heads."""
-    return tables(own, changed)[1].frame.to_dict("records")
+def statements(
+    models: Sequence[Studied], interventions: Sequence[Studied] = ()
+) -> list[dict[Any, Any]]:
+    """Return the rows of the account and, where heads are measured, of heads."""
+    return tables(models, interventions)[1].frame.to_dict("records")
 
 
 @pytest.mark.parametrize(
@@ -52,46 +53,32 @@ def said(own: Sequence[Studied], changed: Sequence[Studied] = ()) -> list[dict[A
 def test_the_account_holds_if_all_runs_are_primes_in_both_and_fails_if_none_is(
     planted, held, verdict
 ):
-    [account] = said(runs(*planted))
+    [account] = statements(runs(*planted))
     assert (account["runs"], account["held"], account["verdict"]) == (3, held, verdict)
 
 
 def test_a_run_that_does_not_generalise_is_shown_and_left_out():
     failed = {"validation": 0.9, "epoch": None} | BETWEEN
-    own = runs({}, failed, {})
-    [account] = said(own)
+    models = runs({}, failed, {})
+    [account] = statements(models)
     assert (account["runs"], account["verdict"]) == (2, HOLDS)
-    rows = tables(own)[0].frame.to_dict("records")
+    rows = tables(models)[0].frame.to_dict("records")
     assert [(x["run"], x["generalises"], x["L"]) for x in rows] == [
         ("n210-s1", True, "primes"), ("n210-s2", False, "between"), ("n210-s3", True, "primes")
     ]  # fmt: skip
-    [none] = said(runs(failed, failed, failed))
-    assert none["verdict"] == UNTESTED and "no run generalises" in four_primes.said(none)
+    [none] = statements(runs(failed, failed, failed))
+    assert none["verdict"] == UNTESTED and "no run generalises" in decide.STATEMENTS.in_words(none)
 
 
 def test_heads_are_put_to_primes_and_the_pattern_has_its_chance():
-    own = runs({}, {}, {})
-    changed = [heads(own[0], (5, 7, 7, 5), True), heads(own[1], (3, 5, 0, 2), False)]
-    rows = tables(own, changed)[0].frame
+    models = runs({}, {}, {})
+    interventions = [heads(models[0], (5, 7, 7, 5), True), heads(models[1], (3, 5, 0, 2), False)]
+    rows = tables(models, interventions)[0].frame
     assert rows["put"].tolist()[:2] == ["5: 0, 3; 7: 1, 2", "2: 3; 3: 0; 5: 1"]
     assert rows["put"].isna().tolist() == [False, False, True]
     assert rows.loc[0, ["alone", "alone_of"]].tolist() == [3, 4]
-    _, of_heads = said(own, changed)
+    _, of_heads = statements(models, interventions)
     assert (of_heads["runs"], of_heads["held"]) == (2, 1)
     assert of_heads["p_test"] == pytest.approx(binom.sf(0, 2, 6 / 81))
-    reworded = [x._replace(rows=[y._replace(sentence="other") for y in x.rows]) for x in changed]
-    assert rows.equals(tables(own, reworded)[0].frame)
     with pytest.raises(InputError, match="no id 'heads-alone-class'"):
-        tables(own, [changed[0]._replace(rows=changed[0].rows[:8])])
-
-
-def test_while_a_run_is_missing_nothing_is_said_and_its_row_says_so(tmp_path):
-    own = runs({}, {}, {})[:2]
-    other = studied((210, 4, "transformer")), studied((210, 3, "mlp"))
-    [row], [alone] = said([*own, *other]), said(own)
-    assert row["verdict"] == alone["verdict"] == UNTESTED and row["trained"] == 2
-    format.write(tables(own), tmp_path)
-    lines = (tmp_path / "four-primes.md").read_text().splitlines()
-    assert lines[-1].startswith("| n210-s3") and "not trained" in lines[-1]
-    format.write(tables([]), tmp_path)
-    assert not any("nan" in x.read_text().lower() for x in tmp_path.glob("*.md"))
+        tables(models, [interventions[0]._replace(rows=interventions[0].rows[:8])])

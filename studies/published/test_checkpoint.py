@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from over_seeds import ALL
 from plain import Net
+from small import ALL
 
 from strata import store
-from strata.api.foreign import loaded
+from strata.api.foreign import load_checkpoint
 from strata.api.published import export
 from strata.inputs import InputError
 from strata.measure.activations import forward
@@ -23,7 +23,7 @@ SIZES = [(2, 4, 1, 3), (6, 16, 4, 32), (12, 12, 3, 5), (15, 8, 8, 40)]  # P, wid
 
 
 def checkpoint(size: tuple[int, int, int, int], seed: int = 1) -> tuple[Net, dict]:
-    """A model with random weights and biases, and the dict that would be published of it."""
+    """Return a model with random weights and biases, and the dict that would be published of it."""
     n, d_model, n_heads, d_mlp = size
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)
@@ -84,5 +84,5 @@ def test_code_in_a_pickle_is_refused_and_never_runs(name, call, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     torch.save({"model_state_dict": Code(*call)}, "x.pt")
     with pytest.raises(InputError, match=rf"^x\.pt: refused: it asks for code, {name}\.\w+; save"):
-        loaded(Path("x.pt").read_bytes(), "x.pt")
+        load_checkpoint(Path("x.pt").read_bytes(), "x.pt")
     assert list(tmp_path.iterdir()) == [tmp_path / "x.pt"]

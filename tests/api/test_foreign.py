@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import torch
 from plain import Net
+from planted import exact_transformer
 from safetensors.torch import save_file
-from small import exact_transformer, weights_of
+from small import TRAIN, weights_of
 from torch import Tensor, nn
-from written import CONFIG, write_weights
 
 import strata
 from strata import store
@@ -30,7 +30,7 @@ State = dict[str, Tensor]
 
 
 class SideBySide(nn.Module):
-    """The same of the MLP-only model."""
+    """The MLP-only model as plain torch modules."""
 
     def __init__(self, n: int, d: int, d_mlp: int):
         super().__init__()
@@ -42,62 +42,62 @@ class SideBySide(nn.Module):
         return self.head(self.fc2(torch.relu(self.fc1(x))))
 
 
-def renamed(state: State, **names: str) -> State:
-    """The state with parts of its names replaced."""
-    found = {}
+def rename(state: State, **names: str) -> State:
+    """Replace parts of the names of a state."""
+    state_by_name = {}
     for name, x in state.items():
         for old, new in names.items():
             name = name.replace(old, new)
-        found[name] = x
-    return found
+        state_by_name[name] = x
+    return state_by_name
 
 
-def cut(state: State) -> State:
-    """Queries, keys and values in layers of their own, inside a block of a wrapped model."""
-    found = {k: x for k, x in state.items() if "in_proj" not in k}
+def split_projections(state: State) -> State:
+    """Put queries, keys and values in layers of their own, inside a block of a wrapped model."""
+    parts_by_name = {k: x for k, x in state.items() if "in_proj" not in k}
     for kind in ("weight", "bias"):
         if f"attn.in_proj_{kind}" in state:
             parts = zip("qkv", state[f"attn.in_proj_{kind}"].chunk(3), strict=True)
-            found |= {f"attn.{x}_proj.{kind}": part for x, part in parts}
-    inner = {k: x for k, x in found.items() if k.startswith(("attn", "mlp"))}
-    outer = {k: x for k, x in found.items() if k not in inner}
+            parts_by_name |= {f"attn.{x}_proj.{kind}": part for x, part in parts}
+    inner = {k: x for k, x in parts_by_name.items() if k.startswith(("attn", "mlp"))}
+    outer = {k: x for k, x in parts_by_name.items() if k not in inner}
     inner = {f"model.blocks.0.{k}": x for k, x in inner.items()}
     return inner | {f"model.{k}": x for k, x in outer.items()}
 
 
 def gpt2(state: State) -> State:
-    """The layers as Conv1D, which GPT-2 has, under its names."""
+    """Return the layers as Conv1D, which GPT-2 has, under the names of GPT-2."""
     names = {"unembed": "lm_head", "embed": "wte", "attn.in_proj_": "h.0.attn.c_attn."}
     names |= {
         "attn.out_proj": "h.0.attn.c_proj",
         "mlp.0": "h.0.mlp.c_fc",
         "mlp.2": "h.0.mlp.c_proj",
     }
-    found = {
-        k: x.mT if x.ndim == 2 and ".c_" in k else x for k, x in renamed(state, **names).items()
+    transposed = {
+        k: x.mT if x.ndim == 2 and ".c_" in k else x for k, x in rename(state, **names).items()
     }
-    return found | {"h.0.attn.bias": torch.ones(1, 1, 3, 3)}
+    return transposed | {"h.0.attn.bias": torch.ones(1, 1, 3, 3)}
 
 
 LAYOUTS: dict[str, Callable[[State], State]] = {
     "torch": dict,
     "inside": lambda x: {
-        f"some.net.{k}": v for k, v in renamed(x, unembed="head", embed="embed_tokens").items()
+        f"some.net.{k}": v for k, v in rename(x, unembed="head", embed="embed_tokens").items()
     },
     "Conv1D": gpt2,
-    "others": lambda x: renamed(x, unembed="lm_head", attn="self_attn", mlp="ffn", embed="tok_emb"),
-    "cut": cut,
+    "others": lambda x: rename(x, unembed="lm_head", attn="self_attn", mlp="ffn", embed="tok_emb"),
+    "cut": split_projections,
     "a mask": lambda x: x | {"causal_mask": torch.ones(3, 3, dtype=torch.bool)},
 }
 
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(("n", "d", "heads", "d_mlp"), [(2, 4, 1, 3), (15, 12, 3, 20)])
-def test_plain_modules_compute_here_what_they_compute_there(n, d, heads, d_mlp, layout, bias):
+def test_plain_modules_compute_here_what_they_compute_there(layout, bias):
+    n, heads = 15, 3
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(0)
-        net = Net(n, d, heads, d_mlp, bias)
+        net = Net(n, 12, heads, 20, bias)
         for x in net.attn.parameters():  # torch's biases of attention begin as zeros
             nn.init.normal_(x, std=0.3)
         model = strata.from_weights(LAYOUTS[layout](net.state_dict()), n, n_heads=heads)
@@ -114,8 +114,7 @@ def test_the_mlp_only_model_is_known_by_its_width():
     assert isinstance(model, strata.MLP) and model.n == 9
 
 
-@pytest.mark.parametrize("d", [4, 12])
-@pytest.mark.parametrize("last", ["fc2", "head"])
+@pytest.mark.parametrize(("d", "last"), [(4, "fc2"), (12, "head")])
 def test_the_last_layer_of_an_mlp_may_give_the_logits(d, last):
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(0)
@@ -142,29 +141,31 @@ def test_a_logit_of_equals_is_dropped_and_a_tied_unembedding_is_the_embedding():
         state = {k: x for k, x in net.state_dict().items() if k != "unembed.weight"}
         tied = strata.from_weights(state, n_heads=2)
         torch.testing.assert_close(tied(a, 5), net(a, torch.full_like(a, 5))[:, :12])
-    said = [x.source.notes for x in (wide, tied) if x.source]
-    assert ["=" in x[-1] for x in said] == [True, True] and "tied" in said[1][0]
+    notes = [x.source.notes for x in (wide, tied) if x.source]
+    assert ["=" in x[-1] for x in notes] == [True, True] and "tied" in notes[1][0]
 
 
 def test_names_of_ones_own_are_taken_by_rename():
     names = {"embed.weight": "mine", "mlp.0.bias": "yours"}
     state = {names.get(k, k): x for k, x in plain().items()}
-    renamed = strata.from_weights(state, n_heads=2, rename={"mine": "W_E", "yours": "b_in"})
-    np.testing.assert_array_equal(renamed.weights()["W_E"], state["mine"])
+    model = strata.from_weights(state, n_heads=2, rename={"mine": "W_E", "yours": "b_in"})
+    np.testing.assert_array_equal(model.weights()["W_E"], state["mine"])
 
 
 def test_the_number_of_heads_is_the_one_with_which_the_answers_are_an_operation():
-    """Two heads: the first is that of the exact model, the second looks at = and writes nothing."""
-    one = exact_transformer(6)
-    d = one["W_E"].shape[1]
-    wide = {k: np.pad(one[k], ((0, 0), (0, d))) for k in ("W_E", "W_out")}
-    wide |= {k: np.pad(one[k], ((0, d), (0, 0))) for k in ("W_in", "W_U")}
+    # The first of two heads is that of the exact model, the second looks at = and writes nothing.
+    exact = exact_transformer(6)
+    d = exact["W_E"].shape[1]
+    wide = {k: np.pad(exact[k], ((0, 0), (0, d))) for k in ("W_E", "W_out")}
+    wide |= {k: np.pad(exact[k], ((0, d), (0, 0))) for k in ("W_in", "W_U")}
+    wide["W_E"][6, d] = 1  # =
     score = np.zeros((2 * d, 2 * d))
-    score[d, 6] = 9
+    score[d, d] = 9
     value = np.diag(np.arange(2 * d) < d).astype(float)
-    state = {"embed.weight": wide["W_E"], "mlp.0.weight": wide["W_in"].T, "mlp.0.bias": one["b_in"],
-             "mlp.2.weight": wide["W_out"].T, "unembed.weight": wide["W_U"].T,
-             "attn.in_proj_weight": np.concatenate([score, score, value]),
+    state = {"embed.weight": wide["W_E"], "unembed.weight": wide["W_U"].T,
+             "mlp.0.weight": wide["W_in"].T, "mlp.0.bias": exact["b_in"],
+             "mlp.2.weight": wide["W_out"].T,
+             "attn.in_proj_weight": np.concatenate([score, score, 3 * value]),
              "attn.out_proj.weight": value}  # fmt: skip
     model = strata.from_weights({k: torch.tensor(x, dtype=torch.float32) for k, x in state.items()})
     assert isinstance(model, strata.Transformer) and len(model.W_Q) == 2 and model.accuracy() == 1
@@ -181,56 +182,59 @@ def test_the_number_of_heads_is_the_one_with_which_the_answers_are_an_operation(
 def test_what_is_missing_or_no_number_is_said_before_torch_is_loaded(words, line):
     code = f"import sys, strata\ntry: strata.from_weights({words})\n"
     code += "except strata.InputError as error: print(error, 'torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == f"{line} False\n"
+    command = [sys.executable, "-c", code]
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert process.stdout == f"{line} False\n"
 
 
 @pytest.fixture
-def kept(tmp_path) -> Path:
-    """A file of ours."""
-    return write_weights(tmp_path / "x.safetensors", weights_of(RUN), CONFIG | {"run": str(RUN)})
+def weights_file(tmp_path) -> Path:
+    """Write a weights file of ours."""
+    about = {"run": str(RUN), "train": TRAIN.model_dump()}
+    store.write_bytes(tmp_path / "x.safetensors", store.tensors_bytes(weights_of(RUN), about))
+    return tmp_path / "x.safetensors"
 
 
-def test_ours_and_those_of_transformerlens_are_known_by_their_names(kept):
-    own = model_of(RUN, weights_of(RUN))
-    bare = {name: torch.from_numpy(x) for name, x in own.weights().items()}
-    paths = own.state_dict() | {"pos_embed.W_pos": torch.zeros(3, 12)}
+def test_ours_and_those_of_transformerlens_are_known_by_their_names(weights_file):
+    expected = model_of(RUN, weights_of(RUN))
+    bare = {name: torch.from_numpy(x) for name, x in expected.weights().items()}
+    paths = expected.state_dict() | {"pos_embed.W_pos": torch.zeros(3, 12)}
     paths |= {"blocks.0.attn.mask": torch.ones(3, 3), "blocks.0.attn.IGNORE": torch.tensor(-1.0)}
-    found = {
-        "strata": [strata.from_weights(kept), strata.from_weights(bare)],
-        "TransformerLens": [strata.from_weights(paths), strata.from_weights(own)],
+    by_format = {
+        "strata": [strata.from_weights(weights_file), strata.from_weights(bare)],
+        "TransformerLens": [strata.from_weights(paths), strata.from_weights(expected)],
     }
-    for kind, models in found.items():
+    for kind, models in by_format.items():
         for model in models:
             assert model.source and model.source.format == kind
-            for name, x in own.weights().items():
+            for name, x in expected.weights().items():
                 np.testing.assert_array_equal(model.weights()[name], x)
-    assert strata.from_weights(kept).run == RUN
+    assert strata.from_weights(weights_file).run == RUN
 
 
-def test_weights_that_transformerlens_processed_answer_the_same(kept):
-    own = strata.from_weights(kept)
-    state = dict(own.state_dict())
+def test_weights_that_transformerlens_processed_answer_the_same(weights_file):
+    model = strata.from_weights(weights_file)
+    state = dict(model.state_dict())
     state["unembed.W_U"] = state["unembed.W_U"] - state["unembed.W_U"].mean(dim=1, keepdim=True)
     state["unembed.b_U"] = state["unembed.b_U"] - state["unembed.b_U"].mean()
-    at = torch.randn(1, 12)
-    state["pos_embed.W_pos"] = torch.cat([at, at, 2 * at])
-    state["embed.W_E"] = state["embed.W_E"] - torch.cat([at.expand(12, -1), 2 * at])
-    moved = strata.from_weights(state)
-    logits, before = moved([1, 2, 3], 5), own([1, 2, 3], 5)
+    position = torch.randn(1, 12)
+    state["pos_embed.W_pos"] = torch.cat([position, position, 2 * position])
+    state["embed.W_E"] = state["embed.W_E"] - torch.cat([position.expand(12, -1), 2 * position])
+    processed = strata.from_weights(state)
+    logits, before = processed([1, 2, 3], 5), model([1, 2, 3], 5)
     before = before - before.mean(dim=1, keepdim=True)
     torch.testing.assert_close(logits, before, atol=1e-5, rtol=0)
 
 
-def test_a_file_without_metadata_one_of_others_and_one_of_export_are_read(tmp_path, kept):
-    own, path = strata.from_weights(kept), tmp_path / "y.safetensors"
+def test_a_file_without_metadata_one_of_others_and_one_of_export_are_read(tmp_path, weights_file):
+    model, path = strata.from_weights(weights_file), tmp_path / "y.safetensors"
     for metadata in (None, {"format": "pt"}):
-        save_file(dict(own.state_dict()), path, metadata)
+        save_file(dict(model.state_dict()), path, metadata)
         assert strata.from_weights(path).n == 12
-    named = {"run": "n12-s1", "cfg": lens.config(own)}
-    store.write_bytes(path, store.tensors_bytes(lens.tensors(own), named))
+    exported = {"run": "n12-s1", "cfg": lens.config(model)}
+    store.write_bytes(path, store.tensors_bytes(lens.tensors(model), exported))
     assert strata.from_weights(path).n == 12
-    save_file(dict(own.state_dict()), path, {"strata": json.dumps([1])})
+    save_file(dict(model.state_dict()), path, {"strata": json.dumps([1])})
     with pytest.raises(InputError, match="not a whole file of safetensors"):
         strata.from_weights(path)
 
@@ -244,13 +248,13 @@ def lensed() -> State:
 
 
 def centred() -> State:
-    """With LayerNorm folded in."""
+    """Return a state with LayerNorm folded in."""
     state, read = lensed(), (PATHS[x] for x in ("W_Q", "W_K", "W_V", "W_in"))
     return state | {x: state[x] - state[x].mean(dim=-2, keepdim=True) for x in read}
 
 
 def nested(*parts: Tensor) -> Tensor:
-    """Tensors of several lengths as one."""
+    """Join tensors of several lengths into one."""
     return torch.nested.nested_tensor([*parts], layout=torch.jagged)
 
 
@@ -267,39 +271,41 @@ BAD: dict[str, tuple[Callable[[], Any], dict[str, Tensor | None], dict[str, Any]
         plain, {}, {"rename": {"embed.weight": "E"}}),
     r"unembed.weight is \(12, 8\), must be \(11, 8\)": (plain, {}, TWO | {"n": 11}),
     "d_model = 8: must be divisible by n_heads = 3": (plain, {}, {"n_heads": 3}),
-    r"missing: mlp\.0\.weight, unembed\.weight; docs/models\.md": (
+    r"missing: mlp\.0\.weight, unembed\.weight; for any network: strata\.analyse": (
         plain, {"mlp.0.weight": None, "unembed.weight": None}, TWO),
-    r"missing: embed\.W_E, blocks\.0\.attn\.W_O; docs": (
+    r"missing: embed\.W_E, blocks\.0\.attn\.W_O; for any": (
         lensed, {"embed.W_E": None, "blocks.0.attn.W_O": None}, {}),
-    rf"{LATER}: a second layer": (plain, {LATER: torch.ones(6, 8)}, TWO),
-    r"blocks\.1\.mlp\.b_in: a second layer": (lensed, {"blocks.1.mlp.b_in": torch.ones(20)}, {}),
-    r"ln1\.weight: LayerNorm": (plain, {"ln1.weight": torch.ones(8)}, TWO),
+    rf"{LATER} \(a second layer\)": (plain, {LATER: torch.ones(6, 8)}, TWO),
+    r"blocks\.1\.mlp\.b_in \(a second layer\)": (lensed, {"blocks.1.mlp.b_in": torch.ones(20)}, {}),
+    r"ln1\.weight, ln1\.bias \(LayerNorm\); place .+ --logits L\.npy --embedding E\.npy": (
+        plain, dict.fromkeys(("ln1.weight", "ln1.bias", "place"), torch.ones(8)), TWO),
     "as TransformerLens folds LayerNorm in": (centred, {}, {}),
     "cfg has n_layers = 2, must be 1": (
         lambda: {"state_dict": plain(), "cfg": {"n_layers": 2}}, {}, {}),
     r"not finite: mlp\.0\.bias": (plain, {"mlp.0.bias": NAN}, TWO),
+    r"without a number: blocks\.0\.attn\.W_Q \(0, 12, 4\)": (
+        lensed, {PATHS["W_Q"]: torch.ones(0, 12, 4)}, {}),
     "positions of a and b differ": (lensed, {"pos_embed.W_pos": 1e-4 * torch.eye(3, 12)}, {}),
     r"W_U is torch\.float32, torch\.strided: must be of floating point, and dense": (
         lensed, {W_U: torch.ones(12, 12, device="meta")}, {}),
     r"W_U is torch\.float4_e2m1fn_x2: cannot be read as float32": (lensed, {W_U: FOUR_BITS}, {}),
     r"W_U is torch\.float32, torch\.(strided|jagged): must be": (
         lensed, {W_U: nested(torch.ones(2), torch.ones(3))}, {}),
-    r"g\?\[2Jate\?: not a weight of this network": (plain, {GATE: torch.ones(8)}, TWO),
-    "gate: not a weight of this network": (plain, {"gate": torch.ones(8)}, TWO),
+    r"g\?\[2Jate\? \(of no name": (plain, {GATE: torch.ones(8)}, TWO),
+    r"gate .+ rename=\{.gate.: .W_E.\} \(--rename gate=W_E\)": (
+        plain, {"gate": torch.ones(8)}, TWO),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("line", BAD)
 def test_what_is_no_such_network_is_refused_in_one_line(line):
     state, changes, options = BAD[line]
-    changed = {k: x for k, x in (state() | changes).items() if x is not None}
+    tensors = {k: x for k, x in (state() | changes).items() if x is not None}
     with pytest.raises(InputError, match=rf"\A.*{line}.*\Z"):
-        strata.from_weights(changed, **options)
+        strata.from_weights(tensors, **options)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\x08\0\0\0\0\0\0\0{", b"\x02\0\0\0\0\0\0\0{}", b"x" * 99]
-)
+@pytest.mark.parametrize("content", [b"", b"\x08\0\0\0\0\0\0\0{", b"x" * 99])
 def test_a_damaged_file_is_refused_by_its_name(content, tmp_path):
     path = tmp_path / "w.pt"
     path.write_bytes(content)

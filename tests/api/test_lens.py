@@ -19,12 +19,12 @@ from strata.run import Run
 
 PYTHONS = [x for x in os.environ.get("STRATA_LENS", "").split(":") if x]
 SCRIPT = Path(__file__).parents[1] / "hooked.py"
-FOUND = os.pathsep.join(str(SCRIPT.parents[1] / x) for x in ("", "tests", "src"))
+PYTHONPATH = os.pathsep.join(str(SCRIPT.parents[1] / x) for x in ("", "tests", "src"))
 
 
-def checked(python: str) -> subprocess.CompletedProcess[str]:
+def run_script(executable: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [python, str(SCRIPT)], env=os.environ | {"PYTHONPATH": FOUND}, text=True,
+        [executable, str(SCRIPT)], env=os.environ | {"PYTHONPATH": PYTHONPATH}, text=True,
         check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
 
@@ -33,24 +33,25 @@ def checked(python: str) -> subprocess.CompletedProcess[str]:
 def test_a_hooked_model_answers_as_ours_with_its_activations_in_reach(python):
     if python is None:
         pytest.skip("STRATA_LENS names no Python with TransformerLens")
-    done = checked(python)
-    assert done.returncode == 0 and done.stdout.splitlines()[-1].startswith("checked"), done.stdout
+    process = run_script(python)
+    output = process.stdout
+    assert process.returncode == 0 and output.splitlines()[-1].startswith("checked"), output
 
 
 @pytest.mark.parametrize(
-    ("found", "line"),
+    ("installed", "line"),
     [
         (PackageNotFoundError(), r"TransformerLens is not installed; it must be 3\.9 or 4: pip"),
         ("5.0.0", r"TransformerLens 5\.0\.0: must be 3\.9 or 4"),
     ],
 )
 def test_a_transformerlens_that_is_not_there_or_another_is_said_in_one_line(
-    found, line, monkeypatch
+    installed, line, monkeypatch
 ):
     def version(name: str) -> str:
-        if isinstance(found, Exception):
-            raise found
-        return found
+        if isinstance(installed, Exception):
+            raise installed
+        return installed
 
     monkeypatch.setattr(lens, "version", version)
     with pytest.raises(InputError, match=line):

@@ -14,7 +14,7 @@ from small import TRAIN, history_of, kind_of, weights_of
 
 import strata
 from strata import store
-from strata.api import console, repository
+from strata.api import clones, console
 from strata.api.repository import SUMMARY
 from strata.inputs import InputError
 from strata.run import Run, Settings, SplitParams
@@ -28,8 +28,8 @@ LINE = {
 
 
 def git(folder: Path, *words: str) -> None:
-    who = ["-c", "user.name=tester", "-c", "user.email=tester@example.org"]
-    subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True)
+    identity = ["-c", "user.name=tester", "-c", "user.email=tester@example.org"]
+    subprocess.run(["git", "-C", str(folder), *identity, *words], check=True, capture_output=True)
 
 
 def dvc(folder: Path, *words: str) -> None:
@@ -39,10 +39,10 @@ def dvc(folder: Path, *words: str) -> None:
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory) -> Path:
-    """A repository with two runs, which only its remote has: one inside it, as ours."""
+    """Make a repository with two runs that only its remote has, a folder inside the repository."""
     folder = tmp_path_factory.mktemp("clone")
-    (folder / repository.PIPELINE).parent.mkdir(parents=True)
-    (folder / repository.PIPELINE).write_text("stages: {}\n")
+    (folder / clones.PIPELINE).parent.mkdir(parents=True)
+    (folder / clones.PIPELINE).write_text("stages: {}\n")
     for run in RUNS:
         record = Settings(split=SPLIT, train=kind_of(run, TRAIN)).record(run)
         content = store.tensors_bytes(weights_of(run), record)
@@ -66,7 +66,7 @@ def clone(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def bare(clone, tmp_path_factory) -> Path:
-    """A clone of it without data and without a cache."""
+    """Clone the repository without data and without a cache."""
     folder = tmp_path_factory.mktemp("bare") / "clone"
     git(clone, "clone", "--quiet", str(clone), str(folder))
     return folder
@@ -96,51 +96,50 @@ def test_activations_of_many_runs_are_one_frame_or_files_of_it(clone, tmp_path):
         strata.activations(names, "mlp_post", clone, out=tmp_path / "all")
 
 
-@pytest.mark.parametrize("inside", [".", "stages"])
-def test_what_a_clone_lacks_comes_from_its_remote(inside, bare, monkeypatch):
+def test_what_a_clone_lacks_comes_from_its_remote(bare, monkeypatch):
     assert not (bare / "data").exists()
-    monkeypatch.setenv(repository.REPOSITORY, str(bare))
-    monkeypatch.chdir(bare / inside)
+    monkeypatch.setenv(clones.REPOSITORY, str(bare))
+    monkeypatch.chdir(bare / "runs")
     assert strata.load("n6-s1").n == 6
     assert not (bare / "data").exists()
 
 
 def test_a_bare_repository_is_cloned_as_an_address_is(clone, tmp_path, monkeypatch):
-    monkeypatch.setattr(repository, "user_cache_path", lambda *a, **k: tmp_path / "cache")
+    monkeypatch.setattr(clones, "user_cache_path", lambda *a, **k: tmp_path / "cache")
     git(clone, "clone", "--quiet", "--bare", str(clone), str(tmp_path / "bare.git"))
     monkeypatch.chdir(tmp_path)
     assert strata.load("n6-s1", "bare.git").n == 6
 
 
 def test_an_address_is_cloned_once(clone, tmp_path, monkeypatch):
-    monkeypatch.setattr(repository, "user_cache_path", lambda *a, **k: tmp_path)
+    monkeypatch.setattr(clones, "user_cache_path", lambda *a, **k: tmp_path)
     address = clone.as_uri()
     assert strata.load("n6-s1", address, rev="main").n == 6
-    [kept] = tmp_path.iterdir()
-    git(kept, "remote", "add", "other", "nowhere")  # still there: it was not made again
+    [cached] = tmp_path.iterdir()
+    git(cached, "remote", "add", "other", "nowhere")  # still there: it was not made again
     assert strata.runs(address, rev="main").index.tolist() == ["n6-s1"]
-    assert [*tmp_path.iterdir()] == [kept]
+    assert [*tmp_path.iterdir()] == [cached]
 
 
 def test_of_a_clone_at_an_address_packs_are_fetched_when_they_are_asked_for(
     clone, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(repository, "user_cache_path", lambda *a, **k: tmp_path)
+    monkeypatch.setattr(clones, "user_cache_path", lambda *a, **k: tmp_path)
 
-    def left_out() -> bool:
+    def lacks_objects() -> bool:
         command = ["git", "-C", str(*tmp_path.iterdir()), "rev-list", "--objects", "HEAD"]
-        done = subprocess.run([*command, "--missing=print"], capture_output=True, check=True)
-        return b"?" in done.stdout
+        process = subprocess.run([*command, "--missing=print"], capture_output=True, check=True)
+        return b"?" in process.stdout
 
-    assert strata.load("n6-s1", clone.as_uri()).n == 6 and left_out()
-    assert isinstance(strata.load("mlp-n6-s1", clone.as_uri()), strata.MLP) and not left_out()
+    assert strata.load("n6-s1", clone.as_uri()).n == 6 and lacks_objects()
+    assert isinstance(strata.load("mlp-n6-s1", clone.as_uri()), strata.MLP) and not lacks_objects()
 
 
 def test_the_working_directory_counts_where_the_package_is_in_no_clone(clone, monkeypatch):
-    monkeypatch.delenv(repository.REPOSITORY, raising=False)
-    monkeypatch.setattr(repository, "__file__", "/usr/lib/python3/strata/api/repository.py")
+    monkeypatch.delenv(clones.REPOSITORY, raising=False)
+    monkeypatch.setattr(clones, "__file__", "/usr/lib/python3/strata/api/repository.py")
     monkeypatch.chdir(clone / "data")
-    assert repository.place(None) == str(clone)
+    assert clones.locate(None) == str(clone)
     monkeypatch.chdir("/")
     with pytest.raises(InputError, match="give load or runs the path or address of one, or set"):
         strata.load("n6-s1")
@@ -161,15 +160,15 @@ def test_what_is_not_there_is_said_in_one_line(clone, name, options, line):
 
 
 def test_an_address_that_is_none_is_said_in_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(repository, "user_cache_path", lambda *a, **k: tmp_path)
+    monkeypatch.setattr(clones, "user_cache_path", lambda *a, **k: tmp_path)
     with pytest.raises(InputError, match="nowhere: no folder, and git cannot fetch it"):
         strata.runs("nowhere")
     assert [*tmp_path.iterdir()] == []
 
 
 @pytest.fixture
-def said(clone, monkeypatch, capsys):
-    """What the command prints."""
+def run_command(clone, monkeypatch, capsys):
+    """Run the command and return what it prints."""
 
     def call(*words: str) -> str:
         monkeypatch.setattr(sys, "argv", ["strata", *words, "--repository", str(clone)])
@@ -179,25 +178,25 @@ def said(clone, monkeypatch, capsys):
     return call
 
 
-def test_the_command_asks_a_model_and_says_whether_it_is_right(said):
-    first, second, third = said("ask", "n6-s1", "5", "4").splitlines()
+def test_the_command_asks_a_model_and_says_whether_it_is_right(run_command):
+    first, second, third = run_command("ask", "n6-s1", "5", "4").splitlines()
     assert first == "5 · 4 = 2 mod 6" and second.startswith("n6-s1 answers ")
     assert second.endswith(": right") == ("answers 2," in second) and third.startswith("next: ")
 
 
-def test_the_command_lists_the_runs(said):
-    heading, line = said("runs").splitlines()
+def test_the_command_lists_the_runs(run_command):
+    heading, line = run_command("runs").splitlines()
     assert heading.split()[:2] == ["n", "seed"] and line.split()[0] == "n6-s1" and "50.0%" in line
 
 
-def test_the_command_writes_a_run_in_each_format(said, clone, tmp_path, monkeypatch):
+def test_the_command_writes_a_run_in_each_format(run_command, clone, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert said("export", "n6-s1", "--to", "safetensors") == "wrote n6-s1.safetensors\n"
-    own = clone / "data/train/n6-s1/weights.safetensors"
-    assert Path("n6-s1.safetensors").read_bytes() == own.read_bytes()
-    said("export", "n6-s1", "--to", "published", "--out", "x.pt")
+    assert run_command("export", "n6-s1", "--to", "safetensors") == "wrote n6-s1.safetensors\n"
+    path = clone / "data/train/n6-s1/weights.safetensors"
+    assert Path("n6-s1.safetensors").read_bytes() == path.read_bytes()
+    run_command("export", "n6-s1", "--to", "published", "--out", "x.pt")
     assert set(torch.load("x.pt", weights_only=True)) > {"model_state_dict", "config"}
-    said("export", "n6-s1", "--to", "lens")
+    run_command("export", "n6-s1", "--to", "lens")
     tensors = load_file("n6-s1-lens.safetensors")
     for name, x in strata.load("n6-s1", clone).state_dict().items():
         np.testing.assert_array_equal(tensors[name], x)
@@ -205,16 +204,17 @@ def test_the_command_writes_a_run_in_each_format(said, clone, tmp_path, monkeypa
     assert metadata["cfg"]["n_heads"] == 3 and not tensors["pos_embed.W_pos"].any()
 
 
-def test_the_command_ends_with_one_line_and_code_1(said, monkeypatch):
+def test_the_command_ends_with_one_line_and_code_1(run_command, monkeypatch):
     with pytest.raises(SystemExit) as stop:
-        said("ask", "n6-s1", "6", "1")
+        run_command("ask", "n6-s1", "6", "1")
     assert stop.value.code == "strata ask: a = 6: must be from 0 to 5"
 
 
 def test_every_public_name_is_there_and_in_the_stub():
     stub = Path(strata.__file__ or "").with_suffix(".pyi").read_text()
-    assert all(f" {name} as {name}\n" in stub for name in dir(strata))
-    assert len(stub.splitlines()) == len(dir(strata))
+    names = {*dir(strata)} - {"__version__"}
+    assert all(f" {name} as {name}\n" in stub for name in names)
+    assert len(stub.splitlines()) == len(names) + 2 and "__version__: str" in stub
     assert all(getattr(strata, name) is not None for name in dir(strata))
     with pytest.raises(AttributeError, match="no attribute 'lod'"):
         getattr(strata, "lod")  # noqa: B009

@@ -38,23 +38,23 @@ def test_a_file_too_large_to_be_read_whole_is_refused_unread(name, tmp_path):
         READERS[name](tmp_path / "x")
 
 
-def called(monkeypatch, *words: str) -> list[tuple[str, ...]]:
-    """What a script of two arguments and more gets from these words."""
-    got = []
+def words_of_main(monkeypatch, *words: str) -> list[tuple[str, ...]]:
+    """Return what a script of two arguments and more gets from these words."""
+    calls = []
 
     def main(folder: str, split_path: str, *names: str) -> None:
-        got.append((folder, split_path, *names))
+        calls.append((folder, split_path, *names))
 
     monkeypatch.setattr(sys, "argv", ["stages/x.py", *words])
     command(main)
-    return got
+    return calls
 
 
 def test_a_script_gets_its_words_or_says_what_they_must_be(monkeypatch):
     for words in (("a", "b"), ("a", "b", "c", "d")):
-        assert called(monkeypatch, *words) == [words]
+        assert words_of_main(monkeypatch, *words) == [words]
     with pytest.raises(SystemExit) as end:
-        called(monkeypatch, "a")
+        words_of_main(monkeypatch, "a")
     assert end.value.code == "x: called with 1 arguments: must be FOLDER SPLIT-PATH NAMES"
 
 

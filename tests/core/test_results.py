@@ -15,31 +15,30 @@ ROWS = [
 ]
 
 
-@pytest.fixture(params=["it is a code", "another sentence"])
-def found(request, tmp_path):
-    rows = [x._replace(sentence=request.param) for x in ROWS]
-    results.write_rows(tmp_path / "rows", rows)
+@pytest.fixture
+def rows(tmp_path):
+    results.write_rows(tmp_path / "rows", ROWS)
     return results.read_rows(tmp_path / "rows", tmp_path / "of a study that is not here")
 
 
-def test_rows_are_read_by_id_whatever_their_sentences(found):
-    assert results.verdicts(found, "code") == {"a": HOLDS, "c": FAILS}
-    assert results.truths(found, "code") == {"a": True, "c": False}
-    assert results.numbers(found, "code") == {"a": 0.9, "c": 0.1}
-    assert results.numbers(found, "code", "cases") == {"a": 3}
+def test_rows_are_read_by_id(rows):
+    assert results.verdicts(rows, "code") == {"a": HOLDS, "c": FAILS}
+    assert results.truths(rows, "code") == {"a": True, "c": False}
+    assert results.numbers(rows, "code") == {"a": 0.9, "c": 0.1}
+    assert results.numbers(rows, "code", "cases") == {"a": 3}
 
 
-def test_an_id_that_a_table_lacks_is_named_and_a_table_that_is_not_there_has_nothing(found):
+def test_an_id_that_a_table_lacks_is_named_and_a_table_that_is_not_there_has_nothing(rows):
     for read in (results.verdicts, results.truths, results.numbers):
         with pytest.raises(InputError, match="results: no id 'cod': there are code, ratio"):
-            read(found, "cod")
+            read(rows, "cod")
         assert read(results.read_rows(), "code") == {}
 
 
 def test_over_runs_the_opposite_of_what_is_confirmed_is_refuted():
-    other = {CONFIRMED: REFUTED, REFUTED: CONFIRMED, UNDECIDED: UNDECIDED}
+    opposite = {CONFIRMED: REFUTED, REFUTED: CONFIRMED, UNDECIDED: UNDECIDED}
     for runs in range(14):
-        found = [results.over_runs(held, runs) for held in range(runs + 1)]
-        assert found == [other[x] for x in reversed(found)]
+        verdicts = [results.over_runs(count, runs) for count in range(runs + 1)]
+        assert verdicts == [opposite[x] for x in reversed(verdicts)]
         # The tail of so many of a fair coin: a fortieth for 6 of 6, not for 5 of 5.
-        assert (found[-1] == CONFIRMED) == (0.5**runs < 0.025)
+        assert (verdicts[-1] == CONFIRMED) == (0.5**runs < 0.025)

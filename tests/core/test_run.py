@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from over_seeds import PRINTED, ROOT
 from pydantic import ValidationError
+from small import PRINTED, ROOT
 
 from strata import params
 from strata.inputs import InputError
@@ -18,14 +18,14 @@ VALID = (ROOT / "params.yaml").read_text(encoding="utf-8")
 
 
 def with_value(key: str, value: str) -> str:
-    """params.yaml with the first line of that key changed."""
+    """Return params.yaml with the first line of that key changed."""
     text, count = re.subn(rf"(?m)^( *){key}: .*$", rf"\g<1>{key}: {value}", VALID, count=1)
     assert count == 1
     return text
 
 
 def line_of(path: Path, content: str | bytes) -> str:
-    """The one line with which this content is refused; it names the file."""
+    """Return the one line with which this content is refused; the line names the file."""
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(InputError, match=rf"\A{path}: .{{,900}}\Z") as fault:
         params.load(path)
@@ -33,20 +33,20 @@ def line_of(path: Path, content: str | bytes) -> str:
 
 
 def test_the_shipped_parameters_are_those_of_the_paper():
-    found, printed = params.load(ROOT / "params.yaml"), PRINTED.training
-    assert (found.n, found.seed) == (PRINTED.n, PRINTED.seed)
-    fractions = (found.split.train_fraction, found.split.validation_fraction)
+    shipped, printed = params.load(ROOT / "params.yaml"), PRINTED.training
+    assert (shipped.n, shipped.seed) == (PRINTED.n, PRINTED.seed)
+    fractions = (shipped.split.train_fraction, shipped.split.validation_fraction)
     assert fractions == (printed.train_fraction, printed.validation_fraction)
     beta1, beta2 = printed.betas
-    assert found.train.model_dump() == {
+    assert shipped.train.model_dump() == {
         "architecture": "transformer", "d_model": printed.d_model, "n_heads": printed.heads,
         "d_mlp": printed.d_hidden, "epochs": printed.epochs, "lr": printed.learning_rate,
         "weight_decay": printed.weight_decay, "beta1": beta1, "beta2": beta2, "eps": 1e-8,
         "validate_every": printed.validate_every,
     }  # fmt: skip
     with pytest.raises(ValidationError, match="frozen"):
-        found.train.lr = 1  # type: ignore[misc]
-    assert section(ROOT / "params.yaml", "train", TrainParams) == found.train
+        shipped.train.lr = 1  # type: ignore[misc]
+    assert section(ROOT / "params.yaml", "train", TrainParams) == shipped.train
 
 
 # The line of params.yaml with that key as another line, and what is said of it.
@@ -63,22 +63,24 @@ FAULTS = [
     ("d_model", "  d_model: 130", "train: d_model = 130: must be divisible by n_heads = 4"),
     ("aligned_cosine", "  aligned_cosine: 1.1", "metrics.aligned_cosine = 1.1"),
     ("head", "    head: 4", "figures.fig04_cosine_align.head: must be from 0 to 3"),
+    ("moduli", "  moduli: [15, 15]", "grid.moduli: 15: must be named once"),
+    ("moduli", "  moduli: []", "grid.moduli = []: List should have at least 1 item"),
     ("half", "  half: {width: 64}", "variants.half.width: unknown key, must be one of"),
     ("half", "  half: {d_model: wide}", "variants.half.d_model = 'wide'"),
     ("half", "  Half: {d_model: 64}", "variants: 'Half': must be of lower-case letters"),
 ]
 
 
-@pytest.mark.parametrize(("key", "line", "said"), FAULTS)
-def test_a_fault_is_one_line_that_names_the_key_and_its_value(key, line, said, tmp_path):
+@pytest.mark.parametrize(("key", "line", "message"), FAULTS)
+def test_a_fault_is_one_line_that_names_the_key_and_its_value(key, line, message, tmp_path):
     text, count = re.subn(rf"(?m)^ *{key}:.*\n", f"{line}\n", VALID, count=1)
-    assert count == 1 and said in line_of(tmp_path / "p.yaml", text)
+    assert count == 1 and message in line_of(tmp_path / "p.yaml", text)
 
 
 def test_a_run_of_no_variant_is_refused_with_those_that_there_are():
-    found = params.load(ROOT / "params.yaml")
-    with pytest.raises(InputError, match=f"must be one of {', '.join(found.variants)}$"):
-        found.settings(Run(6, 1, "nosuch"))
+    shipped = params.load(ROOT / "params.yaml")
+    with pytest.raises(InputError, match=f"must be one of {', '.join(shipped.variants)}$"):
+        shipped.settings(Run(6, 1, "nosuch"))
 
 
 @pytest.mark.parametrize("value", ["0.71", "0.9"])
@@ -90,22 +92,31 @@ def test_fractions_that_together_exceed_one_are_refused_with_both_values(value, 
 
 def test_fractions_that_together_are_one_are_allowed(tmp_path):
     (tmp_path / "p.yaml").write_text(with_value("train_fraction", "0.7"), encoding="utf-8")
-    found = section(tmp_path / "p.yaml", "split", SplitParams)
-    assert found.train_fraction == 0.7
+    split = section(tmp_path / "p.yaml", "split", SplitParams)
+    assert split.train_fraction == 0.7
 
 
 def test_a_variant_differs_in_the_values_that_it_names_alone():
-    found = params.load(ROOT / "params.yaml")
-    base, half = found.settings(Run(6, 1)), found.settings(Run(6, 1, "half"))
+    shipped = params.load(ROOT / "params.yaml")
+    base, half = shipped.settings(Run(6, 1)), shipped.settings(Run(6, 1, "half"))
     assert half.train == base.train
-    assert half.split == base.split.model_copy(update=found.variants["half"])
+    assert half.split == base.split.model_copy(update=shipped.variants["half"])
+
+
+def test_a_variant_has_the_values_of_the_one_that_it_is_like_and_its_own():
+    values = {"a": {"d_model": 64, "lr": 0.5}, "b": {"like": "a", "lr": 0.25}, "c": {"like": "b"}}
+    changed = params.load(ROOT / "params.yaml").model_copy(update={"variants": values})
+    b = changed.settings(Run(6, 1, "b")).train
+    assert (b.d_model, b.lr) == (64, 0.25)
+    with pytest.raises(InputError, match=r"variants.c.like = 'b': must be one of a$"):
+        changed.settings(Run(6, 1, "c"))
 
 
 def test_an_early_end_is_at_the_level_of_the_metrics_or_its_own():
     values = {"a": {"stop_after": 7}, "b": {"stop_after": 7, "stop_at": 0.5}, "c": {}}
-    found = params.load(ROOT / "params.yaml").model_copy(update={"variants": values})
-    a, b, c = (found.settings(Run(6, 1, name)) for name in "abc")
-    assert (a.early.stop_after, a.early.stop_at) == (7, found.metrics.accuracy)
+    parameters = params.load(ROOT / "params.yaml").model_copy(update={"variants": values})
+    a, b, c = (parameters.settings(Run(6, 1, name)) for name in "abc")
+    assert (a.early.stop_after, a.early.stop_at) == (7, parameters.metrics.accuracy)
     assert b.early.stop_at == 0.5 and "early" in b.record(Run(6, 1))
     assert {*c.model_dump()} == {"split", "train"}  # as files of before
 
@@ -154,11 +165,11 @@ def test_a_name_that_is_no_run_gets_one_line(name):
 def test_a_stage_ends_with_one_line_and_exit_code_one(tmp_path):
     (tmp_path / "params.yaml").write_text(with_value("epochs", "0"), encoding="utf-8")
     stage = [sys.executable, str(ROOT / "stages" / "params.py"), "data/params.json"]
-    own = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(stage, cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.startswith("params: params.yaml: train.epochs = 0: ")
-    assert done.stderr.count("\n") == 1
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    stop = subprocess.run(stage, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert stop.returncode == 1
+    assert stop.stderr.startswith("params: params.yaml: train.epochs = 0: ")
+    assert stop.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["params.yaml"]
 
 

@@ -12,8 +12,8 @@ from strata.measure import accuracy
 @pytest.mark.parametrize("n", [2, 3, 12, 15])
 def test_accuracies_are_brute_force_over_every_pair(n):
     split, right = split_of(n), np.random.default_rng(n).random(n * n) < 0.6
-    found = accuracy.accuracy(right, split, n)
-    chosen: dict[object, list[bool]] = {}
+    accuracies = accuracy.accuracy(right, split, n)
+    rights: dict[object, list[bool]] = {}
     for i in range(n * n):
         a, b = divmod(i, n)
         d1, d2, d = gcd(a, n), gcd(b, n), gcd(a * b, n)
@@ -21,13 +21,13 @@ def test_accuracies_are_brute_force_over_every_pair(n):
         if split["split"][i] == "validation" and split["split"][b * n + a] != "train":
             keys.append("mirror_free")
         for key in keys:
-            chosen.setdefault(key, []).append(bool(right[i]))
-    shares = {key: sum(some) / len(some) for key, some in chosen.items()}
+            rights.setdefault(key, []).append(bool(right[i]))
+    shares = {key: sum(flags) / len(flags) for key, flags in rights.items()}
     for name in ("all", "train", "validation", "mirror_free"):
-        assert getattr(found, name) == pytest.approx(shares.get(name))
+        assert getattr(accuracies, name) == pytest.approx(shares.get(name))
     divisors = [d for d in range(1, n + 1) if n % d == 0]
-    assert found.by_target == pytest.approx({d: shares["target", d] for d in divisors})
-    assert found.by_operands == pytest.approx(
+    assert accuracies.by_target == pytest.approx({d: shares["target", d] for d in divisors})
+    assert accuracies.by_operands == pytest.approx(
         {(d1, d2): shares["operands", d1, d2] for d1 in divisors for d2 in divisors}
     )
 
@@ -75,22 +75,22 @@ def test_training_accuracy_and_its_relapses_are_read_at_every_epoch(train, epoch
     [([0.1, 0.99, 0.5], 2), ([1.0, 0.2], 1), ([NONE, 0.5, NONE, 1.0, 0.1], 4), ([0.9], None)],
 )
 def test_the_level_is_first_reached_whatever_comes_after(curve, first):
-    found = accuracy.first_epochs(history_of(curve), 0.99)
-    assert found.validation == first and found.mirror_free is None
+    epochs = accuracy.first_epochs(history_of(curve), 0.99)
+    assert epochs.validation == first and epochs.mirror_free is None
 
 
 @pytest.mark.parametrize("n", [2, 3, 12])
 def test_pairs_are_counted_one_by_one(n):
     split = split_of(n)
     names = split["split"].reshape(n, n)
-    where = {
+    pairs = {
         name: [(a, b) for a in range(n) for b in range(n) if names[a, b] == name]
         for name in ("train", "validation")
     }
-    mirrored = [names[b, a] == "train" for a, b in where["validation"]]
+    mirrored = [names[b, a] == "train" for a, b in pairs["validation"]]
     assert accuracy.counts(split, n).model_dump() == {
-        "train": len(where["train"]),
-        "train_distinct": len({frozenset(pair) for pair in where["train"]}),
-        "validation": len(where["validation"]),
+        "train": len(pairs["train"]),
+        "train_distinct": len({frozenset(pair) for pair in pairs["train"]}),
+        "validation": len(pairs["validation"]),
         "validation_mirrored_share": pytest.approx(sum(mirrored) / len(mirrored)),
     }

@@ -46,9 +46,9 @@ def test_planted_frequencies_are_the_key_ones_and_both_signs_count(orders):
     waves = np.stack([chi(k, orders) for k in planted], axis=1) @ weights
     x = waves.real + 5 + 1e-3 * noise(orders, 7)
     key = fourier.key_frequencies(fourier.energy_share(x, orders))
-    found = {tuple(k) for k in frequencies(orders)[key].tolist()}
+    keys = {tuple(k) for k in frequencies(orders)[key].tolist()}
     minus = {tuple(-i % q for i, q in zip(k, orders, strict=True)) for k in planted}
-    assert found == {*planted, *minus}
+    assert keys == {*planted, *minus}
     assert fourier.fve(fourier.energy_share(x, orders), key) > 0.999
 
 

@@ -9,10 +9,10 @@ from strata.run import Run
 
 
 def moments_of(x: np.ndarray, n: int, parts: int = 1) -> neurons.Moments:
-    found = neurons.Moments(neurons.labels(n), x.shape[1])
+    moments = neurons.Moments(neurons.labels(n), x.shape[1])
     for rows in np.array_split(np.arange(n * n), parts):
-        found.add(*np.divmod(rows, n), x[rows])
-    return found
+        moments.add(*np.divmod(rows, n), x[rows])
+    return moments
 
 
 @pytest.mark.parametrize("n", [6, 12, 13, 15])
@@ -32,11 +32,11 @@ def test_shares_are_those_between_cells_by_brute_force(n):
 def test_neurons_made_of_one_prime_power_are_put_to_it():
     n, rng = 60, np.random.default_rng(0)
     a, b = np.divmod(np.arange(n * n), n)
-    made = {4: 3, 3: 1, 5: 2}  # neurons of each
-    x = [rng.random((q, q))[a % q, b % q] for q, count in made.items() for _ in range(count)]
+    counts = {4: 3, 3: 1, 5: 2}  # neurons of each
+    x = [rng.random((q, q))[a % q, b % q] for q, count in counts.items() for _ in range(count)]
     _, variance, between = moments_of(np.stack(x, axis=1), n).explained()
     for i, q in enumerate([4, 4, 4, 3, 5, 5]):
-        shares = {name: found[i] / variance[i] for name, found in between.items()}
+        shares = {name: explained[i] / variance[i] for name, explained in between.items()}
         assert shares[str(q)] == pytest.approx(1)
         assert all(value < 0.7 for name, value in shares.items() if name != str(q))
 
@@ -45,15 +45,15 @@ def test_each_neuron_that_varies_has_the_prime_power_that_explains_most_of_it():
     variance = np.array([2, 4, 2, 1e-12])  # the last varies by rounding alone
     between = {"classes": [1, 1, 0, 0], "2": [2, 1, 2, 0], "3": [1, 3, 0, 1e-12]}
     between = {name: np.array(x, dtype=float) for name, x in between.items()}
-    found = neurons.neuron_metrics(neurons.Explained(np.full(4, 9.0), variance, between))
-    assert (found.varying, found.neurons) == (3, {2: 2, 3: 1})
-    assert (found.classes, found.one_power) == pytest.approx((2 / 8, 7 / 8))
-    assert found.modulo == pytest.approx({2: 5 / 8, 3: 4 / 8})
+    metrics = neurons.neuron_metrics(neurons.Explained(np.full(4, 9.0), variance, between))
+    assert (metrics.varying, metrics.neurons) == (3, {2: 2, 3: 1})
+    assert (metrics.classes, metrics.one_power) == pytest.approx((2 / 8, 7 / 8))
+    assert metrics.modulo == pytest.approx({2: 5 / 8, 3: 4 / 8})
 
 
 def test_neurons_that_never_vary_follow_nothing():
     weights = weights_of(Run(6, 1))
     weights |= {"W_in": np.zeros_like(weights["W_in"])}
-    found = neurons.neuron_metrics(all_pairs.over_all_pairs(weights, 6).neurons)
-    assert (found.varying, found.classes, found.one_power) == (0, None, None)
-    assert found.neurons == {2: 0, 3: 0}
+    metrics = neurons.neuron_metrics(all_pairs.over_all_pairs(weights, 6).neurons)
+    assert (metrics.varying, metrics.classes, metrics.one_power) == (0, None, None)
+    assert metrics.neurons == {2: 0, 3: 0}

@@ -11,8 +11,8 @@ from strata.measure import activations, stability
 from strata.run import Run
 
 
-def planted(n: int, rng: np.random.Generator) -> np.ndarray:
-    """A map that is constant on every block, and not the same on all."""
+def block_map(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return a map that is constant on every block, and not the same on all."""
     order = monoid.algebraic_order(n)
     labels = np.unique(np.gcd(order, n), return_inverse=True)[1]
     return rng.normal(size=(labels.max() + 1,) * 2)[labels][:, labels]
@@ -25,9 +25,9 @@ def test_maps_are_the_forward_pass_pair_by_pair_in_algebraic_order(n):
     assert attention.shape == (3, n, n) and neurons.shape == (20, n, n)
     for i, a in enumerate(order):
         for j, b in enumerate(order):
-            seen = activations.forward(weights, np.array([a]), np.array([b]))
-            assert np.allclose(attention[:, i, j], seen.attention[0, :, 0], atol=1e-6)
-            assert np.allclose(neurons[:, i, j], seen.mlp[0], atol=1e-6)
+            forward = activations.forward(weights, np.array([a]), np.array([b]))
+            assert np.allclose(attention[:, i, j], forward.attention[0, :, 0], atol=1e-6)
+            assert np.allclose(neurons[:, i, j], forward.mlp[0], atol=1e-6)
 
 
 def test_where_too_few_neurons_are_active_all_may_be_drawn():
@@ -42,9 +42,9 @@ def test_where_too_few_neurons_are_active_all_may_be_drawn():
 @pytest.mark.parametrize("n", [12, 15])
 def test_a_map_made_of_blocks_scores_one_and_shuffled_labels_find_little(n):
     rng = np.random.default_rng(n)
-    maps = np.stack([planted(n, rng), rng.normal(size=(n, n))])
-    own, shuffled = stability.block_scores(maps, [0])
-    assert own[0] == pytest.approx(1) and own[1] < 0.7
+    maps = np.stack([block_map(n, rng), rng.normal(size=(n, n))])
+    scores, shuffled = stability.block_scores(maps, [0])
+    assert scores[0] == pytest.approx(1) and scores[1] < 0.7
     assert (shuffled < 0.9).all()
 
 
@@ -54,8 +54,8 @@ def test_block_means_are_those_of_brute_force_and_hold_the_block_score(n):
     means = stability.block_means(x)
     for i, j in np.ndindex(n, n):
         assert means[i, j] == pytest.approx(x[np.ix_(d == d[i], d == d[j])].mean())
-    own, _ = stability.block_scores(x[None], [0])
-    assert own[0] == pytest.approx(means.var() / x.var())
+    scores, _ = stability.block_scores(x[None], [0])
+    assert scores[0] == pytest.approx(means.var() / x.var())
 
 
 def test_correlations_are_pearsons_of_every_pair():
@@ -81,7 +81,7 @@ def test_random_key_frequencies_have_in_common_what_chance_says():
     one, other = [(k, 0) for k in range(1, 5)], [(0, k) for k in range(1, 11)]
     draws = [(rng.permutation(4)[:3], rng.permutation(10)[:2]) for _ in range(60)]
     keys = [{*(one[i] for i in x), *(other[i] for i in y)} for x, y in draws]
-    found = stability.common(keys, (5, 11))
+    common = stability.common(keys, (5, 11))
     chance = (3 * 3 / 4 + 2 * 2 / 10) / 5  # 3 of the 4 on one axis, 2 of the 10 on the other
-    assert (found.even, found.same_axes) == pytest.approx((5 / 54, chance))
-    assert found.shared == pytest.approx(chance, abs=0.02)
+    assert (common.even, common.same_axes) == pytest.approx((5 / 54, chance))
+    assert common.shared == pytest.approx(chance, abs=0.02)

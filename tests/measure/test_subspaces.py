@@ -8,12 +8,12 @@ from strata.measure import subspaces
 
 
 def orthonormal(d: int, k: int, seed: int = 0) -> np.ndarray:
-    """k orthonormal columns of length d."""
+    """Return k orthonormal columns of length d."""
     return np.linalg.qr(np.random.default_rng(seed).normal(size=(d, k)))[0]
 
 
 def rows_with(variances: list[float], rows: int = 30, d: int = 20, seed: int = 0) -> np.ndarray:
-    """Rows off the origin whose centred singular values squared are those given."""
+    """Return rows off the origin whose centred singular values squared are these variances."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=(rows, len(variances)))
     scores = np.linalg.qr(scores - scores.mean(axis=0))[0] * np.sqrt(variances)
@@ -21,7 +21,7 @@ def rows_with(variances: list[float], rows: int = 30, d: int = 20, seed: int = 0
 
 
 def plain_count(x: np.ndarray, variance: float) -> int:
-    """Principal components by the singular values of the centred rows, counted one by one."""
+    """Count principal components one by one, by the singular values of the centred rows."""
     squares = np.linalg.svd(x - x.mean(axis=0), compute_uv=False) ** 2
     count = 0
     while squares[:count].sum() < variance * squares.sum():
@@ -31,10 +31,10 @@ def plain_count(x: np.ndarray, variance: float) -> int:
 
 @pytest.mark.parametrize(("rows", "d"), [(30, 20), (20, 30), (12, 12)])
 def test_the_variances_of_a_hand_made_spectrum_come_back(rows, d):
-    found = subspaces.cumulative_variance(rows_with([60, 30, 6, 4], rows, d))
-    assert len(found) == min(rows, d)
-    assert np.allclose(found[:4], [0.6, 0.9, 0.96, 1])
-    assert np.allclose(found[4:], 1)
+    shares = subspaces.cumulative_variance(rows_with([60, 30, 6, 4], rows, d))
+    assert len(shares) == min(rows, d)
+    assert np.allclose(shares[:4], [0.6, 0.9, 0.96, 1])
+    assert np.allclose(shares[4:], 1)
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ def test_equal_rows_need_no_component():
 @pytest.mark.parametrize("size", [1, 5, 25, 40])
 def test_the_random_baseline_is_plain_pca_of_seeded_sets_of_rows(size):
     W_E = np.random.default_rng(3).normal(size=(40, 16)) ** 3
-    found = subspaces.random_components(W_E, size, 50, np.random.default_rng(7), 0.9)
+    counts = subspaces.random_components(W_E, size, 50, np.random.default_rng(7), 0.9)
     again = subspaces.random_components(W_E, size, 50, np.random.default_rng(7), 0.9)
     rng = np.random.default_rng(7)
     sets = [rng.choice(40, size, replace=False) for _ in range(50)]
-    assert found.tolist() == again.tolist() == [plain_count(W_E[rows], 0.9) for rows in sets]
+    assert counts.tolist() == again.tolist() == [plain_count(W_E[rows], 0.9) for rows in sets]
 
 
 def test_projection_gives_uncorrelated_scores_with_the_leading_variances():
@@ -80,7 +80,8 @@ def test_projection_of_few_rows_or_columns_is_filled_with_zeros():
 
 
 def head(read: np.ndarray, write: np.ndarray, S: list[float]) -> tuple[np.ndarray, np.ndarray]:
-    """W_V and W_O of a head that reads the first columns and writes the second, with values S."""
+    """Return W_V and W_O of a head that reads the first columns and writes the second, with
+    singular values S."""
     return read * np.sqrt(S), (write * np.sqrt(S)).T
 
 

@@ -12,13 +12,13 @@ def test_a_sum_of_functions_of_the_prime_powers_lies_at_their_periods(n):
     rng = np.random.default_rng(n)
     parts = [rng.normal(size=(p**e, 8)) for p, e in factorint(n).items()]
     planted = np.sum([part[np.arange(n) % len(part)] for part in parts], axis=0)
-    found = token_fourier.token_order(planted)
-    assert found and found.share == pytest.approx(1)
+    order = token_fourier.token_order(planted)
+    assert order and order.share == pytest.approx(1)
     # as many frequencies as such sums have dimensions, the constant left out
-    assert found.uniform == pytest.approx(sum(len(part) - 1 for part in parts) / (n - 1))
+    assert order.uniform == pytest.approx(sum(len(part) - 1 for part in parts) / (n - 1))
     mixed = rng.normal(size=(n, 4000))
-    found = token_fourier.token_order(mixed)
-    assert found and found.share == pytest.approx(found.uniform, abs=0.03)
+    order = token_fourier.token_order(mixed)
+    assert order and order.share == pytest.approx(order.uniform, abs=0.03)
 
 
 def test_equal_rows_have_no_order():

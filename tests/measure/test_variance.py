@@ -10,7 +10,7 @@ from strata.measure.variance import block_eta_squared, eta_squared
     ("n", "least"), [(2, 1), (5, 1), (12, 1), (4, 2), (8, 2), (12, 2), (49, 2)]
 )
 def test_the_block_score_of_all_or_some_rows_is_the_share_between_blocks_by_brute_force(n, least):
-    """Of all rows, or of those in classes that are not regular."""
+    """Take all rows, or those in classes that are not regular."""
     rng, labels = np.random.default_rng(n), np.gcd(np.arange(n), n)
     rows = np.flatnonzero(np.gcd(labels, n // labels) >= least)
     x = rng.normal(size=(n, n))[rows] + labels[rows][:, None]
@@ -28,8 +28,8 @@ def test_points_at_the_means_of_their_labels_are_explained_whole_and_centred_one
     n, rng = 15, np.random.default_rng(0)
     labels = np.gcd(np.arange(n), n)
     means = {d: rng.normal(size=3) for d in (1, 3, 5, 15)}
-    apart = np.stack([means[d] for d in labels.tolist()])
-    assert eta_squared(apart, labels) == pytest.approx(1)
+    points = np.stack([means[d] for d in labels.tolist()])
+    assert eta_squared(points, labels) == pytest.approx(1)
     mixed = rng.normal(size=(n, 3))
     for d in means:
         mixed[labels == d] -= mixed[labels == d].mean(axis=0)

@@ -5,9 +5,8 @@ import shutil
 import subprocess
 import sys
 
-import anywhere
 import pytest
-from tiny import DVC, MORE, PACKS, RUN, Project, add, copied
+from tiny import DVC, MORE, PACKS, RUN, Project, add, cloned, copied
 
 from ops import files
 
@@ -16,14 +15,14 @@ TRAIN = f"{files.RUNS}:train@{RUN}"
 
 @pytest.fixture
 def clone(both, tmp_path) -> Project:
-    """A fresh clone, with nothing unpacked."""
-    return anywhere.cloned(both, tmp_path / "clone")
+    """Return a fresh clone, in which nothing is unpacked."""
+    return cloned(both, tmp_path / "clone")
 
 
 def objects(project: Project) -> dict[str, bytes]:
-    """Those of all remotes, by their paths."""
-    found = project.folder.glob("**/remote/files/md5/*/*")
-    return {str(x.relative_to(project.folder)): x.read_bytes() for x in found}
+    """Read the objects of all remotes, by their paths."""
+    paths = project.folder.glob("**/remote/files/md5/*/*")
+    return {str(x.relative_to(project.folder)): x.read_bytes() for x in paths}
 
 
 def test_what_is_packed_is_unpacked_and_packed_again_with_the_same_bytes(both, clone):
@@ -39,10 +38,8 @@ def test_what_is_packed_is_unpacked_and_packed_again_with_the_same_bytes(both, c
 
 
 def test_an_unpacking_that_was_killed_or_is_done_twice_at_once_is_whole_in_the_end(both, clone):
-    both_at_once = [
-        subprocess.Popen(PACKS, cwd=clone.folder, env=clone.environment) for _ in range(2)
-    ]
-    assert [process.wait(300) for process in both_at_once] == [0, 0]
+    processes = [subprocess.Popen(PACKS, cwd=clone.folder, env=clone.environment) for _ in range(2)]
+    assert [process.wait(300) for process in processes] == [0, 0]
     assert objects(clone) == objects(both)
     for path in sorted(clone.folder.glob("**/remote/files/md5/*/*"))[::2]:  # as of one killed
         path.unlink()
@@ -57,23 +54,34 @@ def test_a_damaged_pack_is_refused_by_name(clone):
     content = bytearray(pack.read_bytes())
     content[len(content) // 2] ^= 1
     pack.write_bytes(content)
-    done = clone.run(*PACKS)
-    named = f"packs: runs/artifacts/{RUN}.tar.xz: is damaged ("
-    assert done.returncode == 1 and len(done.stdout.splitlines()) == 1
-    assert done.stdout.startswith(named) and "git checkout runs/artifacts" in done.stdout
+    process = clone.run(*PACKS)
+    message = f"packs: runs/artifacts/{RUN}.tar.xz: is damaged ("
+    assert process.returncode == 1 and len(process.stdout.splitlines()) == 1
+    assert process.stdout.startswith(message) and "git checkout runs/artifacts" in process.stdout
+
+
+def test_in_a_fresh_clone_pull_names_a_command_and_repro_makes_everything_and_trains_nothing(
+    both, clone
+):
+    assert "remote 'make-paper-unpacks-it' doesn't exist" in clone.run(*DVC, "pull").stdout
+    for project in ("", "studies"):
+        ran = clone.dvc("repro", "--all-pipelines", project=project)
+        assert "code" in ran and not [x for x in ran if files.kind(x) == "train"]
+    assert clone.published() == both.published()
+    clone.dvc("pull")
 
 
 def test_a_model_that_is_kept_is_trained_again_only_where_that_is_asked_for(clone):
-    for project, stage, run in (("", TRAIN, RUN), ("studies", f"train@{MORE}", MORE)):
-        own = ("--cd", project) if project else ()
-        if project:
-            clone.do(sys.executable, "-m", "ops.paper")
-        done = clone.run(*DVC, *own, "repro", stage)
-        pull = " ".join(("dvc", *own, "pull"))
-        assert done.returncode
-        assert f"{run}: is trained already: {pull} brings it; GO=1 trains again" in done.stdout
+    stage, again = f"train@{MORE}", ("repro", "--force", "--single-item")
+    for project, address, run in (("", TRAIN, RUN), ("studies", stage, MORE)):
+        options = ("--cd", project) if project else ()
+        assert address not in clone.dvc("repro", address, project=project)
+        process = clone.run(*DVC, *options, *again, address)
+        pull = " ".join(("dvc", *options, "pull"))
+        assert process.returncode
+        assert f"{run}: is trained already: {pull} brings it; GO=1 trains again" in process.stdout
     clone.environment["GO"] = "1"
-    assert f"train@{MORE}" in clone.dvc("repro", f"train@{MORE}", project="studies")
+    assert clone.dvc(*again, stage, project="studies") == {stage}
 
 
 SCOPES = (("-w",), ("-a",), ("-A",), ("--rev", "HEAD", "-n", "3"))
@@ -82,8 +90,7 @@ REPORT = {"cmd": f"mkdir -p html && cp ../tables/claims.md {PAGE}", "outs": [PAG
 REPORT |= {"deps": ["../tables/claims.md"]}
 
 
-@pytest.mark.parametrize("cloud", [False, True])
-def test_gc_loses_nothing_that_a_project_needs_and_no_run_of_ones_own(cloud, both, tmp_path):
+def test_gc_loses_nothing_that_a_project_needs_and_no_run_of_ones_own(both, tmp_path):
     project, mine = copied(both, tmp_path), "data/split/n5-s1.parquet"
     add(project, {"report/dvc.yaml": {"stages": {"page": REPORT}}})
     project.dvc("repro", project="report")
@@ -91,24 +98,22 @@ def test_gc_loses_nothing_that_a_project_needs_and_no_run_of_ones_own(cloud, bot
     project.commit("report")
     page, projects = project.folder / "report" / PAGE, ("", "studies", "report")
     project.dvc("exp", "run", "-S", "n=5", f"{files.RUNS}:split@n5-s1")
-    own, before = (project.folder / mine).read_bytes(), objects(project)
-    for beside in projects:
+    content, before = (project.folder / mine).read_bytes(), objects(project)
+    for project_name in projects:
         for scope in SCOPES:
-            words = ("gc", "--force", "--quiet", *scope, *(("-c",) if cloud else ()))
-            project.dvc(*words, project=beside)
+            project.dvc("gc", "--force", "--quiet", "-c", *scope, project=project_name)
     (project.folder / mine).unlink()
     project.dvc("checkout", "--quiet", mine)
-    assert (project.folder / mine).read_bytes() == own
+    assert (project.folder / mine).read_bytes() == content
     project.do(sys.executable, "-m", "ops.back")
     project.do(*PACKS)
     for name in ("data", "figures", "tables", "studies/data", "report/html"):
         shutil.rmtree(project.folder / name, ignore_errors=True)
-    if cloud:
-        assert objects(project) == before
-        for beside in projects:
-            shutil.rmtree(project.folder / beside / ".dvc" / "cache")
-    for beside in projects:
-        project.dvc("pull", "--quiet", project=beside)  # what was published, of the packs
+    assert objects(project) == before
+    for project_name in projects:
+        shutil.rmtree(project.folder / project_name / ".dvc" / "cache")
+    for project_name in projects:
+        project.dvc("pull", "--quiet", project=project_name)  # what was published, of the packs
     assert page.read_bytes() == (project.folder / "tables" / "claims.md").read_bytes()
     assert both.published().items() <= project.outputs().items()
 

@@ -15,6 +15,7 @@ from ops import provenance
 from ops.files import RUNS
 
 BACK = (sys.executable, "-m", "ops.back")
+FIGURE = "fig01-hierarchy"
 
 
 @pytest.fixture(scope="module")
@@ -22,23 +23,22 @@ def project(both, tmp_path_factory) -> Project:
     return copied(both, tmp_path_factory.mktemp("back"))
 
 
-def refused(project: Project) -> str:
-    """What `make back` says where it does not all of it."""
-    done = project.run(*BACK)
-    assert done.returncode == 1, done.stdout
-    return done.stdout
+def refusal(project: Project) -> str:
+    """Return what `make back` prints where it refuses."""
+    process = project.run(*BACK)
+    assert process.returncode == 1, process.stdout
+    return process.stdout
 
 
 def as_published(project: Project) -> bool:
     """Whether git sees no change, and its branch is checked out, without what DVC left."""
-    left = project.do("git", "for-each-ref", "refs/exps/exec")
-    return not (left + project.do("git", "status", "--porcelain")) and bool(
-        project.do("git", "branch", "--show-current").strip()
-    )
+    refs = project.do("git", "for-each-ref", "refs/exps/exec")
+    branch = project.do("git", "branch", "--show-current").strip()
+    return bool(branch) and not refs + project.do("git", "status", "--porcelain")
 
 
 def trains(pid: int) -> bool:
-    """Whether a process of its own trains for it."""
+    """Whether a process below that one trains."""
     for process in Process(pid).children(recursive=True):
         with suppress(NoSuchProcess):  # it has just ended
             if "stages/train.py" in process.cmdline():
@@ -56,36 +56,43 @@ def test_an_experiment_killed_in_its_training_is_taken_back(project):
     while not trains(process.pid):
         assert process.poll() is None
         time.sleep(0.1)
-    assert "make back" in refused(project)  # it is still running
+    assert "make back" in refusal(project)  # it is still running
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    (project.folder / ".dvc" / "tmp" / "repro.dat").touch()  # as DVC stages it
-    project.do("git", "add", "--force", ".dvc/tmp/repro.dat")
-    (project.folder / ".dvc" / "tmp" / "repro.dat").unlink()
+    assert "params.yaml still has n = 7" in project.do(sys.executable, "-m", "ops.plan")
+    repro = project.folder / ".dvc" / "tmp" / "repro.dat"  # which DVC stages
+    repro.touch()
+    project.do("git", "add", "--force", str(repro))
+    repro.unlink()
     config = project.folder / "data" / "config" / "train" / "n6-s1.json"
     config.unlink()  # the cache has it; a link there must not be written to
     config.write_text("{}")  # as where DVC had not recorded it yet
+    lock = project.folder / "runs" / "dvc.lock"
+    lock.write_text(lock.read_text()[:-100])
     assert not as_published(project)
     project.do(*BACK)
     assert as_published(project)
     assert project.outputs() == before
     assert "n: 7" in project.do("git", "stash", "show", "--patch")
+    project.do("git", "stash", "drop")
 
 
 def test_a_finished_experiment_is_taken_back_and_other_files_stay(project):
     before = project.outputs()
     project.dvc("exp", "run", "-S", "n=5", f"{RUNS}:split@n5-s1")
-    more = project.folder / "studies" / "data" / "metrics" / "n5-s9.json"  # of a run of the studies
-    more.write_text("{}")
-    own = project.folder / "figures" / "own.txt"
-    own.write_text("mine")
+    unpublished = project.folder / "studies" / "data" / "metrics" / "n5-s9.json"
+    unpublished.write_text("{}")
+    mine = project.folder / "figures" / "mine.txt"
+    mine.write_text("mine")
+    output = project.do(*BACK).splitlines()
+    assert output[-1] == "back: outputs as published, 2 of other runs deleted"
+    assert as_published(project) and not project.do("git", "stash", "list")
+    assert project.outputs() == before | {"figures/mine.txt": provenance.md5(mine)}
+    mine.unlink()
     project.set("star", 0.4)  # which a killed experiment stashes and does not bring back
     project.do("git", "stash", "push", "--message", "exp", "--", "params.yaml")
     assert "git stash list has 'On " in project.do(*BACK)
     project.do("git", "stash", "drop")
-    assert as_published(project)
-    assert project.outputs() == before | {"figures/own.txt": provenance.md5(own)}
-    own.unlink()
 
 
 def test_outputs_that_are_recorded_nowhere_are_named_and_none_is_replaced(project):
@@ -93,10 +100,8 @@ def test_outputs_that_are_recorded_nowhere_are_named_and_none_is_replaced(projec
     for path in paths:
         path.unlink()
         path.write_bytes(b"mine")
-    project.set("star", 0.3)
-    before = project.outputs()
-    said = refused(project)
-    assert "tables/moduli.md" in said and "studies/data/metrics/n6-s2.json" in said
+    before, message = project.outputs(), refusal(project)
+    assert "tables/moduli.md" in message and "studies/data/metrics/n6-s2.json" in message
     assert project.outputs() == before
     for path in paths:
         path.unlink()
@@ -105,15 +110,35 @@ def test_outputs_that_are_recorded_nowhere_are_named_and_none_is_replaced(projec
     assert all(path.read_bytes() != b"mine" for path in paths)
 
 
-def test_git_bisect_tells_commits_apart_by_it(project):
-    """Although a git that is at work has called it."""
-    whole, path = project.do("git", "rev-parse", "HEAD").strip(), project.folder / "dvc.yaml"
+def test_a_file_that_an_experiment_may_have_changed_is_named_and_stays(project):
+    path = project.folder / "notebooks" / f"{FIGURE}.ipynb"
     text = path.read_text()
-    for more in ("\n", "\nstages: [\n", "\nstages: [\n\n"):
-        path.write_text(text + more)
-        project.do("git", "commit", "--quiet", "--all", "--message", "another")
-    bad = project.do("git", "rev-parse", "HEAD~1").strip()
-    project.do("git", "bisect", "start", "HEAD", whole)
-    assert f"{bad} is the first bad commit" in project.do("git", "bisect", "run", *BACK)
-    project.do("git", "bisect", "reset")
-    project.do("git", "reset", "--quiet", "--hard", whole)
+    path.write_text(text.replace('"metadata": {', '"metadata": { ', 1))
+    assert f"not taken back: notebooks/{FIGURE}.ipynb " in project.do(*BACK)
+    assert path.read_text() != text
+    path.write_text(text)
+    assert FIGURE not in project.do(*BACK)
+
+
+def figure(project: Project) -> str:
+    """Return the md5 of the page of the figure, which shows its parameters."""
+    return project.outputs()[f"figures/{FIGURE}.html"]
+
+
+def test_what_was_recorded_without_a_run_is_not_up_to_date_and_is_not_brought_in_later(project):
+    first = figure(project)
+    project.set("star", 0.35)
+    project.do(*DVC, "exp", "save")
+    project.do(*DVC, "status", "--quiet")
+    output = project.do(sys.executable, "-m", "ops.paper")
+    assert f"{FIGURE}: " in output and "up to date" not in output
+    second = figure(project)
+    assert second != first
+    assert "up to date" in project.do(sys.executable, "-m", "ops.paper")
+    project.set("star", 0.25)
+    project.do(*DVC, "exp", "save")
+    project.do(*BACK)
+    assert figure(project) == first
+    assert FIGURE in project.dvc("exp", "run", "-S", "figures.fig01_hierarchy.star=0.25", FIGURE)
+    assert figure(project) not in {first, second}
+    project.do(*BACK)

@@ -16,10 +16,10 @@ from strata.store import read_json
 
 @pytest.fixture
 def package(tmp_path, monkeypatch) -> Callable[..., Path]:
-    """Writes a package and a script beside it; the script's path."""
+    """Return a function that writes a package and a script beside it, and returns its path."""
     monkeypatch.setattr(code, "TOP", tmp_path)
 
-    def written(script: str, **modules: str) -> Path:
+    def write(script: str, **modules: str) -> Path:
         for name, text in {"__init__": "", **modules}.items():
             path = tmp_path / "src" / "strata" / f"{name.replace('__in__', '/')}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,13 +28,13 @@ def package(tmp_path, monkeypatch) -> Callable[..., Path]:
         path.write_text(script)
         return path
 
-    return written
+    return write
 
 
 def names(script: Path) -> set[str]:
-    """The definitions in the script's key, but for its own."""
-    found = {line.split("  ")[1].strip() for line in Code().lines(script)}
-    return {x.removeprefix("strata.") for x in found if x.startswith("strata.")}
+    """Return the definitions in the script's key, except its own."""
+    lines = {line.split("  ")[1].strip() for line in Code().hashes(script)}
+    return {x.removeprefix("strata.") for x in lines if x.startswith("strata.")}
 
 
 ONE = """
@@ -94,12 +94,12 @@ def test_what_runs_on_import_counts_and_what_it_uses(package):
         one="from strata.two import register\ndef f(): pass\n@register\ndef g(): return f()\n",
         two="if 1 > 2:\n    start()\ndef start(): pass\ndef register(x): return x\n",
     )
-    found = {x.replace("strata.", "") for x in map(str, Code().reached(script))}
-    assert {"one.f", "one.register", "two.start", "two.register"} - found == {"one.register"}
-    before = Code().lines(script)
+    reached = {x.replace("strata.", "") for x in map(str, Code().reach(script))}
+    assert {"one.f", "one.register", "two.start", "two.register"} - reached == {"one.register"}
+    before = Code().hashes(script)
     path = script.parent / "src" / "strata" / "one.py"
     path.write_text(path.read_text().replace("return f()", "return f"))
-    assert Code().lines(script) != before
+    assert Code().hashes(script) != before
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_what_runs_on_import_counts_and_what_it_uses(package):
 def test_what_does_something_else_has_another_key(before, after, package):
     two = "def a(x=0): return x\ndef b(x=0): return x\n"
     script = package("from strata.one import f\nf()", one=before, two=two)
-    first = Code().lines(script)
+    first = Code().hashes(script)
     package(script.read_text(), one=after, two=two)
-    assert Code().lines(script) != first
+    assert Code().hashes(script) != first
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_what_does_something_else_has_another_key(before, after, package):
 )  # fmt: skip
 def test_what_is_written_otherwise_has_the_same_key(before, after, package):
     script = package("from strata.one import f\nf()", one=before)
-    first = Code().lines(script)
+    first = Code().hashes(script)
     package(script.read_text(), one=after)
-    assert Code().lines(script) == first
+    assert Code().hashes(script) == first
 
 
 PROFILER = """
@@ -159,10 +159,10 @@ def importing(frame):
         if frame.f_code.co_name == "<module>" and re.fullmatch(MODULE, frame.f_code.co_filename):
             return True
 def seen(frame, event, _):
-    found = re.fullmatch(MODULE, frame.f_code.co_filename)
-    if event == "call" and found and frame.f_code.co_flags & FUNCTION and not importing(frame):
+    match = re.fullmatch(MODULE, frame.f_code.co_filename)
+    if event == "call" and match and frame.f_code.co_flags & FUNCTION and not importing(frame):
         name = frame.f_code.co_qualname.split(".")[0]
-        called.add(found[1].replace("/__init__", "").replace("/", ".") + "." + name)
+        called.add(match[1].replace("/__init__", "").replace("/", ".") + "." + name)
 sys.argv = words
 sys.setprofile(seen)
 runpy.run_path(words[0], run_name="__main__")
@@ -171,30 +171,30 @@ json.dump(sorted(x for x in called if "<" not in x), open(out, "w"))
 """
 
 
-def test_every_function_that_a_stage_calls_is_in_its_key(made, tmp_path):
-    """The oracle is a run: what a profiler sees called, but for what importing does."""
-    project = copied(made, tmp_path)
-    seen = 0
-    for name, stage in files.locked(project.folder).items():
+def test_every_function_that_a_stage_calls_is_in_its_key(made_project, tmp_path):
+    # The oracle is a profiler, which sees what a run calls; calls during imports do not count.
+    project = copied(made_project, tmp_path)
+    count = 0
+    for name, stage in files.locked_stages(project.folder).items():
         _, words = called(stage["cmd"])
         script = re.sub(r"stages/(\w+)\.py", r"\1", words[0])
         if script in {"figure", "code"}:
             continue
-        out = tmp_path / f"{seen}.json"
+        out = tmp_path / f"{count}.json"
         project.do(sys.executable, "-c", PROFILER, str(out), *words)
         listed = (project.folder / "data" / "code" / f"{script}.txt").read_text()
-        own = {line.split("  ")[1] for line in listed.splitlines()}
+        keys = {line.split("  ")[1] for line in listed.splitlines()}
         # Public names are resolved at their first use, by what the name stands for.
-        assert {*read_json(out)} - {"strata.__getattr__"} <= own, name
-        seen += 1
-    assert seen > 5
+        assert {*read_json(out)} - {"strata.__getattr__"} <= keys, name
+        count += 1
+    assert count > 5
 
 
 @pytest.mark.parametrize("project", ["studies", "report"])
 def test_what_a_project_beside_calls_of_ops_makes_its_keys_anew(project):
-    every, deps = Code(), read_yaml(f"{project}/dvc.yaml")["stages"]["code"]["deps"]
+    code_keys, deps = Code(), read_yaml(f"{project}/dvc.yaml")["stages"]["code"]["deps"]
     for script in Path(project).glob("stages/*.py"):
-        reached = {line.split("  ")[1] for line in every.lines(script)}
+        reached = {line.split("  ")[1] for line in code_keys.hashes(script)}
         modules = {re.split(r"[.:]", x)[1] for x in reached if x.startswith("ops.")}
         assert {f"../ops/{x}.py" for x in modules} <= {*deps}, script
 

@@ -9,39 +9,39 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from ops.git import here, laid_out
+from ops.git import lay_out, worktree_tree
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("study", ["fractions", "zeros"])
 def test_a_study_is_deleted_with_its_folder_and_its_runs(study, tmp_path):
-    """What is collected of the other tests imports all that they test; what DVC lists is what it
-    can read of a project."""
+    # Collecting the other tests imports what they test, and listing stages reads a project.
     top = tmp_path / "clone"
-    laid_out(here(), top, {})
+    lay_out(worktree_tree(), top, {})
     for name in ("remote", "studies/remote"):  # what packs fill, which tests read as they begin
         (top / name).symlink_to(ROOT / name)
     shutil.rmtree(top / "studies" / study)
     runs = top / "studies" / "runs.yaml"
     yaml = YAML(typ="safe")
     listed = yaml.load(runs)
-    own = listed.pop(study)
-    for name in ("more", "all", "measured"):
-        listed[name] = {run: at for run, at in listed[name].items() if run not in own}
+    study_runs = listed.pop(study)
+    for name in ("more", "all", "measured", "attending"):
+        listed[name] = {run: at for run, at in listed[name].items() if run not in study_runs}
     yaml.dump(listed, runs)
 
-    def done(*command: str) -> str:
-        found = subprocess.run(
+    def run_python(*command: str) -> str:
+        process = subprocess.run(
             [sys.executable, *command], cwd=top, capture_output=True, text=True, check=False
         )
-        assert found.returncode == 0, found.stdout + found.stderr
-        return found.stdout
+        assert process.returncode == 0, process.stdout + process.stderr
+        return process.stdout
 
     subprocess.run(["git", "init", "--quiet"], cwd=top, check=True)
-    done("-m", "ruff", "check", "--quiet")
-    assert f"{study}/" not in done(
+    run_python("-m", "ruff", "check", "--quiet")
+    assert f"{study}/" not in run_python(
         "-m", "pytest", "--quiet", "--collect-only", "-p", "no:cacheprovider"
     )
     for project in ("", "studies", "report"):
-        assert f"{study}/" not in done("-m", "dvc", "--cd", project or ".", "stage", "list", "-R")
+        words = ("--cd", project or ".", "stage", "list", "-R")
+        assert f"{study}/" not in run_python("-m", "dvc", *words)

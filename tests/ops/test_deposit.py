@@ -29,26 +29,38 @@ def honest(tmp_path_factory) -> Project:
     return project
 
 
-def deposited(project: Project) -> str:
+def run_deposit(project: Project) -> str:
     return project.run(sys.executable, "-m", "ops.deposit").stdout
 
 
 def test_from_the_deposit_alone_all_is_verified(honest, tmp_path):
-    """By the commands of its README up to the environment, which is the one of the tests."""
-    assert re.match(r"deposit/: \d+ files, ", deposited(honest))
+    # These are the commands of its README up to the environment, which is that of the tests.
+    assert re.search(r"(?m)^deposit/: \d+ files, ", run_deposit(honest))
     first = (honest.folder / "deposit" / "SHA256SUMS").read_text()
-    deposited(honest)
+    run_deposit(honest)
     assert (honest.folder / "deposit" / "SHA256SUMS").read_text() == first
     shutil.move(honest.folder / "deposit", tmp_path / "deposit")
-    said = (tmp_path / "deposit/README.md").read_text()
-    (block,) = re.findall(r"^```\n(.*?)^```", said, re.M | re.S)
+    text = (tmp_path / "deposit/README.md").read_text()
+    (block,) = re.findall(r"^```\n(.*?)^```", text, re.M | re.S)
     lines = block.splitlines()
     outside = Project(tmp_path / "deposit")
-    done = outside.run("sh", "-ec", "\n".join(lines[: lines.index("make paper")]))
-    assert done.returncode == 0, done.stdout
+    process = outside.run("sh", "-ec", "\n".join(lines[: lines.index("make paper")]))
+    assert process.returncode == 0, process.stdout
     restored = Project(tmp_path / "deposit" / CFF["title"])
     report = restored.run("env", "SAMPLE=0", sys.executable, "-m", "ops.verify").stdout
-    assert report.endswith(" none failed\n"), report
+    assert report.endswith(", 0 failed\n"), report
+
+
+@pytest.mark.parametrize("attribute", ["export-ignore", "export-subst"])
+def test_a_zip_that_would_not_have_what_git_has_is_refused(attribute, honest, tmp_path):
+    shutil.copytree(honest.folder, tmp_path / "project", symlinks=True)
+    project = Project(tmp_path / "project")
+    (project.folder / "note.txt").write_text("$Format:%H$\n")
+    (project.folder / ".gitattributes").write_text(f"note.txt {attribute}\n")
+    project.commit()
+    process = project.run(sys.executable, "-m", "ops.deposit")
+    assert process.returncode and "deposit: note.txt: " in process.stdout
+    assert not (project.folder / "deposit").exists()
 
 
 def test_what_is_not_committed_or_lacks_in_the_packs_is_told(honest, tmp_path):
@@ -57,17 +69,17 @@ def test_what_is_not_committed_or_lacks_in_the_packs_is_told(honest, tmp_path):
     params = project.folder / "params.yaml"
     text = params.read_text()
     params.write_text(text + "\n")
-    done = project.run(sys.executable, "-m", "ops.deposit")
-    assert "deposit: params.yaml: must be as in the last commit: git commit" in done.stdout
+    process = project.run(sys.executable, "-m", "ops.deposit")
+    assert "deposit: params.yaml: must be as in the last commit: git commit" in process.stdout
     params.write_text(text)
     pack = f"runs/artifacts/{RUNS[0]}.tar.xz"
     (project.folder / pack).unlink()
     for name in ("remote", "studies/remote"):
         shutil.rmtree(project.folder / name)
     project.commit()
-    done = project.run(sys.executable, "-m", "ops.deposit")
-    assert done.returncode
-    assert f"deposit: {pack}: the packs must hold what the locks name" in done.stdout
+    process = project.run(sys.executable, "-m", "ops.deposit")
+    assert process.returncode
+    assert f"deposit: {pack}: the packs must hold what the locks name" in process.stdout
     assert not (project.folder / "deposit").exists()
 
 

@@ -12,39 +12,37 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import anywhere
 import psutil
 import pytest
-from tiny import DVC, PACKS, RUN, Project, called, copied
+from tiny import DVC, PACKS, RUN, Project, called, cloned, copied
 
 from ops import files, shipped
 
 PAPER = (sys.executable, "-m", "ops.paper")
 METRICS, FIGURE = f"data/metrics/{RUN}.json", "fig01-hierarchy"
 SEED = 9  # of the moments; what happens in them still differs from machine to machine
-KILLS = {"figure": 3, "drawing": 3, "repro": 8, "paper": 4}
+KILLS = {"repro": 8, "paper": 4}
 
 
 @pytest.fixture
-def project(made, tmp_path) -> Project:
-    return copied(made, tmp_path)
+def project(made_project, tmp_path) -> Project:
+    return copied(made_project, tmp_path)
 
 
 @pytest.fixture
-def clone(made, tmp_path) -> Project:
-    """A fresh clone."""
-    return anywhere.cloned(made, tmp_path / "clone")
+def clone(made_project, tmp_path) -> Project:
+    return cloned(made_project, tmp_path / "clone")
 
 
 def results(project: Project) -> dict[str, str]:
-    """All outputs whose bytes do not tell the time that the training took, without what a figure
-    is drawn in."""
-    found = project.outputs().items()
-    return {k: v for k, v in found if not re.search(r"environment\.json$|/\.figures-", k)}
+    """Return all outputs, except records of training times and the folders in which figures are
+    drawn."""
+    outputs = project.outputs().items()
+    return {k: v for k, v in outputs if not re.search(r"environment\.json$|/\.figures-", k)}
 
 
-def started(project: Project, *command: str) -> subprocess.Popen:
-    """A command that leads a process group of its own, so that all of it can be killed."""
+def start_process(project: Project, *command: str) -> subprocess.Popen:
+    """Start a command that leads a process group of its own, so that all of it can be killed."""
     # SIGINT may be ignored where the tests run in background, and that would be inherited.
     usual = "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
     start = [sys.executable, "-c", usual + "os.execvp(sys.argv[1], sys.argv[1:])", *command]
@@ -54,77 +52,51 @@ def started(project: Project, *command: str) -> subprocess.Popen:
     )  # fmt: skip
 
 
-def killed(process: subprocess.Popen, how: signal.Signals) -> bool:
-    """End the whole group; whether the signal met it alive."""
+def kill_group(process: subprocess.Popen, how: signal.Signals) -> bool:
+    """End the whole group, and return whether the signal reached it alive."""
     with suppress(ProcessLookupError):  # nothing of the group is left
         os.killpg(process.pid, how)
     process.communicate(timeout=120)
     return process.returncode != 0
 
 
-def drawing(process: psutil.Process) -> list[psutil.Process]:
-    """The process that draws, a fork of one beside the stage, as soon as it is there."""
-    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
-        found = [x for x in process.children(recursive=True) if x not in process.children()]
-        if found:
-            return found
+def drawing_process(stage: psutil.Process) -> psutil.Process:
+    """Wait for the process that draws for a stage, a fork of its child, and return it."""
+    while not (forks := {*stage.children(recursive=True)} - {*stage.children()}):
         time.sleep(0.01)
-    return []
+    return forks.pop()
 
 
-@pytest.mark.parametrize("victim", ["figure", "drawing"])
-def test_a_figure_or_what_draws_it_is_killed_and_no_figure_is_half_drawn(project, victim):
-    rng, lock = random.Random(SEED), files.locked(project.folder)[FIGURE]
-    (switches, words), paths = called(lock["cmd"]), [out["path"] for out in lock["outs"]]
+@pytest.mark.parametrize("victim", ["stage", "drawing"])
+def test_a_killed_figure_is_missing_and_nothing_goes_on_drawing_it(victim, project):
+    stage, before = files.locked_stages(project.folder)[FIGURE], results(project)
+    switches, words = called(stage["cmd"])
     project.environment |= switches
-    expected = results(project)
-    kills = 0
-    while kills < KILLS[victim]:
-        for path in paths:
-            (project.folder / path).unlink(missing_ok=True)
-        process = started(project, sys.executable, *words)
-        drawn = drawing(psutil.Process(process.pid))
-        time.sleep(rng.uniform(0, 2))
-        with suppress(psutil.NoSuchProcess, IndexError):  # it had come to its end
-            (psutil.Process(process.pid) if victim == "figure" else drawn[0]).kill()
-        said = process.communicate(timeout=120)[0]
-        if process.returncode == 0:
-            continue
-        kills += 1
-        if victim == "drawing":
-            assert process.returncode == 1
-            assert said.splitlines()[-1].startswith(f"figure: {FIGURE}.ipynb: "), said
-        # What draws for a stage that is gone ends by itself.
-        assert not psutil.wait_procs(drawn, timeout=60)[1]
-        # What is there, as of one that was killed in the end, is whole.
-        there = results(project)
-        assert all(there[path] == expected[path] for path in paths if path in there)
-    project.dvc("repro", "--force", "--single-item", FIGURE)  # else DVC takes its cache
-    assert results(project) == expected
+    for out in stage["outs"]:
+        (project.folder / out["path"]).unlink()
+    with start_process(project, sys.executable, *words) as process:
+        drawer = drawing_process(psutil.Process(process.pid))
+        (process if victim == "stage" else drawer).kill()
+        output = process.communicate(timeout=120)[0]
+    assert process.returncode and (victim == "stage" or f"figure: {FIGURE}.ipynb: " in output)
+    assert not psutil.wait_procs([drawer], timeout=60)[1]
+    assert results(project).keys() == before.keys() - {out["path"] for out in stage["outs"]}
 
 
-def unmade(project: Project) -> None:
-    """The project with nothing made, as dvc.lock and its remote still have it."""
+def delete_outputs(project: Project) -> None:
+    """Delete all outputs, which locks and remote still have."""
     for name in ("data", "figures", "tables", ".dvc/cache"):
         shutil.rmtree(project.folder / name, ignore_errors=True)
 
 
-def from_nothing(project: Project) -> None:
-    """The project with nothing made, and nothing to take it from."""
-    unmade(project)
-    for name in map(files.lock, files.pipelines(project.folder)):
-        (project.folder / name).unlink(missing_ok=True)
-
-
 def test_dvc_repro_killed_again_and_again_ends_with_the_bytes_of_an_undisturbed_one(project):
-    """Everything from nothing; every other time dvc alone is killed, and its stage lives on."""
-    rng, expected = random.Random(SEED), results(project)
-    project.do("git", "rm", "--quiet", "--cached", "dvc.lock", "runs/dvc.lock")
+    # Every other time dvc alone is killed, and its stage lives on.
+    rng, expected, kills = random.Random(SEED), results(project), 0
+    project.do("git", "rm", "--quiet", "dvc.lock", "runs/dvc.lock")
     project.do("git", "commit", "--quiet", "--message", "from nothing")
-    from_nothing(project)
-    kills = 0
+    delete_outputs(project)
     while kills < KILLS["repro"]:
-        process = started(project, *DVC, "repro")
+        process = start_process(project, *DVC, "repro")
         assert process.stdout
         begun, goal = 0, rng.randint(1, 2)
         while begun < goal and (line := process.stdout.readline()):
@@ -134,12 +106,14 @@ def test_dvc_repro_killed_again_and_again_ends_with_the_bytes_of_an_undisturbed_
             process.kill()
             process.communicate(timeout=600)  # its output ends where its orphan's does
         else:
-            killed(process, signal.SIGKILL)
+            kill_group(process, signal.SIGKILL)
         kills += process.returncode != 0
         if process.returncode == 0:  # all was made
-            from_nothing(project)
-        found = results(project)
-        assert all(found[path] == expected[path] for path in found if path in expected)
+            delete_outputs(project)
+            for name in ("dvc.lock", "runs/dvc.lock"):
+                (project.folder / name).unlink()
+        outputs = results(project)
+        assert all(outputs[path] == expected[path] for path in outputs if path in expected)
     project.do(*DVC, "repro")
     assert results(project) == expected
     assert project.dvc("repro") == set()
@@ -149,94 +123,88 @@ def test_a_lock_that_lacks_trainings_is_refused_before_they_are_made_again(proje
     path = project.folder / "runs" / "dvc.lock"
     text = path.read_text()
     path.write_text(text[: text.index(f"  train@{RUN}:")])  # whole YAML
-    refused = "runs/dvc.lock: lacks what git's last commit has in it: make back, repeat"
     shutil.rmtree(project.folder / ".dvc" / "cache" / "runs")  # where DVC would find them again
-    done = project.run(*DVC, "repro")
-    assert done.returncode and f"files: {refused}" in done.stdout
+    refused = "runs/dvc.lock: lacks what git's last commit has in it: make back, repeat"
+    process = project.run(*DVC, "repro")
+    assert process.returncode and f"files: {refused}" in process.stdout
     path.write_text(text[: text.index(f"  train@{RUN}:")])
-    for name in ("plan", "grid.grid"):
-        said = project.run(sys.executable, "-m", f"ops.{name}").stdout
-        assert said == f"{name.partition('.')[0]}: {refused}\n"
-    said = project.do(*PAPER)
-    assert "runs/dvc.lock was cut off: that of git's last commit is used" in said
-    assert path.read_text() == text and "train@" not in said
+    for name in ("plan", "grid.grid", "paper"):
+        output = project.run(sys.executable, "-m", f"ops.{name}").stdout
+        assert output == f"{name.partition('.')[0]}: {refused}\n"
+    project.do(sys.executable, "-m", "ops.back")
+    assert path.read_text() == text and "train@" not in project.do(*PAPER)
 
 
-def torn(project: Project) -> None:
-    """As after a power cut, what DVC wrote last ends half-way: in its folders and lock files."""
-    own = (project.folder / ".dvc" / name for name in ("tmp", "cache"))
-    folders = (*own, project.folder.parent / "site")
-    found = [x for folder in folders for x in folder.rglob("*") if x.is_file() and x.stat().st_size]
-    newest = sorted(found, key=lambda path: path.stat().st_mtime)[-8:]
-    changed = project.do("git", "diff", "--name-only", "*.lock").split()
-    for path in (*newest, *(project.folder / name for name in changed)):
+def truncate_newest(project: Project) -> None:
+    """Truncate the files that DVC wrote last into its folders, as a power cut does."""
+    folders = [project.folder / ".dvc" / x for x in ("tmp", "cache")]
+    folders.append(project.folder.parent / "site")
+    paths = [x for folder in folders for x in folder.rglob("*") if x.is_file() and x.stat().st_size]
+    for path in sorted(paths, key=lambda path: path.stat().st_mtime)[-8:]:
         mode = path.stat().st_mode
         path.chmod(0o644)
         os.truncate(path, path.stat().st_size // 2)
         path.chmod(mode)
 
 
-def test_make_paper_interrupted_again_and_again_brings_everything_in_the_end(made, clone):
-    """Every other time it is killed, and what was written last is torn."""
-    rng, expected, kills = random.Random(SEED), results(made), 0
+def test_make_paper_interrupted_again_and_again_brings_everything_in_the_end(made_project, clone):
+    # Every other time the command is killed, and the newest files are truncated.
+    rng, expected, kills = random.Random(SEED), results(made_project), 0
     while kills < KILLS["paper"]:
-        process = started(clone, *PAPER)
+        process = start_process(clone, *PAPER)
         time.sleep(rng.uniform(0, 8))
-        how = (signal.SIGINT, signal.SIGKILL)[kills % 2]
-        if not killed(process, how):  # all was made
-            unmade(clone)
+        number = (signal.SIGINT, signal.SIGKILL)[kills % 2]
+        if not kill_group(process, number):  # all was made
+            delete_outputs(clone)
             continue
         kills += 1
-        if how == signal.SIGKILL:
-            torn(clone)
-        found = results(clone)
-        assert all(found[path] == expected[path] for path in found if path in expected)
+        if number == signal.SIGKILL:
+            truncate_newest(clone)
+        outputs = results(clone)
+        assert all(outputs[path] == expected[path] for path in outputs if path in expected)
     clone.do(*PAPER)
     assert results(clone) == expected
     assert "up to date" in clone.do(*PAPER)
     assert clone.do("git", "status", "--porcelain") == ""
 
 
-def test_make_paper_waits_for_a_dvc_that_is_at_work_and_then_finds_its_work_done(project):
+def test_make_paper_is_refused_while_dvc_is_at_work(project):
     project.set("variance", 0.9)
-    with started(project, *DVC, "repro") as other:
+    with start_process(project, *DVC, "repro") as other:
         assert other.stdout and other.stdout.readline()
-        said = project.do(*PAPER)
+        refused = project.run(*PAPER)
+        other.communicate()
+    assert refused.returncode == 1 and "is at work here: wait for its end" in refused.stdout
     assert other.returncode == 0
-    waits, *_, last = said.splitlines()
-    assert waits.endswith("waiting for its end") and last.startswith("up to date")
+    assert project.do(*PAPER).startswith("up to date")
 
 
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
 FULL = "mount -t tmpfs -o size=16k,mode=755 full $0 && { cat /dev/zero > $0/filler; true; }"
 
 
-def filled(project: Project, folder: str, *words: str) -> tuple[int, str, set[str]]:
-    """Exit code and words of a dvc command while the folder is full, and what the folder holds
-    then. The mount is seen by that command alone and needs no root."""
+def run_on_full_disk(project: Project, folder: str, *words: str) -> tuple[int, str, set[str]]:
+    """Run a dvc command while the folder is full, and return its exit code, its output and the
+    files in the folder. That command alone sees the mount, which needs no root."""
     if not shutil.which("unshare") or project.run(*UNSHARE, "true").returncode:
         pytest.skip("this system lets nobody mount a file system of their own")
     script = f'{FULL} && {{ "$@"; code=$?; echo; find $0 -type f; exit $code; }} 2>&1'
-    done = project.run(*UNSHARE, script, folder, *DVC, *words)
-    said, _, left = done.stdout.rpartition("\n\n")
-    return done.returncode, said, set(left.split())
+    process = project.run(*UNSHARE, script, folder, *DVC, *words)
+    output, _, paths = process.stdout.rpartition("\n\n")
+    return process.returncode, output, set(paths.split())
 
 
 @pytest.mark.parametrize(
     ("folder", "stage"),
-    [
-        ("data/metrics", f"{files.RUNS}:metrics@{RUN}"),
-        ("figures", FIGURE),
-        (".dvc/cache", "tables"),
-    ],
+    [("figures", FIGURE), (".dvc/cache", "tables")],
 )
 def test_a_full_disk_ends_the_stage_and_nothing_half_written_stays(project, folder, stage):
-    before, lock = results(project), files.locked(project.folder)
+    before, lock = results(project), files.locked_stages(project.folder)
     words = ("repro", "--force", "--single-item", stage)
-    code, said, left = filled(project, folder, *words)
-    assert code != 0 and "No space left on device" in said, said
-    assert not {name for name in left if "/." not in name} - {f"{folder}/filler"}
-    assert files.locked(project.folder) == lock
+    code, output, paths = run_on_full_disk(project, folder, *words)
+    assert code != 0 and "No space left on device" in output, output
+    assert not {name for name in paths if "/." not in name} - {f"{folder}/filler"}
+    assert files.locked_stages(project.folder) == lock
     project.do(*DVC, "repro")  # with room again
     assert results(project) == before
 
@@ -258,7 +226,7 @@ done
 """
 
 
-def test_after_a_full_disk_make_paper_brings_everything(made, tmp_path):
+def test_after_a_full_disk_make_paper_brings_everything(made_project, tmp_path):
     for name in ("disk", "copies"):
         (tmp_path / name).mkdir()
     on_disk = Project(tmp_path / "disk" / "project")
@@ -266,18 +234,18 @@ def test_after_a_full_disk_make_paper_brings_everything(made, tmp_path):
     on_disk.folder = tmp_path
     if not shutil.which("unshare") or on_disk.run(*UNSHARE, "true").returncode:
         pytest.skip("this system lets nobody mount a file system of their own")
-    said, rooms = tmp_path / "said", map(str, ROOM)
-    arguments = (str(made.folder), str(said), str(tmp_path / "copies"), *rooms)
-    done = on_disk.run(*UNSHARE, ON_A_FULL_DISK, *arguments)
-    assert done.returncode == 0, done.stdout + said.read_text()
-    assert "enough" not in said.read_text()
+    log, rooms = tmp_path / "said", map(str, ROOM)
+    arguments = (str(made_project.folder), str(log), str(tmp_path / "copies"), *rooms)
+    process = on_disk.run(*UNSHARE, ON_A_FULL_DISK, *arguments)
+    assert process.returncode == 0, process.stdout + log.read_text()
+    assert "enough" not in log.read_text()
     for room in ROOM:
-        assert results(Project(tmp_path / "copies" / str(room))) == results(made)
+        assert results(Project(tmp_path / "copies" / str(room))) == results(made_project)
 
 
-def stored(project: Project, path: str, folder: str = "remote") -> Path:
-    """The object of an output in the project's remote, or in another folder."""
-    out = shipped.Outs(files.locked(project.folder)).by_path[path]
+def object_path(project: Project, path: str, folder: str = "remote") -> Path:
+    """Return the object of an output in the project's remote, or in another folder."""
+    out = shipped.Outs(files.locked_stages(project.folder)).by_path[path]
     return shipped.at(out.md5, project.folder / folder)
 
 
@@ -292,33 +260,29 @@ def damage(at: Path, how: str) -> None:
         at.write_bytes(content if how == "flipped" else content[: len(content) // 2])
 
 
-SWAPPED = ("figures/fig01-hierarchy.pdf", "tables/moduli.csv")
-
-
-def test_damaged_objects_of_the_remote_are_not_pulled_and_make_paper_unpacks_them(made, clone):
+def test_damaged_objects_of_the_remote_are_not_pulled_and_make_paper_unpacks_them(
+    made_project, clone
+):
     clone.do(*PACKS)
     harmed = {METRICS: "truncated", "figures/fig01-hierarchy.png": "flipped"}
     harmed |= {"tables/claims.csv": "missing"}
     for path, how in harmed.items():
-        damage(stored(clone, path), how)
-    one, other = (stored(clone, path) for path in SWAPPED)
-    away = one.rename(one.with_suffix(".away"))
-    other.rename(one)
-    away.rename(other)
-    done = clone.run(*DVC, "pull")
-    assert done.returncode == 1 and "ERROR" in done.stdout
-    assert not {*harmed, *SWAPPED} & set(clone.outputs())
-    assert clone.run(*DVC, "status", "--quiet").returncode == 1
+        damage(object_path(clone, path), how)
+    process = clone.run(*DVC, "pull")
+    assert process.returncode == 1 and "ERROR" in process.stdout
+    assert not harmed.keys() & clone.outputs().keys()
     clone.do(*PAPER)
-    assert results(clone) == results(made)
-    assert all(stored(clone, x).read_bytes() == stored(made, x).read_bytes() for x in harmed)
-    clone.do(*DVC, "status", "--quiet")
+    assert results(clone) == results(made_project)
+    assert all(
+        object_path(clone, x).read_bytes() == object_path(made_project, x).read_bytes()
+        for x in harmed
+    )
 
 
 def test_what_dvc_copied_from_a_damaged_object_of_its_cache_is_made_anew(project):
-    """DVC takes a read-only object for what its name says, and the copy for the object."""
+    # DVC trusts the name of a read-only object, and takes the copy for the object.
     expected, path = results(project), project.folder / METRICS
-    at = stored(project, METRICS, ".dvc/cache")
+    at = object_path(project, METRICS, ".dvc/cache")
     damage(at, "truncated")
     at.chmod(0o444)
     path.unlink()

@@ -20,10 +20,10 @@ if __name__ == "__main__":
 def test_runs_by_forks_share_imports_variables_and_nothing_else(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     words = ("env", "MINE=a b", "python", "script.py")
-    assert forks.called((*words, "one", ""), "statistics nowhere", tmp_path) == (0, "")
-    code, said = forks.called((*words, "two", "of its own"), "statistics nowhere", tmp_path)
-    assert code == 1 and said.endswith("ValueError: of its own\n")
-    assert forks.called((*words, "three", ""), "statistics nowhere", tmp_path) == (0, "")
+    assert forks.run_in_fork((*words, "one", ""), "statistics nowhere", tmp_path) == (0, "")
+    code, errors = forks.run_in_fork((*words, "two", "of its own"), "statistics nowhere", tmp_path)
+    assert code == 1 and errors.endswith("ValueError: of its own\n")
+    assert forks.run_in_fork((*words, "three", ""), "statistics nowhere", tmp_path) == (0, "")
     assert (tmp_path / "one").read_text() == '[["one", ""], "a b", false]'
     assert (tmp_path / "three").read_text() == '[["three", ""], "a b", false]'
     assert not (tmp_path / "two").exists()

@@ -1,6 +1,5 @@
 """make grid, on real SLURM and on this machine: tiny runs through DVC itself."""
 
-import re
 import shutil
 import signal
 import subprocess
@@ -13,15 +12,19 @@ import slurm
 from tiny import CHECK, MORE, RUN, Project, add, copied, pipeline, prepared, studies
 
 from ops.files import RUNS
-from ops.grid.pool import Array
 from strata.inputs import InputError
 from strata.store import read_tensors
 
 SLOW = "slow-n6-s1"
 WEIGHTS = f"studies/data/train/{SLOW}/weights.safetensors"
-BEGUN: list[subprocess.Popen] = []  # by the test that runs
-MISSING = sorted({*slurm.PROGRAMS} - {*slurm.found()})
+STARTED: list[subprocess.Popen] = []  # by the test that runs
+MISSING = sorted({*slurm.PROGRAMS} - {*slurm.programs()})
 on_slurm = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
+LOOP = "        while trainer.epoch < stop and not trainer.diverged:\n"
+PAUSE = """            import os, time
+            while trainer.epoch >= 200 and os.path.exists(os.environ.get("PAUSE", "")):
+                time.sleep(0.05)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -34,35 +37,27 @@ def cluster(tmp_path_factory):
         running.stop()
 
 
-PAUSED = """        while trainer.epoch < stop and not trainer.diverged:
-            import os, time
-            while trainer.epoch >= 200 and os.path.exists(os.environ.get("PAUSE", "")):
-                time.sleep(0.05)
-"""
-
-
 @pytest.fixture(scope="module")
 def trainings(tmp_path_factory) -> Project:
-    """A paper and a study of trainings alone, with nothing trained. That of the study waits at
-    epoch 200 while the file PAUSE exists; they are saved at each look."""
+    """Return a paper and a study of trainings alone, none of them trained. That of the study waits
+    at epoch 200 while the file PAUSE exists, and is saved each time."""
     folder = tmp_path_factory.mktemp("trainings") / "project"
-    kept = pipeline(set()) | {"studies/dvc.yaml": studies()["studies/dvc.yaml"]}
-    for whole in kept.values():
+    pipelines = pipeline(set()) | {"studies/dvc.yaml": studies()["studies/dvc.yaml"]}
+    for content in pipelines.values():
         names = {"code", "params", "check", "split", "train"}
-        whole["stages"] = {k: v for k, v in whole["stages"].items() if k in names}
-        whole.pop("plots", None)
-    project = prepared(folder, kept)
+        content["stages"] = {k: v for k, v in content["stages"].items() if k in names}
+        content.pop("plots", None)
+    project = prepared(folder, pipelines)
     loop = "src/strata/train/loop.py"
     for path, old, new in (
         ("studies/runs.yaml", MORE, SLOW),
         ("params.yaml", "variants:\n", "variants:\n  slow: {epochs: 400}\n"),
         (loop, "= 10, 30.0", "= 10, 0.0"),
-        (loop, PAUSED.partition("\n")[0] + "\n", PAUSED),
+        (loop, LOOP, LOOP + PAUSE),
     ):
         text = (folder / path).read_text()
         assert old in text
-        count = -1 if path.endswith("runs.yaml") else 1
-        (folder / path).write_text(text.replace(old, new, count))
+        (folder / path).write_text(text.replace(old, new))
     project.dvc("repro", CHECK)
     project.dvc("repro", "code", "check", project="studies")
     project.commit()
@@ -71,7 +66,7 @@ def trainings(tmp_path_factory) -> Project:
 
 @pytest.fixture(scope="module")
 def undisturbed(trainings, tmp_path_factory) -> bytes:
-    """The weights of the slow run, trained by DVC."""
+    """Return the weights of the slow run, trained by DVC."""
     project = copied(trainings, tmp_path_factory.mktemp("undisturbed"))
     project.dvc("repro", f"train@{SLOW}", project="studies")
     return (project.folder / WEIGHTS).read_bytes()
@@ -79,7 +74,6 @@ def undisturbed(trainings, tmp_path_factory) -> bytes:
 
 @pytest.fixture
 def project(trainings, tmp_path) -> Project:
-    """A copy of that project."""
     copy = copied(trainings, tmp_path)
     copy.environment |= {"TMPDIR": str(tmp_path / "tmp"), "PAUSE": str(tmp_path / "pause")}
     (tmp_path / "tmp").mkdir()
@@ -88,48 +82,46 @@ def project(trainings, tmp_path) -> Project:
 
 
 @pytest.fixture(autouse=True)
-def ended_in_any_case():
-    """Whatever a test has begun is ended with it."""
+def end_all():
     yield
-    while BEGUN:
-        process = BEGUN.pop()
-        if process.poll() is None:
-            process.terminate()
-            process.wait(60)
+    while STARTED:
+        process = STARTED.pop()
+        process.terminate()
+        process.wait(60)
 
 
-def go_on(project: Project) -> None:
-    """Let trainings go on."""
+def unpause(project: Project) -> None:
     Path(project.environment["PAUSE"]).unlink()
 
 
-def grid(project: Project, cluster: slurm.Cluster | None = None, **asked: str) -> subprocess.Popen:
-    """make grid, begun."""
-    own = project.environment | asked
+def start_grid(
+    project: Project, cluster: slurm.Cluster | None = None, **variables: str
+) -> subprocess.Popen:
+    """Start make grid, on a cluster if there is one."""
+    variables = project.environment | variables
     if cluster:
-        own |= {"ON": "slurm", "SLURM_CONF": cluster.environment["SLURM_CONF"]}
-        own["PATH"] = f"{own['PATH']}:{slurm.SYSTEM}"
+        variables |= {"ON": "slurm", "SLURM_CONF": cluster.environment["SLURM_CONF"]}
+        variables["PATH"] = f"{variables['PATH']}:{slurm.SYSTEM}"
     process = subprocess.Popen(
-        [sys.executable, "-m", "ops.grid.grid"], cwd=project.folder, env=own, text=True,
+        [sys.executable, "-m", "ops.grid.grid"], cwd=project.folder, env=variables, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         # ignored where the tests run in background, and that would be inherited
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    BEGUN.append(process)
+    STARTED.append(process)
     return process
 
 
-def ended(process: subprocess.Popen, code: int = 0) -> str:
-    said = process.communicate(timeout=600)[0]
-    assert process.returncode == code, said
-    return said
+def output(process: subprocess.Popen, code: int = 0) -> str:
+    """Wait until make grid ends with that code, and return what it has printed."""
+    text = process.communicate(timeout=600)[0]
+    assert process.returncode == code, text
+    return text
 
 
-def until(holds, process: subprocess.Popen) -> None:
-    """Wait until something holds, while the process goes on."""
+def until(condition) -> None:
     end = time.monotonic() + 300
-    while not holds():
-        assert process.poll() is None, process.communicate()[0]
+    while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
 
@@ -148,115 +140,85 @@ def paused(project: Project) -> bool:
     return int(state["row"][0]) == 200
 
 
-def requeued(cluster: slurm.Cluster, process: subprocess.Popen) -> str:
-    """The job, once SLURM has queued it again; it starts now, not after two minutes."""
-    job = cluster.said("squeue", "-h", "-o", "%A")
-    until(lambda: "PENDING" in cluster.said("squeue", "-h", "-j", job, "-o", "%T"), process)
-    cluster.said("scontrol", "update", f"JobId={job}", "StartTime=now")
-    return job
-
-
 def nothing_left(project: Project) -> bool:
-    """Whether no worker is left, neither its clone nor a process."""
-    own = project.environment["TMPDIR"]
-    return not slurm.processes(f"TMPDIR={own}\0") and not [*Path(own).glob("strata-worker-*")]
+    """Whether no worker is left, neither its copy nor a process."""
+    folder = project.environment["TMPDIR"]
+    copies = [*Path(folder).glob("strata-worker-*")]
+    return not copies and not slurm.processes(f"TMPDIR={folder}\0")
 
 
 @on_slurm
-def test_runs_are_made_through_the_studies_while_the_controller_is_restarted(
-    both, cluster, tmp_path
-):
+def test_an_array_job_makes_the_bytes_that_dvc_makes_through_the_studies(both, cluster, tmp_path):
     project = prepared(tmp_path / "project", pipeline())
     add(project, studies())
     project.commit()
-    process = grid(project, cluster)
-    until(lambda: "== running" in log(project, RUN), process)
-    time.sleep(5)  # so often it saves what it knows; a task that it forgets is ended
-    cluster.kill("slurmctld")
-    time.sleep(2)
-    cluster.spawn("slurmctld", "-D")
-    said = ended(process)
-    assert "train 2 models, run 10 stages of 2 runs" in said and "made: 2 runs" in said
-    of_runs = [f"interventions/dvc.yaml:interventions@{MORE}", f"mechanism/dvc.yaml:describe@{RUN}"]
-    assert not project.dvc("repro", f"{RUNS}:metrics@{RUN}")
-    assert not project.dvc("repro", *of_runs, project="studies")
-    theirs = both.outputs()
-    ours = {k: v for k, v in project.outputs().items() if "environment.json" not in k}
-    assert f"studies/data/train/{MORE}/weights.safetensors" in ours
-    assert ours == {name: theirs[name] for name in ours}
+    plan = output(start_grid(project, cluster))
+    assert "train 2 models" in plan and "run at most 10 stages" in plan
+    cluster.until(cluster.idle, 300)
+    assert "nothing to do" in output(start_grid(project, cluster))
+    expected = both.outputs()
+    outputs = {k: v for k, v in project.outputs().items() if "environment.json" not in k}
+    assert f"studies/data/train/{MORE}/weights.safetensors" in outputs
+    assert outputs == {name: expected[name] for name in outputs}
+    names = [f"interventions/dvc.yaml:interventions@{MORE}", f"mechanism/dvc.yaml:accounts@{RUN}"]
+    assert not project.dvc("repro", *names, project="studies")
 
 
 @on_slurm
 def test_a_lost_node_and_a_cancelled_job_cost_no_byte(project, undisturbed, cluster):
-    process = grid(project, cluster, RUNS=SLOW)
-    until(lambda: paused(project), process)
+    output(start_grid(project, cluster, RUNS=SLOW))
+    until(lambda: paused(project))
     node = next(name for name in cluster.names if cluster.steps(name))
     cluster.lose(node)
-    job = requeued(cluster, process)
-    until(lambda: log(project).count("goes on from epoch") == 1, process)
+    cluster.requeue()
+    until(lambda: log(project).count("goes on from epoch") == 1)
     cluster.node(node)
-    cluster.said("scancel", job)
-    said = ended(process, 1)
-    go_on(project)
-    assert f"{SLOW}: CANCELLED: the same command goes on" in said
-    assert "made: 1 run" in ended(grid(project, cluster, RUNS=SLOW))
+    cluster.call("scancel", "--name=strata")
+    cluster.until(cluster.idle)
+    unpause(project)
+    output(start_grid(project, cluster, RUNS=SLOW))
+    cluster.until(cluster.idle, 60)
+    assert "nothing to do" in output(start_grid(project, cluster, RUNS=SLOW))
     assert log(project).count("goes on from epoch") == 2
     assert (project.folder / WEIGHTS).read_bytes() == undisturbed
 
 
 @on_slurm
 def test_a_daemon_that_dies_alone_leads_to_no_second_training(project, undisturbed, cluster):
-    cluster.until(lambda: cluster.said("sinfo", "-h", "-o", "%D %T") == "3 idle")
-    process = grid(project, cluster, RUNS=SLOW)
-    until(lambda: paused(project), process)
+    output(start_grid(project, cluster, RUNS=SLOW))
+    until(lambda: paused(project))
     node = next(name for name in cluster.names if cluster.steps(name))
     cluster.kill(node)
-    requeued(cluster, process)
-    until(lambda: "== waits" in log(project), process)
-    go_on(project)
-    said = ended(process)
+    cluster.requeue()
+    cluster.until(cluster.idle)  # the second worker finds the lock of the first
+    unpause(project)
+    until(lambda: (project.folder / ".grid" / "runs" / SLOW).read_text() == "done")
     cluster.node(node)
-    assert f"{SLOW} waits" in said and "made: 1 run" in said
-    # the second worker finds the run made, or is cancelled with its job where the head was faster
-    cluster.until(lambda: not cluster.said("squeue", "-h", "-o", "%A"))
+    assert "nothing to do" in output(start_grid(project, cluster, RUNS=SLOW))
     assert log(project).count("python stages/train.py") == 1 and "goes on" not in log(project)
     assert (project.folder / WEIGHTS).read_bytes() == undisturbed
 
 
 @on_slurm
-def test_what_slurm_can_never_start_ends_in_one_line(project, cluster):
-    said = ended(grid(project, cluster, RUNS=SLOW, ARGS="--time=5:00:00"), 1).splitlines()
-    named = r"grid: SLURM: (PartitionTimeLimit|PartitionConfig): .*: change ARGS"
-    assert [x for x in said if re.match(named, x)] == said[-1:]
-    assert not cluster.said("squeue", "-h", "-o", "%A")
+def test_what_sbatch_refuses_is_named_in_its_words(project, cluster):
+    refused = output(start_grid(project, cluster, ARGS="--partition=gpu"), 1)
+    assert "sbatch: error: invalid partition specified: gpu" in refused
+    assert refused.splitlines()[-1].startswith("grid: sbatch refuses 2 tasks with ARGS = --part")
 
 
-@on_slurm
-@pytest.mark.parametrize(
-    ("args", "named"), [("--partition=gpu", "invalid partition"), ("--gres=gpu:1", "gres")]
-)
-def test_what_sbatch_refuses_is_named_in_its_words(args, named, cluster, monkeypatch):
-    for key in ("PATH", "SLURM_CONF"):
-        monkeypatch.setenv(key, cluster.environment[key])
-    with pytest.raises(
-        InputError, match=rf"(?i)^sbatch: [^\n]*{named}[^\n]*: change ARGS = {args}"
-    ):
-        Array("strata-test", [[RUN]], words=["bin"], args=[args]).look()
-
-
-def test_interrupted_it_leaves_nothing_behind_and_goes_on(project, undisturbed):
-    process = grid(project, RUNS=SLOW)
-    until(lambda: paused(project), process)
-    assert "grid: another make grid is at work here" in ended(grid(project), 1)
-    assert SLOW in ended(grid(project, STATUS="1"))
-    process.send_signal(signal.SIGINT)
-    assert "the same command goes on" in ended(process, 130)
-    assert nothing_left(project)
-    go_on(project)
-    assert "made: 1 run" in ended(grid(project, RUNS=SLOW))
-    assert "goes on from epoch" in log(project)
-    assert (project.folder / WEIGHTS).read_bytes() == undisturbed and nothing_left(project)
-    assert "nothing to do" in ended(grid(project, RUNS=SLOW))
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_interrupted_it_leaves_nothing_behind_and_goes_on(how, project, undisturbed):
+    process = start_grid(project, RUNS=SLOW)
+    until(lambda: paused(project))
+    assert "grid: another make grid is at work here" in output(start_grid(project), 1)
+    process.send_signal(how)
+    process.communicate()
+    assert process.returncode != 0
+    until(lambda: nothing_left(project))
+    unpause(project)
+    assert "made 1 run" in output(start_grid(project, RUNS=SLOW))
+    assert "goes on from epoch" in log(project) and nothing_left(project)
+    assert (project.folder / WEIGHTS).read_bytes() == undisturbed
 
 
 def test_changed_analyses_are_made_again_and_no_training(both, tmp_path):
@@ -264,11 +226,10 @@ def test_changed_analyses_are_made_again_and_no_training(both, tmp_path):
     project.set("variance", 0.9)
     for folder in ("data", "studies/data"):  # as in a clone that has pulled nothing
         shutil.rmtree(project.folder / folder)
-    said = ended(grid(project))
-    assert "train" not in said and "run 2 stages of 2 runs" in said
-    assert "workers have your changes of params.yaml" in said
+    plan = output(start_grid(project))
+    assert "train" not in plan and "run at most 2 stages: metrics (2)" in plan
     assert not project.dvc("repro", f"{RUNS}:metrics@{RUN}")
     assert not project.dvc("repro", f"metrics@{MORE}", project="studies")
     project.set("lr", 0.002)
-    again = ended(grid(project), 1)
-    assert f"{RUN}, {MORE}: trained before, with other settings or code" in again
+    refused = output(start_grid(project), 1)
+    assert f"{RUN}, {MORE}: trained before, with other settings or code" in refused

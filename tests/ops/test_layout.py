@@ -11,7 +11,7 @@ from tiny import ROOT, notebooks
 from ops import files
 from ops.code import Code
 from ops.git import git
-from ops.syntax import parsed, source
+from ops.syntax import parse, source
 from strata.run import read_yaml
 
 STAGES = files.stages(ROOT)
@@ -21,17 +21,15 @@ SCIENCE += [ROOT / f"src/strata/{x}.py" for x in ("monoid", "task", "train/train
 
 
 def scripts(stage: dict) -> list[str]:
-    """The scripts that a stage runs, each once."""
+    """Return the scripts that a stage runs, each once."""
     return list(dict.fromkeys(re.findall(r"(?:[\w-]+/)*stages/\w+\.py", str(stage["cmd"]))))
 
 
 def runs(stage: dict) -> list[str]:
-    """The notebooks that a stage executes, or else its script, by the file of their key."""
-    found = notebooks(stage) or scripts(stage)
-    if "snapshots.CODE" in source(ROOT / scripts(stage)[0]):  # what its snapshots count for
-        found = [*{*found, "stages/train.py"}]
-    tops = (Path(path).parts[:-2] for path in found)
-    keys = zip((Path(*top, "data", "code") for top in tops), found, strict=True)
+    """Return the keys of the notebooks that a stage executes, or else that of its script."""
+    paths = notebooks(stage) or scripts(stage)
+    tops = (Path(path).parts[:-2] for path in paths)
+    keys = zip((Path(*top, "data", "code") for top in tops), paths, strict=True)
     return sorted(f"{key}/{Path(path).stem}.txt" for key, path in keys)
 
 
@@ -40,7 +38,7 @@ def test_science_opens_no_file_and_prints_and_draws_nothing(path):
     tree = ast.parse(source(path))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not names & {"open", "print", "input", "Path"}
-    imported = chain.from_iterable(parsed(tree, "").imports.values())
+    imported = chain.from_iterable(parse(tree, "").imports.values())
     packages = {name.split(".")[0] for name in imported}
     assert not packages & {"matplotlib", "argparse", "sys", "os", "logging"}
 
@@ -48,14 +46,14 @@ def test_science_opens_no_file_and_prints_and_draws_nothing(path):
 @pytest.mark.parametrize("name", sorted(x for x in STAGES if files.kind(x) != "code"))
 def test_a_stage_depends_on_the_code_that_it_runs_and_on_no_other(name):
     keys = [dep for dep in STAGES[name]["deps"] if "data/code/" in dep]
-    own = [key for key in keys if Path(key).stem not in {"all", "sources"}]
-    assert sorted(own) == runs(STAGES[name])
+    own_keys = [key for key in keys if Path(key).stem not in {"all", "sources"}]
+    assert sorted(own_keys) == runs(STAGES[name])
     code = [dep for dep in STAGES[name]["deps"] if re.search(r"\b(src|stages|notebooks)/", dep)]
     assert not code
 
 
 def test_what_decides_weights_is_apart_from_analysis_plots_and_tables():
-    modules = {x.module for x in Code().reached(ROOT / "stages" / "train.py")}
+    modules = {x.module for x in Code().reach(ROOT / "stages" / "train.py")}
     wings = {x.split(".")[1] for x in modules if re.fullmatch(r"strata\.\w+\.\w+", x)}
     assert wings <= {"train", "schema"} and "strata.params" not in modules
     for name in (x for x in STAGES if files.kind(x) in {"train", "split"}):
@@ -63,34 +61,38 @@ def test_what_decides_weights_is_apart_from_analysis_plots_and_tables():
 
 
 def test_every_script_and_every_notebook_is_a_stage():
-    """Those of the repository, not of its environment."""
-    there = {*git("ls-files", "*stages/*.py").split()}
-    apart = [read_yaml(path)["stages"] for path in ROOT.glob("studies/*/weights/dvc.yaml")]
-    used = {x for stages in (STAGES, *apart) for stage in stages.values() for x in scripts(stage)}
-    assert there <= used
+    # git lists the scripts of the repository, and none of its environment.
+    tracked = {*git("ls-files", "*stages/*.py").split()}
+    of_weights = [read_yaml(path)["stages"] for path in ROOT.glob("studies/*/weights/dvc.yaml")]
+    stages = [stage for some in (STAGES, *of_weights) for stage in some.values()]
+    assert tracked <= {script for stage in stages for script in scripts(stage)}
     drawn = {path for stage in STAGES.values() for path in notebooks(stage)}
     assert drawn == {*git("ls-files", "*notebooks/*.ipynb").split()}
 
 
 def test_every_figure_of_the_paper_is_among_the_plots():
     plots = read_yaml(ROOT / "dvc.yaml")["plots"]
-    own = [stage for name, stage in STAGES.items() if not files.project(name)]
-    items = [(key, stage) for stage in own for key in stage.get("foreach", [""])]
+    of_paper = [stage for name, stage in STAGES.items() if not files.project(name)]
+    items = [(key, stage) for stage in of_paper for key in stage.get("foreach", [""])]
     outs = [x.replace("${key}", str(k)) for k, s in items for x in files.paths(s["outs"])]
     drawn = [path for path in outs if path.startswith("figures/") and path.endswith(".png")]
     assert sorted(x for x in plots if isinstance(x, str)) == sorted(drawn)
 
 
 def test_runs_are_listed_once_in_each_project_and_alike():
-    own = {k: x for k, x in STAGES.items() if k.startswith(files.RUNS)}
-    listed = own[f"{files.RUNS}:check"]["foreach"]["runs"]["runs"]
-    matrices = [x["matrix"]["run"] for x in own.values() if "matrix" in x]
+    of_runs = {k: x for k, x in STAGES.items() if k.startswith(files.RUNS)}
+    listed = of_runs[f"{files.RUNS}:check"]["foreach"]["runs"]["runs"]
+    matrices = [x["matrix"]["run"] for x in of_runs.values() if "matrix" in x]
     assert len(matrices) == 4 and all(x == listed for x in matrices)
     assert listed[-1] == "${variant}n${n}-s${seed}" and len(set(listed)) == len(listed)
-    known = read_yaml(ROOT / "studies" / "runs.yaml")
-    assert listed[:-1] == [*known["paper"]]
-    together = {"more", "all", "measured", "import"}
-    apart = [name for part in known if part not in together for name in known[part]]
-    others = known.get("zeros", {})  # of other tasks, which no other study measures
-    assert sorted(apart) == sorted([*known["measured"], *others]) and len({*apart}) == len(apart)
-    assert {*known["measured"]} - {*known["all"]} == {*known.get("mechanism", ())}
+    lists = read_yaml(ROOT / "studies" / "runs.yaml")
+    assert listed[:-1] == [*lists["paper"]]
+    unions = {"more", "all", "measured", "attending", "import"}
+    of_studies = [name for part in lists if part not in unions for name in lists[part]]
+    others = [
+        x for part in ("zeros", "adding", "fast") for x in lists.get(part, {})
+    ]  # of one study alone
+    assert sorted(of_studies) == sorted([*lists["measured"], *others])
+    assert len({*of_studies}) == len(of_studies)
+    of_mechanism = {*lists.get("mechanism", ()), *lists.get("fresh", ())}
+    assert {*lists["measured"]} - {*lists["all"]} == of_mechanism

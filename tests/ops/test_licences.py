@@ -30,11 +30,6 @@ def test_every_licence_named_has_its_text():
     assert {name for names in LICENCES.values() for name in names} == set(texts)
 
 
-def test_the_report_has_no_script_of_others():
-    for path in (ROOT / "report" / "site").glob("*.js"):
-        assert not re.search("licen[sc]e|copyright", path.read_text("utf-8"), re.IGNORECASE), path
-
-
 @pytest.mark.skipif(not PDFS, reason="this checkout has no remote")
 def test_every_font_of_a_shipped_figure_is_named():
     fonts = {name.decode() for path in PDFS for name in FONT.findall(path.read_bytes())}

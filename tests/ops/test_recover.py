@@ -1,17 +1,17 @@
 """What killed processes, full disks and power cuts leave is put right or named, nothing else."""
 
+import base64
 import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from dvc.repo import Repo
 
-from ops import recover
+from ops import files, recover
+from ops.calls import check_out
 from strata.inputs import InputError
 
 STAGES = "stages:\n  a:\n    cmd: x\n  b:\n    cmd: x\n  c:\n    cmd: x\n"
@@ -20,124 +20,146 @@ WAIT = "import sys; print(flush=True); sys.stdin.read()"
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch) -> Path:
-    """An empty project in a git repository, to which the tests go."""
+def project(tmp_path, monkeypatch) -> Path:
+    """Return an empty project in a git repository, in which the tests run."""
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     (tmp_path / ".dvc" / "tmp").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-@pytest.fixture(params=["here", "elsewhere"])
-def process(request, here, tmp_path_factory) -> Iterator[tuple[bool, int]]:
-    """A process of DVC, between two stages: whether it is at work here, and its number."""
-    folder = tmp_path_factory.mktemp("other")
-    (folder / "dvc").write_text(WAIT)
-    at = here if request.param == "here" else folder
-    command = [sys.executable, str(folder / "dvc")]
-    with subprocess.Popen(command, stdin=-1, stdout=-1, cwd=at) as running:
-        assert running.stdout and running.stdout.readline()
-        yield at == here, running.pid
-        running.kill()
+@pytest.mark.parametrize(
+    ("inside", "words", "writes"),
+    [(True, ["repro"], True), (True, ["exp", "show"], False), (False, ["repro"], False)],
+)
+def test_dvc_is_at_work_where_a_living_process_of_it_writes_in_the_project(
+    inside, words, writes, project, tmp_path_factory
+):
+    # Its list may be wrong: another program may have the number of a process that has ended.
+    other_folder = tmp_path_factory.mktemp("other")
+    program, rwlock = other_folder / "dvc", project / ".dvc" / "tmp" / "rwlock"
+    program.write_text(WAIT)
+    command = [sys.executable, str(program), *words]
+    folder = project if inside else other_folder
+    with subprocess.Popen(command, stdin=-1, stdout=-1, cwd=folder) as process:
+        assert process.stdout and process.stdout.readline()
+        entry = {"pid": process.pid, "cmd": "dvc repro"}
+        rwlock.write_text(json.dumps({"write": {"/data": entry}, "read": {"/src": [entry]}}))
+        assert bool(recover.busy()) == rwlock.exists() == writes
+        process.kill()
 
 
-def listed(pid: int) -> str:
-    one = {"pid": pid, "cmd": "dvc repro"}
-    return json.dumps({"write": {"/data": one}, "read": {"/src": [one]}})
-
-
-def test_dvc_is_at_work_where_a_living_process_of_it_is_here(here, process):
-    """Whatever its list says: another program may have the number of one that has ended."""
-    works, pid = process
-    path = here / ".dvc" / "tmp" / "rwlock"
-    path.write_text(listed(pid))
-    assert bool(recover.busy()) == path.exists() == works
-
-
-def test_what_only_reads_and_what_has_called_us_is_not_at_work(here, tmp_path_factory):
-    (here / "dvc").write_text(WAIT)
-    command = [sys.executable, str(here / "dvc"), "exp", "show"]
-    with subprocess.Popen(command, stdin=-1, stdout=-1) as running:
-        assert running.stdout and running.stdout.readline()
-        assert not recover.busy()
-        running.kill()
-    called = f"{sys.executable} -c 'from ops import recover; print([recover.busy()])'"
-    (here / ".git" / "index.lock").touch()  # as that of a commit whose hook we are
-    git = ["git", "-c", f"alias.called=!{called}", "called"]
-    assert subprocess.run(git, capture_output=True, text=True).stdout == "['']\n"
-
-
-@pytest.mark.parametrize("text", ["", listed(2**22 + 1)[:20], '{"pid": ' + "9" * 99, "[" * 10**5])
-def test_the_list_of_a_killed_dvc_is_deleted_while_none_has_its_lock(here, text):
-    path = here / ".dvc" / "tmp" / "rwlock"
-    path.write_text(text)
-    lock = recover.taken(here / ".dvc" / "tmp" / "lock")
-    assert lock and recover.busy() and path.exists()
+def test_the_list_of_a_killed_dvc_is_deleted_while_none_has_its_lock(project):
+    rwlock = project / ".dvc" / "tmp" / "rwlock"
+    rwlock.write_text('{"write": {"/da')
+    lock = recover.try_lock(project / ".dvc" / "tmp" / "lock")
+    assert lock and recover.busy() and rwlock.exists()
     lock.close()
-    assert not recover.busy() and not path.exists()
+    assert not recover.busy() and not rwlock.exists()
 
 
-def test_a_git_that_writes_is_waited_for_and_a_lock_that_a_killed_one_left_is_named(here):
-    stale = here / ".git" / "refs" / "heads" / "a b.lock"
-    stale.touch()
-    assert "git is at work here: .git/refs/heads/a b.lock" in recover.busy()
-    os.utime(stale, (time.time() - 7300, time.time() - 7300))
-    waits = ["git", "-c", "alias.waits=!cat", "waits"]
-    with subprocess.Popen(waits, stdin=-1) as running:
-        while f"process {running.pid} (git " not in recover.busy():
-            time.sleep(0.01)
-        running.kill()
-    with pytest.raises(InputError, match=f"2 h old, of {stale.owner()}: no git .*: rm '.git/refs"):
-        recover.busy()
-    assert stale.exists()
-
-
-def committed(here: Path) -> Path:
-    """A pipeline of three stages, and its lock file, in git's last commit."""
-    (here / "dvc.yaml").write_text(STAGES)
-    path = here / "dvc.lock"
-    path.write_text(LOCK)
+@pytest.fixture
+def lock(project) -> Path:
+    """Write a pipeline of three stages and its lock, commit both, and return the lock."""
+    (project / "dvc.yaml").write_text(STAGES)
+    (project / "dvc.lock").write_text(LOCK)
     git = ["git", "-c", "user.name=tester", "-c", "user.email=tester@example.org"]
     subprocess.run([*git, "add", "dvc.yaml", "dvc.lock"], check=True)
     subprocess.run([*git, "commit", "--quiet", "--message", "x"], check=True)
-    return path
+    return project / "dvc.lock"
 
 
-def test_a_lock_file_cut_off_anywhere_is_taken_from_git(here):
-    path = committed(here)
+def test_a_lock_file_cut_off_anywhere_or_with_a_merge_in_it_is_refused(lock):
     for cut in (0, 9, len("schema: '2.0'\n"), LOCK.index("  b:"), LOCK.index("  c:"), -11, -7, -1):
-        path.write_text(LOCK[:cut])
-        assert [line.split()[0] for line in recover.lock_files()] == ["dvc.lock"], cut
-        assert path.read_text() == LOCK
+        lock.write_text(LOCK[:cut])
+        with pytest.raises(InputError, match=r"^dvc\.lock: lacks .*: make back, repeat$"):
+            files.refuse_cut_off()
+    lock.write_text(LOCK.replace("  b:", "<<<<<<< HEAD\n  b:\n=======\n  b2:\n>>>>>>> other"))
+    with pytest.raises(InputError, match=r"^dvc\.lock: has the markers of a merge: make merge"):
+        files.refuse_cut_off()
 
 
-def test_a_lock_file_with_other_stages_or_other_values_stays(here):
-    path = committed(here)
+def test_a_lock_file_with_other_stages_or_other_values_is_whole(lock):
     for text in (LOCK, LOCK.replace("x", "y"), LOCK + "  d:\n    cmd: x\n"):
-        path.write_text(text)
-        assert not [*recover.lock_files()]
-        assert path.read_text() == text
-    (here / "dvc.yaml").write_text(STAGES.replace("  c:\n    cmd: x\n", ""))  # as dvc remove does
-    path.write_text(LOCK.replace("  c:\n    cmd: x\n", ""))
-    assert not [*recover.lock_files()]
+        lock.write_text(text)
+        files.refuse_cut_off()
+    Path("dvc.yaml").write_text(STAGES.replace("  c:\n    cmd: x\n", ""))  # as dvc remove does
+    lock.write_text(LOCK.replace("  c:\n    cmd: x\n", ""))
+    files.refuse_cut_off()
 
 
-def test_a_merge_that_is_not_resolved_is_named_and_nothing_changes(here):
-    path = committed(here)
-    text = LOCK.replace("  b:", "<<<<<<< HEAD\n  b:\n=======\n  b2:\n>>>>>>> other")
-    path.write_text(text)
-    with pytest.raises(InputError, match=r"^dvc\.lock: has the markers of a merge, must be of"):
-        list(recover.lock_files())
-    assert path.read_text() == text
-
-
-def test_what_dvc_remembers_is_not_used_again_though_it_cannot_be_opened(here, monkeypatch):
-    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(here / "site"))
+def test_what_dvc_remembers_is_not_used_again_though_it_cannot_be_opened(project, monkeypatch):
+    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(project / "site"))
     with Repo.init(no_scm=True, force=True) as repo:
         folder = Path(repo.site_cache_dir)
     (database,) = (folder / "hashes").rglob("cache.db")
     os.truncate(database, 5000)
-    status = [sys.executable, "-m", "dvc", "status", "-q"]
-    assert subprocess.run(status, check=False).returncode
+    with pytest.raises(InputError, match=r"^dvc checkout: ERROR: "):
+        check_out("")
     recover.forget()
-    subprocess.run(status, check=True)
+    assert check_out("") == []
+
+
+def test_what_killed_writes_left_beside_outputs_is_deleted_and_nothing_else(project):
+    partial = [Path("data/forward/.n6-s1.parquet.4134.tmp"), Path("zeros/tables/.a.csv.7.tmp")]
+    complete = [Path("data/forward/n6-s1.parquet"), Path("data/.hidden"), Path("src/.a.csv.7.tmp")]
+    for path in (*partial, *complete):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    recover.delete_partial()
+    assert not any(x.exists() for x in partial) and all(x.exists() for x in complete)
+
+
+def test_empty_folders_of_the_run_cache_are_deleted_and_named_and_others_stay(project):
+    runs = recover.cache() / "runs"
+    for name in ("ab/abc", "ab/abd"):
+        (runs / name).mkdir(parents=True)
+    (runs / "ab" / "abd" / "entry").write_text("cmd: x\n")
+    [line] = recover.delete_empty()
+    assert "ab/abc" in line and "abd" not in line
+    assert sorted(x.name for x in runs.rglob("*")) == ["ab", "abd", "entry"]
+    assert not list(recover.delete_empty())
+
+
+def message(name: str, number: str) -> str:
+    """Return a message of DVC's queue about an experiment of that name."""
+    body = base64.b64encode(json.dumps([[{"name": name}], {}, {}]).encode()).decode()
+    return json.dumps({"headers": {"id": number, "task": "dvc.tasks.run_exp"}, "body": body})
+
+
+def test_what_killed_experiments_left_is_deleted_and_named_and_what_is_queued_or_used_stays(lock):
+    top = recover.EXPERIMENTS.resolve()
+    texts = {
+        "tmpdead/data/x": "",
+        "tmpused/x": "",
+        "standalone/tmpdead/x": "",
+        "run/1/1.run": json.dumps({"root_dir": f"{top}/tmpdead", "name": "killed"}),
+        "run/2/2.run": json.dumps({"root_dir": f"{top}/tmpused", "name": "lives"}),
+        "run/3/3.run": json.dumps({"root_dir": f"{top}/tmpgone", "name": "over"}),
+        "standalone/run/4/4.run": '{"root_dir": "/',
+        "celery/broker/in/5.celery.msg": message("queued", "5"),
+        "celery/broker/processed/6.celery.msg": message("begun", "6"),
+        "celery/broker/processed/7.celery.msg": message("ended", "7"),
+        "celery/broker/processed/8.celery.msg": message("recorded", "8"),
+        "celery/result/celery-task-meta-7": "{}",
+        "celery/broker/in/9.celery.pidbox.msg": "{}",
+    }
+    for name, text in texts.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(text)
+    for name in ("temp/head-1", "12/3456/recorded"):
+        subprocess.run(["git", "update-ref", f"refs/exps/{name}", "HEAD"], check=True)
+    with subprocess.Popen(
+        [sys.executable, "-c", WAIT], stdin=-1, stdout=-1, cwd=top / "tmpused"
+    ) as process:
+        assert process.stdout and process.stdout.readline()
+        first, *_ = recover.clear_experiments()
+        process.kill()
+    assert first.startswith("begun, killed: ")
+    left = {str(x.relative_to(top)) for x in top.rglob("*") if x.is_file()}
+    gone = {"tmpdead/data/x", "standalone/tmpdead/x", "run/1/1.run"}
+    gone |= {"celery/broker/in/9.celery.pidbox.msg"}
+    gone |= {f"celery/broker/processed/{x}.celery.msg" for x in (6, 8)}
+    assert left == texts.keys() - gone
+    refs = subprocess.run(["git", "for-each-ref", "refs/exps"], capture_output=True, text=True)
+    assert [x.split("/")[-1] for x in refs.stdout.splitlines()] == ["recorded"]

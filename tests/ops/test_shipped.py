@@ -12,34 +12,32 @@ import pytest
 from shipped import ROOT, STORES
 
 from ops import files, packs
-from ops.readme import cell, chosen
 from ops.shipped import DIR, Outs, parts, place
-from ops.trainings import dealt
+from ops.trainings import deal_pairs
 from strata import params, store
-from strata.inputs import InputError
 from strata.run import Run
 from strata.train import snapshots
 
 STAGES = {k: v for k, v in files.stages(ROOT).items() if files.project(k) != "report"}
-LOCK = {k: v for k, v in files.locked(ROOT).items() if files.project(k) != "report"}
+LOCK = {k: v for k, v in files.locked_stages(ROOT).items() if files.project(k) != "report"}
 # What no cache and no remote keeps.
 UNCACHED = ("data/forward/", "summary.json")
 # Of the report the list of runs, which strata.runs() reads, and the tutorials.
 OF_REPORT = "report/data/runs.json", "report/html/tutorials/"
 SHIPPED = {
     out.path: out
-    for out in Outs(files.locked(ROOT))
+    for out in Outs(files.locked_stages(ROOT))
     if out.path.startswith(OF_REPORT) or (out.stage in LOCK and not out.path.startswith(UNCACHED))
 }
 
 
-def shipped(path: str) -> Path:
+def object_of(path: str) -> Path:
     return place(SHIPPED[path].md5, STORES)
 
 
 def test_what_is_not_shipped_is_what_the_pipelines_keep_out_of_the_cache():
     outs = [x for s in STAGES.values() for x in (*s["outs"], *s["metrics"]) if isinstance(x, dict)]
-    assert all(said == {"cache": False} for out in outs for said in out.values())
+    assert all(options == {"cache": False} for out in outs for options in out.values())
     paths = [path for out in outs for path in out]
     assert len(paths) == len(UNCACHED) and all(path.startswith(UNCACHED) for path in paths)
 
@@ -51,13 +49,13 @@ def test_the_packs_have_the_objects_that_the_locks_name_and_no_other(project):
         for name in packs.packs(project, ROOT)
         for path, data in packs.inside((ROOT / name).read_bytes(), name)
     }
-    own = [out for path, out in SHIPPED.items() if files.project(path) == project]
-    assert stored == {x.md5 for out in own for x in (out, *parts(out, STORES))}
+    outs = [out for path, out in SHIPPED.items() if files.project(path) == project]
+    assert stored == {x.md5 for out in outs for x in (out, *parts(out, STORES))}
 
 
 def test_the_locks_are_those_of_the_pipelines():
-    given = {"studies/dvc.yaml:import"}  # locked where a run from elsewhere is listed
-    assert {name.split("@")[0] for name in LOCK} | given == set(STAGES)
+    imported = {"studies/dvc.yaml:import"}  # locked where a run from elsewhere is listed
+    assert {name.split("@")[0] for name in LOCK} | imported == set(STAGES)
 
 
 def test_snapshots_go_by_the_locks_that_record_trainings():
@@ -66,27 +64,6 @@ def test_snapshots_go_by_the_locks_that_record_trainings():
         for name in STAGES
         if files.kind(name) == "train"
     }
-
-
-def test_the_pages_show_the_tables_and_figures_that_stages_wrote():
-    done = subprocess.run(
-        [sys.executable, "-m", "ops.readme", "--check"], cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def test_a_page_takes_columns_of_a_table_by_their_headings():
-    table = "All.\n\n| n | a, b | c |\n|--:|:--|:--|\n| 4 | x y | 1.0 |"
-    assert chosen(table, ["c", "a, b"]) == "All.\n\n| c | a, b |\n|:--|:--|\n| 1.0 | x y |"
-    with pytest.raises(InputError, match="no column 'a': there are n, a, b, c"):
-        chosen(table, ["a"])
-
-
-def test_a_sentence_takes_the_cell_of_the_one_row_that_has_the_others():
-    table = "All.\n\n| n | of | share |\n|--:|:--|--:|\n| 4 | x | 1 % |\n| 4 | y | 2 % |"
-    assert cell(table, ["4", "y"], "share") == "2 %"
-    with pytest.raises(InputError, match="2 rows have 4"):
-        cell(table, ["4"], "share")
 
 
 # Where the files of each run are, by its name.
@@ -98,13 +75,13 @@ RUNS = {
 
 
 def test_every_run_is_the_one_that_its_path_names():
-    known = params.load(ROOT / "params.yaml")
+    parameters = params.load(ROOT / "params.yaml")
     for name, data in RUNS.items():
         run = Run.parse(name)
-        settings = known.settings(run)
-        store.read_weights(shipped(f"{data}/train/{name}/weights.safetensors"), run)
-        split = store.read_split(shipped(f"{data}/split/{name}.parquet"), settings.task(run))
-        assert (split["split"] == dealt(run, settings.split)).all(), name
+        settings = parameters.settings(run)
+        store.read_weights(object_of(f"{data}/train/{name}/weights.safetensors"), run)
+        split = store.read_split(object_of(f"{data}/split/{name}.parquet"), settings.task(run))
+        assert (split["split"] == deal_pairs(run, settings.split)).all(), name
 
 
 def test_no_two_runs_have_the_same_weights():
@@ -119,16 +96,16 @@ def test_a_clone_that_has_pulled_is_up_to_date(tmp_path):
     for project in ("", "studies"):
         dvc = [sys.executable, "-m", "dvc", "--cd", clone / project]
         subprocess.run([*dvc, "pull", "--quiet"], check=True)
-        said = subprocess.run([*dvc, "status"], capture_output=True, text=True, check=True).stdout
-        changed = [line for line in said.splitlines() if line.endswith(":") and line[0] != "\t"]
+        status = subprocess.run([*dvc, "status"], capture_output=True, text=True, check=True).stdout
+        changed = [line for line in status.splitlines() if line.endswith(":") and line[0] != "\t"]
         # What no cache keeps, and what is drawn from it.
         assert {*changed} <= {"forward:", "metrics-figures:", "interventions/dvc.yaml:logits:"}
 
 
-@pytest.mark.parametrize("path", [path for path in SHIPPED if path.endswith(".csv")])
-def test_a_csv_is_read_alike_by_every_program(path):
-    """UTF-8 without a mark, and no cell that a spreadsheet program takes for a formula."""
-    text = shipped(path).read_bytes().decode("utf-8")
-    assert not re.search("[\r\ufeff]", text)
-    cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
-    assert [x for x in cells if re.match(r"[=+@\t].|-(?![\d.]|inf$|$)", x)] == []
+def test_a_csv_is_read_alike_by_every_program():
+    # It is UTF-8 without a mark, and has no cell that a spreadsheet program takes for a formula.
+    for path in (path for path in SHIPPED if path.endswith(".csv")):
+        text = object_of(path).read_bytes().decode("utf-8")
+        assert not re.search("[\r\ufeff]", text), path
+        cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+        assert [x for x in cells if re.match(r"[=+@\t].|-(?![\d.]|inf$|$)", x)] == [], path

@@ -22,21 +22,21 @@ FLAGS += ["disable-dev-shm-usage", "enable-unsafe-swiftshader"]
 @pytest.fixture(scope="session")
 def chrome(tmp_path_factory):
     if not (CHROMIUM and DRIVER):
-        pytest.skip("no chromium and chromedriver here: apt-get install chromium chromium-driver")
+        pytest.skip("chromium or chromedriver is missing: apt-get install chromium chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     for flag in (*FLAGS, f"user-data-dir={tmp_path_factory.mktemp('chromium')}"):
         options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    found = webdriver.Chrome(options=options, service=Service(DRIVER))
-    found.set_script_timeout(120)
-    yield found
-    found.quit()
+    browser = webdriver.Chrome(options=options, service=Service(DRIVER))
+    browser.set_script_timeout(120)
+    yield browser
+    browser.quit()
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory) -> Path:
-    """The report over the project, made by its stages."""
+    """Build the report over the project with its own stages."""
     folder = tmp_path_factory.mktemp("report")
     project(folder)
     with pytest.MonkeyPatch.context() as patch:
@@ -52,8 +52,8 @@ def site(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def reader(chrome, site):
-    found = Reader(chrome, site)
-    found.errors()
-    yield found
-    found.cdp("Emulation.setScriptExecutionDisabled", value=False)
-    assert found.errors() == []
+    page_reader = Reader(chrome, site)
+    page_reader.errors()
+    yield page_reader
+    page_reader.cdp("Emulation.setScriptExecutionDisabled", value=False)
+    assert page_reader.errors() == []

@@ -15,12 +15,12 @@ STATE = {"row": np.array([3]), "parameter": np.arange(6, dtype=np.float32)}
 
 @pytest.fixture
 def snapshot(tmp_path) -> snapshots.Snapshot:
-    made = snapshots.Snapshot(tmp_path / "s", "n6-s1", "key")
-    made.save(STATE, seconds=1.5)
-    return made
+    written = snapshots.Snapshot(tmp_path / "s", "n6-s1", "key")
+    written.save(STATE, seconds=1.5)
+    return written
 
 
-def refused(snapshot: snapshots.Snapshot, word: str) -> None:
+def check_refused(snapshot: snapshots.Snapshot, word: str) -> None:
     with pytest.raises(InputError, match=rf"\A{snapshot.path}: .*{word}.*\Z"):
         snapshot.load()
 
@@ -36,44 +36,45 @@ def test_a_snapshot_comes_back_to_the_bit_with_its_notes(snapshot):
 
 
 def test_a_torn_snapshot_is_refused(snapshot):
-    whole = snapshot.path.read_bytes()
-    for size in range(0, len(whole), 7):
-        snapshot.path.write_bytes(whole[:size])
-        refused(snapshot, "truncated")
+    content = snapshot.path.read_bytes()
+    for size in range(0, len(content), 7):
+        snapshot.path.write_bytes(content[:size])
+        check_refused(snapshot, "truncated")
 
 
 def test_a_snapshot_with_any_byte_of_its_tensors_changed_is_refused(snapshot):
-    whole = snapshot.path.read_bytes()
-    for place in range(len(whole) - 4 * 6 - 8, len(whole)):
-        damaged = bytearray(whole)
-        damaged[place] ^= 1
+    content = snapshot.path.read_bytes()
+    for position in range(len(content) - 4 * 6 - 8, len(content)):
+        damaged = bytearray(content)
+        damaged[position] ^= 1
         snapshot.path.write_bytes(damaged)
-        refused(snapshot, "checksum")
+        check_refused(snapshot, "checksum")
 
 
 def test_a_snapshot_of_another_configuration_is_refused(snapshot):
-    refused(snapshots.Snapshot(snapshot.path.parent, "n6-s1", "other"), "another configuration")
+    other = snapshots.Snapshot(snapshot.path.parent, "n6-s1", "other")
+    check_refused(other, "another configuration")
 
 
 def test_the_fingerprint_tells_every_input_apart(tmp_path):
     code, data = tmp_path / "code", tmp_path / "data"
     code.write_text("x")
     data.write_text("y")
-    found = {
+    fingerprints = {
         snapshots.fingerprint({"lr": 0.1, "n": 6}, [code, data]),
         snapshots.fingerprint({"lr": 0.2, "n": 6}, [code, data]),
         snapshots.fingerprint({"lr": 0.1}, [code, data]),
         snapshots.fingerprint({"lr": 0.1, "n": 6}, [data, code]),
         snapshots.fingerprint({"lr": 0.1, "n": 6}, [code]),
     }
-    assert len(found) == 5
-    assert snapshots.fingerprint({"n": 6, "lr": 0.1}, [code, data]) in found
+    assert len(fingerprints) == 5
+    assert snapshots.fingerprint({"n": 6, "lr": 0.1}, [code, data]) in fingerprints
     code.write_text("xy")
     data.write_text("")  # the same bytes in a row, cut at another place
-    assert snapshots.fingerprint({"lr": 0.1, "n": 6}, [code, data]) not in found
+    assert snapshots.fingerprint({"lr": 0.1, "n": 6}, [code, data]) not in fingerprints
 
 
-def finished(folder: Path, name: str, weights: bytes) -> str:
+def save_finished(folder: Path, name: str, weights: bytes) -> str:
     md5 = hashlib.md5(weights).hexdigest()
     snapshots.Snapshot(folder, name, "key").save(STATE, weights_md5=md5)
     return md5
@@ -82,8 +83,8 @@ def finished(folder: Path, name: str, weights: bytes) -> str:
 def test_only_what_is_recorded_is_pruned(tmp_path):
     folder, lock = tmp_path / "s", tmp_path / "dvc.lock"
     snapshots.Snapshot(folder, "unfinished", "key").save(STATE, seconds=1)
-    recorded = finished(folder, "n6-s1", b"recorded")
-    finished(folder, "n7-s1", b"not yet")
+    recorded = save_finished(folder, "n6-s1", b"recorded")
+    save_finished(folder, "n7-s1", b"not yet")
     (folder / "n8-s1.safetensors").write_bytes(b"torn")
     before = sorted(path.name for path in folder.iterdir())
     assert snapshots.prune(folder, [lock]) == []
@@ -92,6 +93,6 @@ def test_only_what_is_recorded_is_pruned(tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == before
     lock.write_text(f"- path: weights\n  md5: {recorded}\n", encoding="utf-8")
     assert snapshots.prune(folder, [lock]) == ["n6-s1"]
-    left = sorted(path.stem for path in folder.glob("*.safetensors"))
-    assert left == ["n7-s1", "n8-s1", "unfinished"]
+    remaining = sorted(path.stem for path in folder.glob("*.safetensors"))
+    assert remaining == ["n7-s1", "n8-s1", "unfinished"]
     assert snapshots.prune(tmp_path / "nowhere", [lock]) == []

@@ -1,6 +1,6 @@
-"""Class spectra of a model, and interventions as changed weights, by the code of the pipeline.
+"""Compute class spectra of a model, and interventions as changed weights, as the pipeline does.
 
-An intervention takes a model's weights and gives those that differ, as
+An intervention takes a model's weights and returns those that differ, as
 studies/interventions/criteria.md defines it.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def class_of(d: int, n: Task | int) -> AnyClass:
-    """The class of that label. Raises InputError where there is none."""
+    """Return the class of that label. Raises InputError where there is none."""
     try:
         return task_of(n).jclass(d)
     except ValueError as error:
@@ -32,19 +32,20 @@ def class_of(d: int, n: Task | int) -> AnyClass:
 
 
 def subject(weights: Arrays, n: Task | int) -> Subject:
-    """The model set up for interventions, with the key frequencies of its embedding."""
-    keys = projections.keys(weights["W_E"][: task_of(n).order], n, THRESHOLD)
+    """Set up the model for interventions, with the key frequencies of its embedding."""
+    keys = projections.key_masks(weights["W_E"][: task_of(n).order], n, THRESHOLD)
     return ablations.subject(weights, n, keys)
 
 
 def embedding(weights: Arrays, rows: np.ndarray) -> Arrays:
-    """These rows for the residues; that of `=` stays."""
+    """Return W_E with these rows for the residues; that of `=` stays."""
     n = len(rows)
     return {"W_E": np.concatenate([rows, weights["W_E"][n:]])}
 
 
 def spectrum(weights: Arrays, n: Task | int, d: int) -> pd.Series:
-    """Energy shares of the embedding of J_d, by frequency."""
+    """Return the energy shares of the embedding of J_d, by frequency. Raises InputError where J_d
+    has one element."""
     J = class_of(d, n)
     rows = weights["W_E"][J.elements]
     if len(J) == 1:
@@ -56,32 +57,33 @@ def spectrum(weights: Arrays, n: Task | int, d: int) -> pd.Series:
 def key_frequencies(
     weights: Arrays, n: Task | int, d: int, threshold: float | None
 ) -> list[tuple[int, ...]]:
-    """Those with at least threshold times the uniform share."""
+    """Return the frequencies with at least threshold times the uniform share."""
     least = THRESHOLD if threshold is None else threshold
     key = fourier.key_frequencies(spectrum(weights, n, d).to_numpy(), least)
     return [tuple(k) for k in frequencies(class_of(d, n).orders)[key].tolist()]
 
 
 def without_prime(weights: Arrays, n: Task | int, prime: int, d: int) -> Arrays:
-    """Without the directions that key characters of J_d take up on the axis of a prime."""
+    """Remove the directions that key characters of J_d take up on the axis of a prime. Raises
+    InputError where there are none."""
     axis(class_of(d, n), prime)
-    of = subject(weights, n)
-    basis = specificity.directions(of, d, prime) if d in of.masks else np.empty((0, 0))
+    network = subject(weights, n)
+    basis = specificity.directions(network, d, prime) if d in network.masks else np.empty((0, 0))
     if not len(basis):
         raise InputError(f"prime = {prime}: no key character of J_{d} lies on its axis alone")
-    return embedding(weights, specificity.removed(of, basis))
+    return embedding(weights, specificity.removed(network, basis))
 
 
 def axis(J: AnyClass, prime: int) -> None:
-    """Raises InputError where a class has no axis of that prime."""
-    known = sorted({*axis_primes(J)}) if isinstance(J, JClass) else []
-    if prime not in known:
-        must = f"must be one of {', '.join(map(str, known))}" if known else "it has no axis"
+    """Raise InputError where a class has no axis of that prime."""
+    primes = sorted({*axis_primes(J)}) if isinstance(J, JClass) else []
+    if prime not in primes:
+        must = f"must be one of {', '.join(map(str, primes))}" if primes else "it has no axis"
         raise InputError(f"prime = {prime}: J_{J.d} has no such axis; {must}")
 
 
 def without_head(weights: Arrays, n: Task | int, head: int) -> Arrays:
-    """What a head mixes replaced by its mean over all ordered pairs.
+    """Replace what a head mixes by its mean over all ordered pairs.
 
     Attention sums to 1, so values that are the same for every token are mixed to that value.
     """
@@ -89,28 +91,28 @@ def without_head(weights: Arrays, n: Task | int, head: int) -> Arrays:
     if not 0 <= head < count:
         must = f"must be from 0 to {count - 1}" if count else "the MLP-only model has no heads"
         raise InputError(f"head = {head}: {must}")
-    of = subject(weights, n)
-    mix = of.rig.weighted_values(of.state.attention)
+    network = subject(weights, n)
+    mix = network.rig.weighted_values(network.rig.attention)
     W_V, b_V = weights["W_V"].copy(), weights["b_V"].copy()
-    W_V[head], b_V[head] = 0, routing.mean_mix(of.rig, mix, head)
+    W_V[head], b_V[head] = 0, routing.mean_mix(network.rig, mix, head)
     return {"W_V": W_V, "b_V": b_V}
 
 
 def key_characters(weights: Arrays, n: Task | int) -> tuple[Arrays, ...]:
-    """The embedding with nothing but class means and key characters, and without these."""
+    """Return the embedding with class means and key characters alone, and without the latter."""
     rows = weights["W_E"][: task_of(n).order]
-    masks = projections.keys(rows, n, THRESHOLD)
+    masks = projections.key_masks(rows, n, THRESHOLD)
     parts = projections.split(rows, ablations.key_spans(n, masks), n)
     return tuple(embedding(weights, rows) for rows in parts)
 
 
 def attribution(model: "Model", a: int, b: int, answer: int) -> pd.DataFrame:
-    """What each part writes, along the centred direction of the answer; and the biases."""
+    """Return what each part writes along the centred direction of the answer, and the biases."""
     task, weights, (_, cache) = model.task, model.weights(), model.run_with_cache(a, b)
     direction = weights["W_U"][:, answer] - weights["W_U"].mean(axis=1)
     between = all_pairs.over_all_pairs(weights, task).neurons.between
     powers = [q for q in between if q != "classes"]
-    own = np.argmax([between[q] for q in powers], axis=0)
+    strongest = np.argmax([between[q] for q in powers], axis=0)
     added = cache["post"][0, -1].detach().cpu().numpy() * (weights["W_out"] @ direction)
     rows: list[tuple[str, int | None, int | None, float]] = []
     bias = weights["b_out"] @ direction + weights["b_U"][answer] - weights["b_U"].mean()
@@ -119,27 +121,27 @@ def attribution(model: "Model", a: int, b: int, answer: int) -> pd.DataFrame:
         rows += [("embedding", None, None, weights["W_E"][-1] @ direction)]
         rows += [("head", h, None, x) for h, x in enumerate(heads)]
         bias += weights["b_O"] @ direction
-    rows += [("neuron", i, int(powers[own[i]]), x) for i, x in enumerate(added)]
+    rows += [("neuron", i, int(powers[strongest[i]]), x) for i, x in enumerate(added)]
     rows += [("bias", None, None, bias)]
     frame = pd.DataFrame(rows, columns=["part", "index", "prime", "logit"])
     return frame.astype({"index": "Int64", "prime": "Int64"})
 
 
 def swapped(weights: Arrays, n: Task | int, a: int, other: int, prime: int) -> tuple[Arrays, int]:
-    """The row of a with the part of another residue on the axis of a prime, and the residue as
-    which it should act. Raises InputError where the algebra does not say which."""
+    """Return the embedding in which a has the part of another residue on the axis of a prime, and
+    the residue as which a should act. Raises InputError where the algebra does not say which."""
     task = task_of(n)
     J, K = (task.jclass(int(task.labels[x])) for x in (a, other))
     for x in (J, K):
         axis(x, prime)
-    assert isinstance(J, JClass) and isinstance(K, JClass)  # as they have axes of primes
+    assert isinstance(J, JClass) and isinstance(K, JClass)  # no other class has axes of primes
     if J != K and not hybrids.same_axis(J, K, prime):
         raise InputError(f"other = {other}: its class and that of {a} differ on axis {prime}")
-    of, place = subject(weights, task), task.position[a]
+    network, place = subject(weights, task), task.position[a]
     partners = J.elements.copy()
     partners[place] = other
-    parts = hybrids.axis_parts(of, [J, K], prime)
-    made = hybrids.exchanged(of, J, partners, prime, parts)
+    parts = hybrids.axis_parts(network, [J, K], prime)
+    exchange = hybrids.exchange_parts(network, J, partners, prime, parts)
     rows = weights["W_E"][: task.order].copy()
-    rows[a] = made.table[place]
-    return embedding(weights, rows), int(made.acts_as[place])
+    rows[a] = exchange.table[place]
+    return embedding(weights, rows), int(exchange.acts_as[place])

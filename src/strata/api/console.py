@@ -1,4 +1,4 @@
-"""The command ``strata``: ask a trained model, list the runs, write one in another format."""
+"""Run the command ``strata``: ask a trained model, list the runs, export one, analyse weights."""
 
 import argparse
 import os
@@ -6,7 +6,7 @@ import sys
 from io import TextIOWrapper
 from pathlib import Path
 
-from strata.inputs import InputError, printable, regular
+from strata.inputs import InputError, printable, regular_file
 
 MEANINGS = (
     "Accuracy: over all pairs. Generalised: whether the validation accuracy ends at 99 % or more. "
@@ -25,45 +25,53 @@ FORMATS = {
 
 
 def parser() -> argparse.ArgumentParser:
-    """The commands and their options."""
+    """Return the parser of the commands and their options."""
     top = argparse.ArgumentParser(
         prog="strata", description="Trained models that multiply modulo n. RUN is a name such as "
         "n165-s1: n = 165, seed 1; mlp-n165-s1 is the model without attention.",
     )  # fmt: skip
-    where = argparse.ArgumentParser(add_help=False)
-    where.add_argument(
+    clone = argparse.ArgumentParser(add_help=False)
+    clone.add_argument(
         "--repository", metavar="PATH", help="path or address of a clone of strata; by default "
         "STRATA_REPOSITORY, or the clone that this command or the working directory is in",
     )  # fmt: skip
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    ask = commands.add_parser("ask", parents=[where], help="what a model answers to A · B mod n")
+    ask = commands.add_parser("ask", parents=[clone], help="what a model answers to A · B mod n")
     ask.add_argument("run", metavar="RUN", help="such as n165-s1; strata runs lists them")
     ask.add_argument("a", type=int, metavar="A", help="from 0 to n − 1")
     ask.add_argument("b", type=int, metavar="B", help="from 0 to n − 1")
     about = "the trained runs, and how good they are"
-    commands.add_parser("runs", parents=[where], help=about, description=MEANINGS)
-    export = commands.add_parser("export", parents=[where], help="write a run in another format")
+    commands.add_parser("runs", parents=[clone], help=about, description=MEANINGS)
+    export = commands.add_parser("export", parents=[clone], help="write a run in another format")
     export.add_argument("run", metavar="RUN", help="such as n165-s1; strata runs lists them")
-    meanings = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
+    meanings = "; ".join(f"{name}: {meaning}" for name, meaning in FORMATS.items())
     export.add_argument("--to", choices=FORMATS, required=True, help=meanings)
     export.add_argument("--out", type=Path, metavar="FILE", help="by default RUN and the format")
     about = "everything that is measured of a run, of weights of your own"
     formats = "strata, TransformerLens, plain torch modules, or the format of the paper's weights"
-    own = commands.add_parser(
-        "analyse", parents=[where], help=about, description=f"{about}: a file of {formats} "
+    analyse = commands.add_parser(
+        "analyse", parents=[clone], help=about, description=f"{about}: a file of {formats} "
         "(docs/models.md). Code in it is never run.",
     )  # fmt: skip
     pairs = "pairs that trained and validated: columns a, b, split (.csv, .parquet), or arrays "
-    own.add_argument("file", type=Path, metavar="FILE", help="safetensors, or of torch.save")
-    own.add_argument("--n", type=int, metavar="N", help="the modulus, to be checked")
+    kinds = "safetensors, or of torch.save; none with --logits"
+    analyse.add_argument("file", nargs="?", type=Path, metavar="FILE", help=kinds)
+    arrays = "in the place of FILE, of a network of any shape: an array (n², n), row an + b, .npy"
+    analyse.add_argument("--logits", type=Path, metavar="FILE", help=arrays)
+    rows = "beside --logits: an array with a row for each token, .npy"
+    analyse.add_argument("--embedding", type=Path, metavar="FILE", help=rows)
+    again = "which weight a tensor with a name of your own is; once for each"
+    analyse.add_argument("--rename", action="append", default=[], metavar="MINE=W_E", help=again)
+    analyse.add_argument("--n", type=int, metavar="N", help="the modulus, to be checked")
     guess = "where the file does not say it; else the number that fits the answers best"
-    own.add_argument("--heads", type=int, metavar="H", help=guess)
-    task = "another task than multiplication, such as C21, chain21, units (docs/models.md)"
-    own.add_argument("--task", metavar="TASK", help=task)
-    own.add_argument(
+    analyse.add_argument("--heads", type=int, metavar="H", help=guess)
+    task = "another task than multiplication, such as C21, chain21, units, a file with a Cayley "
+    task += "table, or answers: the network's own table (docs/models.md)"
+    analyse.add_argument("--task", metavar="TASK", help=task)
+    analyse.add_argument(
         "--split", type=Path, metavar="FILE", help=f"{pairs}train and validation (.npz, .json, .pt)"
     )
-    own.add_argument(
+    analyse.add_argument(
         "--out", type=Path, metavar="FOLDER", help="write tables, the paper's figures and a "
         "page to a new folder, in a minute or more",
     )  # fmt: skip
@@ -73,18 +81,18 @@ def parser() -> argparse.ArgumentParser:
 def main() -> None:
     """Run the command. Input that cannot be used ends it with one line and exit code 1."""
     args = parser().parse_args()
-    if isinstance(sys.stdout, TextIOWrapper):  # which may be of ASCII
+    if isinstance(sys.stdout, TextIOWrapper):  # its encoding may be ASCII
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        if args.command == "analyse":
-            regular(args.file)
-        from strata.api import commands  # torch and pandas take seconds: not for help and this
+        if args.command == "analyse" and args.file:
+            regular_file(args.file)
+        from strata.api import commands  # torch and pandas take seconds, which help can do without
 
-        print(commands.said(args), flush=True)
-    except BrokenPipeError:  # who reads has enough, as `head`
+        print(commands.run_command(args), flush=True)
+    except BrokenPipeError:  # the reader has enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except InputError as error:
         sys.exit(printable(f"strata {args.command}: {error}"))
     except OSError as error:
-        said = f"{error.filename or 'output'}: {error.strerror or error}"
-        sys.exit(printable(f"strata {args.command}: {said}"))
+        reason = f"{error.filename or 'output'}: {error.strerror or error}"
+        sys.exit(printable(f"strata {args.command}: {reason}"))

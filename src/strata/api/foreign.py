@@ -1,4 +1,4 @@
-"""Weights from elsewhere as a model here: a file, a state dict or a module (docs/models.md).
+"""Read weights from elsewhere as a model: from a file, a state dict or a module (docs/models.md).
 
 Torch is loaded once a file is there, as its import takes seconds.
 """
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strata.api.names import OURS, Arrays, Found
-from strata.inputs import InputError, opened, printable, regular
+from strata.api.names import ANY_SHAPE, OURS, Arrays, StateDict
+from strata.inputs import InputError, opened, printable, regular_file
 
 if TYPE_CHECKING:
     from torch import nn
@@ -29,16 +29,16 @@ def from_weights(
     rename: Mapping[str, str] | None = None,
     task: Any = None,
 ) -> "Transformer | MLP":
-    """A model of one's own, from a file, a module or a state dict.
+    """Build a model from weights of your own, in a file, a module or a state dict.
 
-    Taken are files of strata (safetensors), of the format of the paper's weights (torch.save), of
+    Files may be of strata (safetensors), of the format of the paper's weights (torch.save), of
     TransformerLens and of plain torch modules, with and without biases. n: the modulus; checked
     where the shapes say it. n_heads: where neither shapes nor file say it; without it, the divisor
     of d_model with which the answers fit an operation best. rename: our names of tensors with names
-    of your own, {"mine": "W_E"}. task: another than multiplication, as params.yaml names it.
-    ``source`` of the model says what the weights were taken for, and what was done to them. Code in
-    a file is never run. Raises InputError, which names every tensor that is missing or does not
-    fit.
+    of your own, {"mine": "W_E"}. task: another than multiplication: a name, a
+    Cayley table as a file, an array, nested lists or a frame.
+    ``source`` of the model says what the weights were read as, and what was done to them. Code in a
+    file is never run. Raises InputError, which names every tensor that is missing or does not fit.
     """
     for name, x in (("n", n), ("n_heads", n_heads)):
         if x is not None and (not isinstance(x, int | np.integer) or x < 1):
@@ -46,57 +46,62 @@ def from_weights(
     name, sha256, content = type(source).__name__, "", b""
     if isinstance(source, str | Path):
         try:
-            content = regular(source).read_bytes()
+            content = regular_file(source).read_bytes()
         except OSError as error:
             raise InputError(f"{source}: {error.strerror}") from None
         name, sha256 = Path(source).name, hashlib.sha256(content).hexdigest()
     state, recorded = read(content, str(source)) if sha256 else parts(source, name)
     try:
-        found = Found(arrays(state), recorded, rename)
-        return model(found, recorded, n, n_heads, task, (name, sha256))
+        tensors = StateDict(arrays(state), recorded, rename)
+        return model(tensors, recorded, n, n_heads, task, (name, sha256))
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
 
 
 def model(
-    given: Found,
+    tensors: StateDict,
     recorded: dict[str, Any],
     n: int | None,
     n_heads: int | None,
     task: Any,
     file: tuple[str, str],
 ) -> "Transformer | MLP":
-    """The model of these tensors, of the name and SHA-256 of a file. Where nothing states the
-    number of heads, that of the candidates whose answers fit an operation best."""
+    """Build the model of these tensors, from the name and SHA-256 of a file. Where nothing states
+    the number of heads, it is that of the candidates whose answers fit an operation best."""
     from strata import store
-    from strata.api import operations
+    from strata.api import algebra, tasks
     from strata.api.model import Source, model_of
     from strata.run import Run
-    from strata.task import named
 
-    (name, sha256), kind = file, given.kind
-    d, stated = given.d_model, given.n_heads or n_heads or stated_heads(recorded)
-    guessed = given.attends and not stated
-    tried = [x for x in range(1, d + 1) if d % x == 0] if guessed else [stated or 1]
+    (name, sha256), kind = file, tensors.kind
+    d, stated = tensors.d_model, tensors.n_heads or n_heads or stated_heads(recorded)
+    guessed = tensors.attends and not stated
+    candidates = [x for x in range(1, d + 1) if d % x == 0] if guessed else [stated or 1]
     run = Run.parse(recorded["run"]) if kind == OURS and "run" in recorded else None
-    of, order = store.task_in(name, recorded, run) if run else None, n
-    if task is not None:  # n is the modulus, of which it may have a part
-        of = named(task, n or len(given.values["W_E"]) - given.attends)
-        order = of.order
+    learnt, order, tokens = None, n, len(tensors.values["W_E"]) - tensors.attends
+    if run and task is None:
+        split = recorded.get("split")
+        setting = split.get("task", tasks.WORDS[0]) if isinstance(split, dict) else tasks.WORDS[0]
+        if (size := tasks.order_of(setting)) not in (None, tokens):
+            raise InputError(f"its task has {size} elements, must be {tokens}: give task= (--task)")
+        learnt = store.task_in(name, recorded, run)
+    if task is not None:  # n is the modulus; the task may have a part of its residues
+        learnt = tasks.task_with(task, n or tokens, tokens)
+        order = learnt.order
     models: dict[int, Transformer | MLP] = {}
-    for heads in tried:
-        weights = given.weights(order, heads)
-        source = Source(name, kind, recorded, sha256, tuple(given.notes))
-        models[heads] = model_of(run, weights, source, of)
-    return models[tried[0]] if len(tried) == 1 else operations.fitting(models)
+    for heads in candidates:
+        weights = tensors.weights(order, heads)
+        source = Source(name, kind, recorded, sha256, tuple(tensors.notes))
+        models[heads] = model_of(run, weights, source, learnt)
+    return models[candidates[0]] if len(candidates) == 1 else algebra.choose_heads(models)
 
 
 def arrays(state: Mapping[str, Any]) -> Arrays:
-    """The tensors of a state dict in float32, but masks. Raises InputError for what is no plain
-    one, such as one without values, or a small one shown as large."""
+    """Return the tensors of a state dict in float32, except masks. Raises InputError for a tensor
+    that is not plain, such as one without values, or a small one shown as large."""
     import torch
 
-    found = {}
+    floats = {}
     for key, x in state.items():
         if not isinstance(x, torch.Tensor) or x.dtype == torch.bool:
             continue
@@ -108,14 +113,14 @@ def arrays(state: Mapping[str, Any]) -> Arrays:
         if x.numel() * x.element_size() > x.untyped_storage().nbytes():
             raise InputError(f"{name} is a view of something smaller")
         try:
-            found[name] = x.detach().cpu().float().resolve_neg().numpy()
-        except RuntimeError:  # torch converts not every type that it stores
+            floats[name] = x.detach().cpu().float().resolve_neg().numpy()
+        except RuntimeError:  # torch does not convert every type that it stores
             raise InputError(f"{name} is {x.dtype}: cannot be read as float32") from None
-    return found
+    return floats
 
 
 def read(content: bytes, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """The tensors in a file, and what else it records. Raises InputError."""
+    """Return tensors of a file and what else it records. Raises InputError where it is damaged."""
     from safetensors import SafetensorError
     from safetensors.torch import load as load_safetensors
 
@@ -127,15 +132,15 @@ def read(content: bytes, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]
             return load_safetensors(content), recorded
         except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{origin}: not a whole file of safetensors, or damaged") from None
-    return parts(loaded(content, origin), origin)
+    return parts(load_checkpoint(content, origin), origin)
 
 
-def loaded(content: bytes, origin: str) -> dict[str, Any]:
-    """The dict in a file of ``torch.save``. Raises InputError where it is anything else."""
+def load_checkpoint(content: bytes, origin: str) -> dict[str, Any]:
+    """Return the dict in a file of ``torch.save``. Raises InputError for anything else."""
     import torch
 
     try:
-        found = torch.load(opened(content), map_location="cpu", weights_only=True)
+        saved = torch.load(opened(content), map_location="cpu", weights_only=True)
     except InputError as error:
         raise InputError(f"{origin}: {error}") from None
     except Exception as error:  # what damage makes torch raise is not a closed list
@@ -144,36 +149,36 @@ def loaded(content: bytes, origin: str) -> dict[str, Any]:
                 f"{origin}: refused: it asks for code, {code[1]}; save a state_dict()"
             ) from None
         raise InputError(f"{origin}: not a whole file of torch.save, or damaged") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{origin}: holds a {type(found).__name__}, must be a dict")
-    # Plain dicts: those of a file may bring attributes along.
-    return {k: dict(x) if isinstance(x, dict) else x for k, x in found.items()}
+    if not isinstance(saved, dict):
+        raise InputError(f"{origin}: holds a {type(saved).__name__}, must be a dict")
+    # The dicts become plain ones, because those of a file may bring attributes along.
+    return {k: dict(x) if isinstance(x, dict) else x for k, x in saved.items()}
 
 
 def parts(source: Any, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """The tensors of a module or a dict, and what else it has."""
+    """Return the tensors of a module or a dict, and what else it has."""
     from torch import Tensor, nn
 
     if isinstance(source, nn.Module):
         cfg = getattr(source, "cfg", None)
         return source.state_dict(), {} if cfg is None else {"cfg": vars(cfg)}
     if not isinstance(source, Mapping):
-        raise InputError(f"{origin}: must be a file, a module or a state dict")
+        raise InputError(f"{origin}: must be a file, a module or a state dict; {ANY_SHAPE}")
     for key in ("model_state_dict", "state_dict", "model"):
-        if isinstance(found := source.get(key), Mapping):
-            for name, x in found.items():
+        if isinstance(tensors := source.get(key), Mapping):
+            for name, x in tensors.items():
                 if not isinstance(x, Tensor):
-                    said = f"{printable(str(name))} is a {type(x).__name__}"
-                    raise InputError(f"{origin}: {said}, must be a tensor")
-            return found, {str(k): x for k, x in source.items() if k != key}
+                    problem = f"{printable(str(name))} is a {type(x).__name__}"
+                    raise InputError(f"{origin}: {problem}, must be a tensor")
+            return tensors, {str(k): x for k, x in source.items() if k != key}
     return source, {}
 
 
 def stated_heads(recorded: Mapping[str, Any]) -> int | None:
-    """How many heads a file says that its model has."""
+    """Return how many heads a file says that its model has; None where it does not say."""
     for part in ("cfg", "config", "train"):
         for key in ("n_heads", "num_heads", "heads", "nhead"):
-            known = recorded.get(part)
-            if isinstance(known, Mapping) and isinstance(known.get(key), int):
-                return known[key]
+            section = recorded.get(part)
+            if isinstance(section, Mapping) and isinstance(section.get(key), int):
+                return section[key]
     return None

@@ -1,8 +1,8 @@
-"""The parts of both architectures as torch modules, named as TransformerLens names them.
+"""Define the parts of both architectures as torch modules, named as TransformerLens names them.
 
-Axes: pair, position (a, b, `=`), head, d_model and so on. All is read at `=`, so whatever comes
-after the keys and values has one position; `every` position has it where other programs expect
-that, and none looks ahead. Row vectors: x @ W. Nanda and Bloom, TransformerLens, 2022.
+Axes are pair, position (a, b, `=`), head, d_model and so on. All is read at `=`, so whatever comes
+after the keys and values has one position. With ``all_positions`` it has all of them, as other
+programs expect; none looks ahead. Vectors are rows: x @ W. Nanda and Bloom, TransformerLens, 2022.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,29 +20,29 @@ Point = Callable[[], nn.Module]
 
 
 class HookPoint(nn.Identity):
-    """Where an activation passes unchanged, to be read or replaced; ``name`` is its path."""
+    """A ``HookPoint`` passes an activation on, to be read or replaced; ``name`` is its path."""
 
     name: str = ""
 
 
 class Layer(nn.Module):
-    """A part of the model, with those of the weights whose path leads to it."""
+    """A ``Layer`` is a part of the model, with those of the weights whose path leads to it."""
 
     def __init__(self, path: str, weights: Weights, point: Point, hooks: tuple[str, ...] = ()):
         super().__init__()
-        for name, where in PATHS.items():
-            if where.rpartition(".")[0] == path and name in weights:
+        for name, weight_path in PATHS.items():
+            if weight_path.rpartition(".")[0] == path and name in weights:
                 self.register_parameter(name, nn.Parameter(weights[name]))
         for name in hooks:
             self.add_module(f"hook_{name}", point())
 
-    if TYPE_CHECKING:  # the hook points
+    if TYPE_CHECKING:  # hook points are attributes too
 
         def __getattr__(self, name: str) -> Any: ...
 
 
 class Embed(Layer):
-    """Rows of W_E."""
+    """This layer looks up rows of W_E."""
 
     W_E: nn.Parameter
 
@@ -51,9 +51,10 @@ class Embed(Layer):
 
 
 class Attention(Layer):
-    """From `=` to a, b and itself: it is the last one, so a mask would change nothing."""
+    """Attention goes from `=` to a, b and itself. As `=` is the last one, a mask would change
+    nothing."""
 
-    every = False  # from a and b as well, each to itself and what comes before
+    all_positions = False  # whether a and b attend as well, each to itself and what comes before
     W_Q: nn.Parameter  # n_heads d_model d_head
     W_K: nn.Parameter
     W_V: nn.Parameter
@@ -64,12 +65,12 @@ class Attention(Layer):
     b_O: nn.Parameter  # d_model
 
     def forward(self, x: Float[Tensor, "pairs 3 d_model"]) -> Float[Tensor, "pairs read d_model"]:
-        last = x if self.every else x[:, -1:]
+        last = x if self.all_positions else x[:, -1:]
         q = self.hook_q(torch.einsum("pqm,hmd->pqhd", last, self.W_Q) + self.b_Q)
         k = self.hook_k(torch.einsum("pkm,hmd->pkhd", x, self.W_K) + self.b_K)
         v = self.hook_v(torch.einsum("pkm,hmd->pkhd", x, self.W_V) + self.b_V)
         scores = torch.einsum("pqhd,pkhd->phqk", q / q.shape[-1] ** 0.5, k)
-        if self.every:
+        if self.all_positions:
             ahead = torch.ones_like(scores[0, 0], dtype=torch.bool).triu(1)
             scores = scores.masked_fill(ahead, float("-inf"))
         pattern = self.hook_pattern(self.hook_attn_scores(scores).softmax(dim=-1))
@@ -78,7 +79,7 @@ class Attention(Layer):
 
 
 class Neurons(Layer):
-    """The MLP: one hidden layer of ReLUs."""
+    """The MLP has one hidden layer of ReLUs."""
 
     W_in: nn.Parameter  # width d_mlp
     b_in: nn.Parameter
@@ -86,12 +87,12 @@ class Neurons(Layer):
     b_out: nn.Parameter
 
     def forward(self, x: Float[Tensor, "pairs read width"]) -> Float[Tensor, "pairs read d_model"]:
-        before = self.hook_pre(x @ self.W_in + self.b_in)
-        return self.hook_post(torch.relu(before)) @ self.W_out + self.b_out
+        preactivation = self.hook_pre(x @ self.W_in + self.b_in)
+        return self.hook_post(torch.relu(preactivation)) @ self.W_out + self.b_out
 
 
 class Unembed(Layer):
-    """Logits of the n residues."""
+    """This layer gives the logits of the n residues."""
 
     W_U: nn.Parameter  # d_model n
     b_U: nn.Parameter
@@ -101,7 +102,7 @@ class Unembed(Layer):
 
 
 class Block(Layer):
-    """The one layer of the transformer: attention and MLP, each added to the residual stream."""
+    """The one layer of the transformer has attention and MLP, each added to the residual stream."""
 
     def __init__(self, weights: Weights, point: Point):
         names = ("resid_pre", "attn_out", "resid_mid", "mlp_out", "resid_post")
@@ -112,13 +113,13 @@ class Block(Layer):
 
     def forward(self, x: Float[Tensor, "pairs 3 d_model"]) -> Float[Tensor, "pairs read d_model"]:
         x = self.hook_resid_pre(x)
-        written = self.hook_attn_out(self.attn(x))
-        mid = self.hook_resid_mid(x[:, -written.shape[1] :] + written)
+        attended = self.hook_attn_out(self.attn(x))
+        mid = self.hook_resid_mid(x[:, -attended.shape[1] :] + attended)
         return self.hook_resid_post(mid + self.hook_mlp_out(self.mlp(mid)))
 
 
 class SideBySide(Layer):
-    """The one layer of the MLP-only model: it reads both embeddings, and has no residual stream."""
+    """The one layer of the MLP-only model reads both embeddings, and has no residual stream."""
 
     def __init__(self, weights: Weights, point: Point):
         super().__init__("", weights, point, ("resid_pre", "resid_post"))
@@ -132,13 +133,13 @@ def build(into: nn.Module, weights: Weights, point: Point) -> None:
     """Give a module the parts of the model that has these weights, as its own."""
     into.embed = Embed("embed", weights, point)
     into.hook_embed = point()
-    one = Block if architecture_of(weights).attends else SideBySide
-    into.blocks = nn.ModuleList([one(weights, point)])
+    layer = Block if architecture_of(weights).attends else SideBySide
+    into.blocks = nn.ModuleList([layer(weights, point)])
     into.unembed = Unembed("unembed", weights, point)
 
 
 def run(model: nn.Module, tokens: Int[Tensor, "pairs pos"]) -> Float[Tensor, "pairs read n"]:
-    """Logits of the pairs, the last ones at `=`, through the parts that ``build`` gave the
-    module."""
+    """Return the logits of the pairs, the last ones at `=`, through the parts that ``build`` gave
+    the module."""
     x = model.get_submodule("hook_embed")(model.get_submodule("embed")(tokens))
     return model.get_submodule("unembed")(model.get_submodule("blocks.0")(x))

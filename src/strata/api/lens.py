@@ -1,4 +1,4 @@
-"""A model in the hands of TransformerLens: its hooks, caches and patching on our network."""
+"""Give a model to TransformerLens, with its hooks, caches and patching on our network."""
 
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -16,20 +16,20 @@ OLDEST, NEXT = Version("3.9"), Version("5")
 
 
 def installed() -> Any:
-    """TransformerLens. Raises InputError where it is missing, or is another major version than
-    those that this was tried with."""
+    """Return TransformerLens. Raises InputError where it is missing, or is another major version
+    than those that were tried with this module."""
     how = "must be 3.9 or 4: pip install 'transformer-lens>=3.9,<5'"
     try:
-        found = Version(version("transformer-lens"))
+        release = Version(version("transformer-lens"))
     except PackageNotFoundError:
         raise InputError(f"TransformerLens is not installed; it {how}") from None
-    if not OLDEST <= found < NEXT:
-        raise InputError(f"TransformerLens {found}: {how}")
+    if not OLDEST <= release < NEXT:
+        raise InputError(f"TransformerLens {release}: {how}")
     return import_module("transformer_lens")
 
 
 def tensors(model: Any) -> dict[str, np.ndarray]:
-    """The state of the model, with the positional embedding that TransformerLens expects: 0."""
+    """Return the state of a model, with the positional embedding 0 that TransformerLens expects."""
     state = {name: x.cpu().numpy() for name, x in model.state_dict().items()}
     if len(model.W_E) > model.n:
         state["pos_embed.W_pos"] = np.zeros((3, model.W_E.shape[1]), np.float32)
@@ -37,7 +37,7 @@ def tensors(model: Any) -> dict[str, np.ndarray]:
 
 
 def config(model: Any) -> dict[str, int | str | None]:
-    """What HookedTransformerConfig of TransformerLens 3 takes to build this network."""
+    """Return what HookedTransformerConfig of TransformerLens 3 takes to build this network."""
     n_tokens, d_model = model.W_E.shape
     sizes = {"n_layers": 1, "d_model": d_model, "d_mlp": len(model.b_in), "d_vocab": n_tokens}
     sizes |= {"d_vocab_out": model.n, "n_heads": 0, "d_head": 0, "n_ctx": 2}
@@ -48,8 +48,8 @@ def config(model: Any) -> dict[str, int | str | None]:
 
 
 class Hooked:
-    """Call it with tokens (pairs, position), a, b and `=`, whose number is n, for logits (pairs,
-    position, n); the last position is what the network answers.
+    """A ``Hooked`` network is called with tokens (pairs, position), a, b and `=`, whose number is
+    n, for logits (pairs, position, n); the last position is what the network answers.
 
     It is combined with a HookedRootModule, which has the hooks.
     """
@@ -65,11 +65,11 @@ class Hooked:
         root: Any = self
         layers.build(root, weights, import_module("transformer_lens.hook_points").HookPoint)
         if "W_Q" in weights:
-            self.blocks[0].attn.every = True
+            self.blocks[0].attn.all_positions = True
         fields = config(model) | {"device": str(model.W_E.device)}
-        known = import_module("transformer_lens.config").TransformerLensConfig
-        self.cfg = known.from_dict(fields)
-        self.cfg.d_vocab_out = model.n  # 4 has no such field of its own
+        config_class = import_module("transformer_lens.config").TransformerLensConfig
+        self.cfg = config_class.from_dict(fields)
+        self.cfg.d_vocab_out = model.n  # version 4 has no such field of its own
         self._tokens, self._cache = model.to_tokens, lens.ActivationCache
         self._factored = lens.FactoredMatrix
         root.requires_grad_(False)
@@ -77,7 +77,7 @@ class Hooked:
         root.eval()
 
     def to_tokens(self, a: Any, b: Any) -> torch.Tensor:
-        """The tokens of pairs."""
+        """Return the tokens of pairs."""
         return self._tokens(a, b)
 
     def forward(self, tokens: Any) -> torch.Tensor:
@@ -86,7 +86,7 @@ class Hooked:
         return layers.run(root, tokens[None] if tokens.ndim == 1 else tokens)
 
     def run_with_cache(self, *words: Any, return_cache_object: bool = True, **named: Any) -> Any:
-        """Logits and all activations, as an ActivationCache or a dict."""
+        """Return the logits and all activations, as an ActivationCache or a dict."""
         above: Any = super()
         logits, cache = above.run_with_cache(*words, **named)
         if return_cache_object:
@@ -95,29 +95,29 @@ class Hooked:
         return logits, cache
 
     def tokens_to_residual_directions(self, tokens: Any) -> torch.Tensor:
-        """The direction of the residual stream that each answer is read along."""
+        """Return the direction of the residual stream that each answer is read along."""
         return self.W_U.T[torch.as_tensor(tokens).to(self.W_U.device)]
 
     def accumulated_bias(
         self, layer: int, mlp_input: bool = False, include_mlp_biases: bool = True
     ) -> torch.Tensor:
-        """The biases written before the layer, or before its MLP."""
+        """Return the biases written before the layer, or before its MLP."""
         (block,), mlp = self.blocks, include_mlp_biases and layer > 0
         attention = block.attn.b_O * (layer > 0 or mlp_input)
         return attention + block.mlp.b_out if mlp else attention
 
     @property
     def OV(self) -> Any:
-        """The OV circuits, a FactoredMatrix of layers and heads."""
+        """Return the OV circuits, a FactoredMatrix of layers and heads."""
         return self._factored(self.W_V, self.W_O)
 
     @property
     def QK(self) -> Any:
-        """The QK circuits."""
+        """Return the QK circuits, a FactoredMatrix of layers and heads."""
         return self._factored(self.W_Q, self.W_K.transpose(-2, -1))
 
     def __getattr__(self, name: str) -> Any:
-        """The weights by their names; those of blocks have an axis of layers first."""
+        """Return the weights by their names; those of blocks have an axis of layers first."""
         if name in PATHS:
             weight = cast(Any, self).get_parameter(PATHS[name])
             return weight[None] if PATHS[name].startswith("blocks") else weight
@@ -125,6 +125,6 @@ class Hooked:
 
 
 def hooked(model: Any) -> Any:
-    """The network of a Model as a HookedRootModule, in eval mode. It shares no memory with it."""
+    """Return a Model as a HookedRootModule in eval mode, which shares no memory with it."""
     lens = installed()
     return type("Hooked", (Hooked, lens.HookedRootModule), {})(model, lens)

@@ -1,37 +1,30 @@
-"""An analysis on paper: its tables, the figures of the paper, and one page titled by the file."""
+"""Write an analysis as tables, the figures of the paper, and one page titled by the file."""
 
-from collections.abc import Iterator
-from html import escape
+import re
+from collections.abc import Iterator, Sequence
+from html import escape, unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import mistune
 import pandas as pd
 
 from strata import notebook, results, store
-from strata.api import operations
-from strata.api.analysis import Analysis
+from strata.api import clones
 from strata.api.model import Model
 from strata.inputs import InputError
 from strata.measure import stored
+from strata.picture import Picture
 from strata.tables import format
 from strata.tables.headline import FVE
 from strata.tables.table import CLASS, HEAD, Column, Table
 
+if TYPE_CHECKING:
+    from strata.api.analysis import Analysis
+
 DRAW = "stages/figure.py"
-FIGURES = {
-    "fig01-hierarchy": "spectra of the classes",
-    "fig02-pca-dim": "principal components of each class and of as many random elements",
-    "fig03-attn-scores": "attention from = to a",
-    "fig04-cosine-align": "what head 0 reads and writes of each class",
-    "fig05-training": "loss and accuracy over the training, as the file records them",
-    "fig06-model": "the network as the paper explains it",
-    "fig07-token-fft": "the embedding and its plain Fourier transform",
-    "fig08-class-order": "the embedding by class",
-    "fig09-class-spectra": "Fourier transform of each class",
-    "fig10-embed-pca": "first three principal components of the embedding",
-    "fig11-neurons": "neurons over all pairs",
-}
+ALT = re.compile(r'<img[^>]* alt="([^"]*)"')
 SHARE = ("right", "all", "fve", "fve_uniform", "r2", "r2_ceiling", "r2_product", "r2_all")
 SHARE += ("self_attention", "block_score", "shuffled", "explained", "share")
 HEADINGS = {
@@ -42,6 +35,7 @@ HEADINGS = {
     "self_attention": "attention to =", "block_score": "class blocks explain",
     "shuffled": "shuffled classes", "prime_power": "prime power", "note": "",
     "answers": "answers are", "task": "measured as that with --task",
+    "fails": "does not hold", "sentence": "",
 }  # fmt: skip
 CAPTIONS = {
     "training": "What is known of the model.",
@@ -62,10 +56,10 @@ LEFT |= {"key_frequencies", "sentence", "verdict"}
 
 
 def column(name: str) -> Column:
-    """How a column of a frame is read."""
-    known = CLASS | HEAD | FVE
-    if name in known and name not in HEADINGS:
-        return known[name]
+    """Return how a table shows a column of a frame."""
+    columns = CLASS | HEAD | FVE
+    if name in columns and name not in HEADINGS:
+        return columns[name]
     style = "share" if name in SHARE or name.startswith(("modulo ", "factor ")) else "text"
     style = {"regular": "truth", "group": "symbols", "pairs": "symbols"}.get(name, style)
     style = "count" if name in ("count", "components", "random", "prompts") else style
@@ -73,80 +67,117 @@ def column(name: str) -> Column:
     return Column(HEADINGS.get(name, name.replace("_", " ")), style, align, missing="")
 
 
-def table(name: str, frame: pd.DataFrame, caption: str, analysis: Analysis) -> Table:
-    """A frame as a table; of a model."""
+def table(name: str, frame: pd.DataFrame, caption: str, analysis: "Analysis") -> Table:
+    """Return a frame as a table whose caption names the model."""
     columns, about = {x: column(x) for x in frame}, f"{caption} ({analysis.name})"
     return Table(name.replace("_", "-"), about, frame, columns, run=str(analysis.run))
 
 
-def tables(analysis: Analysis) -> Iterator[Table]:
-    """The tables of a page, in its order; where the answers are another operation, those alone that
-    say so."""
+def tables(analysis: "Analysis") -> Iterator[Table]:
+    """Yield the tables of a page, in its order; where the answers are another operation, those
+    alone that say so."""
     task = analysis.task
     sizes = " and ".join(f"{len({*x.tolist()})}" for x in task.factors.values()) or "no unique"
-    said = {"by": "by", "power": f"direct factor ({sizes} elements)", "d": " by their numbers"}
+    words = {"by": "by", "power": f"direct factor ({sizes} elements)", "d": " by their numbers"}
     if task.modulus:
         d = f", the residues a with gcd(a, {task.modulus}) = d"
-        said = {"by": "modulo", "power": "prime power", "d": d}
+        words = {"by": "modulo", "power": "prime power", "d": d}
+    always = ("training",) if not analysis.forward.finite else ("training", "answers")
     for name, text in CAPTIONS.items():
-        caption = text.format(order=analysis.n, **said)
+        caption = text.format(order=analysis.n, **words)
         left_out = ["m", "enrichment", "r2_uniform"]
         frame = analysis.frames[name].drop(columns=left_out, errors="ignore")
         if "note" in frame and not any(frame["note"]):
             frame = frame.drop(columns="note")
-        if len(frame) and (not analysis.elsewhere or name in ("training", "answers")):
+        hidden = analysis.left_out or not analysis.forward.finite
+        if len(frame) and (name in always or not hidden):
             yield table(name, frame, caption, analysis)
 
 
-def verdicts(analysis: Analysis) -> Table:
-    """What the mechanism's study says of each of its statements."""
-    rows = analysis.mechanism.query("unit == 'truth'")
-    caption = "Statements of studies/mechanism/criteria-2.md, by their levels."
-    frame = pd.DataFrame(rows, columns=["sentence", "verdict"])
-    return table("verdicts", frame, caption, analysis)
+def verdicts(analysis: "Analysis") -> Iterator[Table]:
+    """Yield a table of what the mechanism's study says of each of its statements, and one of the
+    numbers that this rests on, with their levels; none where they would say nothing."""
+    rows = analysis.mechanism
+    if rows.empty:
+        return
+    statements = rows[(rows["unit"] == "truth") & (rows["verdict"] != "")]
+    numbers = rows[(rows["unit"] != "truth") & rows["holds"].notna() & (rows["measure"] == "")]
+    network = rows[rows["id"] == "votes-network"]
+    if len(statements):
+        caption = "Statements of studies/mechanism/criteria-2.md, by their levels."
+        columns = ["sentence", "verdict"]
+        yield table("verdicts", pd.DataFrame(statements, columns=columns), caption, analysis)
+    if len(numbers):
+        columns = ["sentence", "value", "holds", "fails", "verdict"]
+        frame = pd.DataFrame(pd.concat([numbers, network]), columns=columns)
+        texts = {x: frame[x].map(number, na_action="ignore") for x in ("value", "holds", "fails")}
+        caption = "Numbers that they rest on, and from where each holds and does not hold."
+        yield table("levels", frame.assign(**texts), caption, analysis)
 
 
-def answers(analysis: Analysis) -> str:
-    """What the network computes, in a line."""
-    task, best = analysis.tried[0], operations.known(analysis.tried)
-    said = f"{task.answers} in {format.share(task.right)} of pairs"
-    if best in (None, task):
-        return f"answers are {said}"
-    return f"answers are {best.answers} in {format.share(best.right)}, {said}"
+def number(x: float) -> str:
+    """Return a number with three decimals, a whole one without."""
+    return f"{x:.0f}" if x == round(x) and abs(x) > 1 else f"{x:.3f}"
 
 
-def notes(analysis: Analysis) -> str:
-    """What has to be known before a number is believed."""
+def notes(analysis: "Analysis") -> str:
+    """Say what has to be known before a number is believed."""
     source, counts = analysis.model.source, analysis.metrics.pairs
-    whole = isinstance(analysis.model, Model)
-    said = [f"# {analysis.name}: {answers(analysis)}", ""]
+    has_weights = isinstance(analysis.model, Model)
+    lines = [f"# {analysis.name}: {analysis.sentence}", ""]
     if source:
         hashed = [f"SHA-256 {source.sha256}."] if source.sha256 else []
-        said += [" ".join([f"Taken for {source.format}.", *hashed, *source.notes])]
-    if analysis.elsewhere:
-        own = max(analysis.tried, key=lambda x: x.right).task
-        how = f"; --task {own} gives its own" if own else ""
-        said += [f"Tables of {analysis.task} are left out{how}."]
+        lines += [" ".join([f"Taken for {source.format}.", *hashed, *source.notes])]
+    if analysis.forward.finite:
+        lines += [f"The table of its answers: {analysis.reading.laws}."]
+    lines += [analysis.left_out] * bool(analysis.left_out)
     if not analysis.metrics.finite:
-        said += ["It diverged: its logits are not finite, and nothing is measured."]
-    if not whole:
-        more = "changes of the network, heads, neurons, figures, what the mechanism has of them"
-        said += [f"Embedding and logits alone were given. Not measured: {more}."]
+        lines += ["It diverged: its logits are not finite, and nothing is measured."]
+    if not has_weights:
+        parts = "changes of the network, heads, neurons, figures, what the mechanism has of them"
+        given = "Embedding and logits" if analysis.model.has_embedding else "Logits"
+        lines += [f"{given} alone were given. Not measured: {parts}."]
     if not counts:
-        said += ["No split was given, so nothing is said of training and validation pairs."]
+        lines += ["No split was given, so nothing is said of training and validation pairs."]
     if analysis.metrics.architecture == "transformer":
-        said += ["It reads a and b alike, so a pair whose mirror trained is no test of it."]
-    return "\n".join(said) + "\n"
+        lines += ["It reads a and b alike, so a pair whose mirror trained is no test of it."]
+    return "\n".join(lines) + "\n"
 
 
-def text(analysis: Analysis) -> str:
-    """The page as Markdown, without figures and without the mechanism, which take minutes."""
-    return "\n".join([notes(analysis), *map(format.markdown, tables(analysis))])
+def votes(analysis: "Analysis") -> str:
+    """Say what the votes of the direct factors explain; empty where there are no several."""
+    if analysis.left_out or not analysis.forward.finite or len(analysis.task.factors) < 2:
+        return ""
+    voting, factors = analysis.voting, ", ".join(map(str, analysis.task.factors))
+    by = "modulo" if analysis.task.modulus else "by the factors"
+    return (
+        f"Votes {by} {factors} explain {format.share(voting.share)} of the mean logits of "
+        f"all products. They are right in {format.share(voting.right)} of pairs, and answer as the "
+        f"network does in {format.share(voting.same)}.\n"
+    )
 
 
-def write(analysis: Analysis, folder: Path) -> None:
-    """A folder with the tables, the figures, the weights as a file of ours, and index.html; all of
-    it or nothing. Raises InputError where it is there."""
+def text(analysis: "Analysis") -> str:
+    """Return the page as Markdown, with the verdicts on the mechanism and without figures."""
+    why = analysis.no_mechanism
+    parts = [notes(analysis), votes(analysis), *map(format.markdown, verdicts(analysis))]
+    parts += [f"Nothing is said of the mechanism: {why}.\n"] * bool(why)
+    return "\n".join([*filter(None, parts), *map(format.markdown, tables(analysis))])
+
+
+def summary(analysis: "Analysis") -> str:
+    """Return the first lines of the page, votes, three tables, and verdicts where they have been
+    measured, which takes longer."""
+    measured = verdicts(analysis) if "mechanism" in vars(analysis) else []
+    names = ("answers", "accuracy", "classes")
+    selected = [x for x in tables(analysis) if x.name in names]
+    parts = [notes(analysis), votes(analysis), *map(format.markdown, [*measured, *selected])]
+    return "\n".join(filter(None, parts))
+
+
+def write(analysis: "Analysis", folder: Path) -> None:
+    """Write a folder with the tables, the figures, the weights as a file of strata, and index.html;
+    all of it or nothing. Raises InputError where the folder exists."""
     if folder.exists():
         raise InputError(f"{folder}: is there already; name another folder")
     if not folder.absolute().parent.is_dir():
@@ -157,49 +188,91 @@ def write(analysis: Analysis, folder: Path) -> None:
         if isinstance(analysis.model, Model):
             analysis.write_weights(out / "weights.safetensors")
         store.write_json(out / "metrics.json", analysis.metrics)
-        every = [*tables(analysis), table("spectra", analysis.spectra, "Spectra.", analysis)]
-        said = [verdicts(analysis)] if len(analysis.mechanism) else []
-        format.write([*every, *said], out / "tables")
+        spectra = [] if analysis.left_out else [analysis.spectra]
+        measured = [
+            *tables(analysis),
+            *(table("spectra", x, "Spectra.", analysis) for x in spectra),
+        ]
+        format.write([*measured, *verdicts(analysis)], out / "tables")
         results.write_rows(out / "mechanism.parquet", analysis.mechanism)
-        drawn = figures(analysis, out)
-        parts = [text(analysis), *map(format.markdown, said), LATEX]
-        parts += [f"![{FIGURES[x]}](figures/{x}.png)\n\n[{x}](figures/{x}.html): {FIGURES[x]}"
-                  for x in drawn]  # fmt: skip
+        alts = figures(analysis, out)
+        parts = [text(analysis), LATEX]
+        parts += [f"![{alt}](figures/{x}.png)\n\n[{x}](figures/{x}.html): {alt}"
+                  for x, alt in alts.items()]  # fmt: skip
         store.write_text(out / "index.html", html("\n\n".join(parts), analysis.name))
         out.rename(folder)
 
 
-def figures(analysis: Analysis, out: Path) -> list[str]:
-    """Draw the paper's figures by the notebooks of the clone; which. None where it has none, of a
-    model that diverged, and of embedding and logits."""
-    if (
-        not isinstance(analysis.model, Model)
-        or not analysis.metrics.finite
-        or not (analysis.top / DRAW).is_file()
-    ):
-        return []
+def figures(analysis: "Analysis", out: Path) -> dict[str, str]:
+    """Draw the paper's figures by the notebooks of the clone, and return what each shows, by name.
+    There are none where the clone has no notebooks, for a model that diverged or computes something
+    else than its task, and for embedding and logits."""
+    if not_drawn(analysis):
+        return {}
+    listed = notebook.single_run_notebooks(analysis.top / "notebooks")
+    labels = [x for x in listed if x != "fig05-training" or len(analysis.history)]
+    draw(analysis, out, labels)
+    htmls = {x: (out / "figures" / f"{x}.html").read_text("utf-8") for x in labels}
+    return {x: unescape("".join(ALT.findall(text)[-1:])) for x, text in htmls.items()}
+
+
+def not_drawn(analysis: "Analysis") -> str:
+    """Return why the paper's figures are not drawn of a network; empty where they are."""
+    if not isinstance(analysis.model, Model):
+        return "the paper's figures need the weights of a network that strata loads"
+    if not analysis.metrics.finite or analysis.left_out:
+        return f"the paper's figures say nothing of it: {analysis.sentence}"
+    if not (analysis.top / DRAW).is_file():
+        return "the paper's figures need a clone of strata with its environment: give repository="
+    return ""
+
+
+def draw(analysis: "Analysis", out: Path, labels: Sequence[str]) -> None:
+    """Draw figures of the paper into out/figures. Files that their notebooks read are in ``out``
+    or are written there, and those that are large are removed."""
     names = ("weights.safetensors", "metrics.json", "activations", "history.parquet")
     inputs = {name.partition(".")[0]: out / name for name in names}
-    labels = [x for x in FIGURES if x != "fig05-training"]
     stored.write_forward(inputs["activations"], analysis.weights, analysis.task)
     if not len(analysis.history):
         del inputs["history"]
+        labels = [x for x in labels if x != "fig05-training"]
     else:
-        labels.append("fig05-training")
         columns = {str(k): x.to_numpy() for k, x in analysis.history.items()}
         store.write_history(inputs["history"], columns)
-    given = [f"--input={name}={path}" for name, path in inputs.items()]
-    analysis.in_clone(DRAW, *labels, *given, f"--run={analysis.run}", f"--out={out / 'figures'}")
+    needed = {x: notebook.parameters(analysis.top / "notebooks" / f"{x}.ipynb") for x in labels}
+    options = [f"--input={k}={x}" for k, x in inputs.items() if k in set().union(*needed.values())]
+    options += [f"--run={analysis.run}", f"--out={out / 'figures'}"]
+    clones.run_script(analysis.top, Path(DRAW), *labels, *options)
     inputs["activations"].unlink()
-    return sorted(labels)
+
+
+def figure(analysis: "Analysis", name: str) -> Picture:
+    """Draw a figure of the paper, such as fig07 or fig07-token-fft. Raises InputError for another
+    name, and where there is nothing to draw."""
+    listed = notebook.single_run_notebooks(analysis.top / "notebooks")
+    labels = [x for x in listed if name in (x, x.partition("-")[0])]
+    if listed and not labels:
+        allowed = ", ".join(x.partition("-")[0] for x in listed)
+        raise InputError(f"plot: {name!r:.20}: must be votes or one of {allowed}")
+    if why := not_drawn(analysis):
+        raise InputError(f"plot: {name}: {why}")
+    with TemporaryDirectory() as scratch:
+        analysis.write_weights(Path(scratch, "weights.safetensors"))
+        store.write_json(Path(scratch, "metrics.json"), analysis.metrics)
+        draw(analysis, Path(scratch), labels)
+        return Picture(Path(scratch, "figures", f"{labels[0]}.png").read_bytes())
+
+
+def body(markdown: str) -> str:
+    """Return HTML from Markdown."""
+    return str(mistune.create_markdown(plugins=["table"])(markdown))
 
 
 def html(markdown: str, title: str) -> str:
-    """A page of its own."""
-    body = mistune.create_markdown(plugins=["table"])(markdown)
+    """Return a whole page of HTML from Markdown."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{notebook.CSS}</style>\n</head>\n"
-        f"<body>\n{body}</body>\n</html>\n"
+        f"<body>\n{body(markdown)}</body>\n</html>\n"
     )

@@ -1,6 +1,8 @@
-"""A run in the format in which the paper's weights are published: a ``torch.save`` dict of
-`model_state_dict`, `config`, `seed`, `losses` and `train_accs` (one an epoch), `eval_accs` at
-`eval_epochs`. studies/published reads such files."""
+"""Write a run in the format in which the paper's weights are published.
+
+A file is a ``torch.save`` dict of `model_state_dict`, `config`, `seed`, `losses` and `train_accs`
+(one an epoch), `eval_accs` at `eval_epochs`. studies/published reads such files.
+"""
 
 import io
 from typing import Any
@@ -16,11 +18,12 @@ from strata.run import Run
 from strata.store import Arrays
 
 MASK = torch.ones(3, 3, dtype=torch.bool).triu(1)  # true where a position may not look
-SAME = ("W_E", "b_U", "b_O", "b_in", "b_out")  # as ours; TURNED are transposed
+SAME = ("W_E", "b_U", "b_O", "b_in", "b_out")  # these have our layout; TURNED are transposed
 
 
 def export(metadata: dict[str, Any], weights: Arrays, history: pd.DataFrame) -> bytes:
-    """A run of ours as a published file, from its weights with their metadata and its history.
+    """Return a run of strata as a published file, from its weights with their metadata and its
+    history.
 
     Mirror-free accuracies and the parameters of the training are not in that format. Raises
     InputError for a run without attention, which it cannot hold.
@@ -30,8 +33,8 @@ def export(metadata: dict[str, Any], weights: Arrays, history: pd.DataFrame) -> 
         raise InputError(f"{run}: the published format holds transformers alone")
     config = {"P": run.n, "embed_dim": train["d_model"], "num_heads": train["n_heads"]}
     validated_at = history.dropna(subset="validation_accuracy")
-    state = {name: torch.from_numpy(x.copy()) for name, x in _theirs(weights).items()}
-    found = {
+    state = {name: torch.from_numpy(x.copy()) for name, x in _published_weights(weights).items()}
+    record = {
         "model_state_dict": state | {"causal_mask": MASK},
         "config": config | {"mlp_dim": train["d_mlp"]},
         "seed": run.seed,
@@ -41,12 +44,12 @@ def export(metadata: dict[str, Any], weights: Arrays, history: pd.DataFrame) -> 
         "eval_epochs": validated_at["epoch"].tolist(),
     }
     file = io.BytesIO()
-    torch.save(found, file)
+    torch.save(record, file)
     return file.getvalue()
 
 
-def _theirs(ours: Arrays) -> Arrays:
-    """Our weights under the names of the published format, in its layout."""
+def _published_weights(ours: Arrays) -> Arrays:
+    """Return our weights under the names of the published format, in its layout."""
     d = ours["W_E"].shape[1]
     state = {MODULES[key]: ours[key] for key in SAME}
     state |= {MODULES[key]: ours[key].T for key in TURNED}

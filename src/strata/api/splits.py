@@ -1,4 +1,5 @@
-"""Which pairs trained and which validated, as somebody else has them: arrays, or a file of them."""
+"""Read which pairs trained and which validated, as somebody else has them: arrays, or a file of
+them."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ import torch
 from jaxtyping import Int
 
 from strata import task
-from strata.inputs import InputError, opened, regular
+from strata.inputs import InputError, opened, regular_file
 from strata.store import Arrays
 from strata.task import Task
 
@@ -21,50 +22,50 @@ NAMES: dict[str, str] = dict.fromkeys(("train", "training"), task.TRAIN)
 NAMES |= dict.fromkeys(("validation", "val", "valid", "test"), task.VALIDATION)
 
 
-def table(split: Any, asked: Task | int) -> Arrays:
-    """The pair table of a task with this split: {"train": …, "validation": …}, each an array
+def table(split: Any, task_or_n: Task | int) -> Arrays:
+    """Return the pair table of a task with this split: {"train": …, "validation": …}, each an array
     (pairs, 2), or a file of it (.npz, .json, .pt), or one with columns a, b, split (.csv,
-    .parquet). A pair in neither is held back. Raises InputError.
-    """
-    n = task.task_of(asked).order
+    .parquet). A pair in neither is held back. Raises InputError where the split is not valid."""
+    n = task.task_of(task_or_n).order
     origin = str(split) if isinstance(split, str | Path) else "split"
-    found = read(Path(split), n) if isinstance(split, str | Path) else split
-    if not isinstance(found, Mapping) or not {*map(str, found)} & {*NAMES}:
+    parts = read(Path(split), n) if isinstance(split, str | Path) else split
+    if not isinstance(parts, Mapping) or not {*map(str, parts)} & {*NAMES}:
         raise InputError(f"{origin}: must have the pairs of train, of validation, or of both")
     dealt = np.full(n * n, task.HELD_BACK, dtype=object)
-    for name, pairs in found.items():
+    for name, pairs in parts.items():
         if (part := NAMES.get(str(name))) is None:
             continue
         rows = numbered(pairs, n, f"{origin}: {name}")
         if (twice := np.flatnonzero(np.bincount(rows) > 1)).size:
             a, b = divmod(int(twice[0]), n)
             raise InputError(f"{origin}: {name}: ({a}, {b}) is there more than once")
-        if (both := rows[dealt[rows] != task.HELD_BACK]).size:
-            a, b = divmod(int(both[0]), n)
+        if (shared := rows[dealt[rows] != task.HELD_BACK]).size:
+            a, b = divmod(int(shared[0]), n)
             raise InputError(f"{origin}: ({a}, {b}) is in train and in validation")
         dealt[rows] = part
-    return task.pair_table(asked) | {"split": dealt, "mirror_in_train": task.mirrored(dealt, n)}
+    return task.pair_table(task_or_n) | {"split": dealt, "mirror_in_train": task.mirrored(dealt, n)}
 
 
 def numbered(pairs: Any, n: int, origin: str) -> Int[np.ndarray, " pairs"]:
-    """Pairs as numbers a·n + b."""
+    """Return pairs as numbers a·n + b. Raises InputError for anything but pairs of n tokens."""
     try:
         if len(pairs) > n * n:  # before they are copied: an array may say more than its file holds
             raise InputError(f"{origin}: {len(pairs)} pairs, must be at most n² = {n * n}")
-        found: Any = np.asarray(pairs)
+        array: Any = np.asarray(pairs)
     except (TypeError, ValueError, RuntimeError):
-        found = np.empty((0, 0))
-    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu" or not len(found):
+        array = np.empty((0, 0))
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu" or not len(array):
         raise InputError(f"{origin}: must be integers of shape (pairs, 2), one pair or more")
-    if len(out := found[((found < 0) | (found >= n)).any(axis=1)]):
+    if len(out := array[((array < 0) | (array >= n)).any(axis=1)]):
         raise InputError(f"{origin}: ({out[0, 0]}, {out[0, 1]}): must be from 0 to {n - 1}")
-    return found[:, 0].astype(np.int64) * n + found[:, 1]
+    return array[:, 0].astype(np.int64) * n + array[:, 1]
 
 
 def read(path: Path, n: int) -> Any:
-    """What a file of a split holds, which is of n² pairs at most."""
+    """Return what a file of a split holds, which is of n² pairs at most. Raises InputError where it
+    cannot be read."""
     largest = 2**20 + LARGEST * n * n
-    content = regular(path, largest).read_bytes()
+    content = regular_file(path, largest).read_bytes()
     try:
         file = opened(content, largest)
         if path.suffix == ".json":
@@ -76,8 +77,8 @@ def read(path: Path, n: int) -> Any:
         if path.suffix == ".parquet" and (rows := pq.read_metadata(file).num_rows) > n * n:
             raise InputError(f"{rows} rows, must be at most n² = {n * n}")
         if path.suffix in (".csv", ".parquet"):
-            known = pd.read_csv if path.suffix == ".csv" else pd.read_parquet
-            frame = known(file)
+            reader = pd.read_csv if path.suffix == ".csv" else pd.read_parquet
+            frame = reader(file)
             return {k: x[["a", "b"]].to_numpy() for k, x in frame.groupby("split", observed=True)}
     except Exception as error:  # what damage makes these readers raise is not a closed list
         reason = (str(error).splitlines() or [type(error).__name__])[0]

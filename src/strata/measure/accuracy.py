@@ -1,4 +1,5 @@
-"""What a run answers right, from which epoch on, and what its split gave it to learn from."""
+"""Measure what a run answers right, from which epoch on, and what its split gave it to learn
+from."""
 
 from itertools import product
 from typing import Annotated, Any
@@ -17,7 +18,7 @@ def _pair(text: Any) -> Any:
     return tuple(map(int, text.split("x"))) if isinstance(text, str) else text
 
 
-# (d, d') of the classes of a and b; in JSON, whose keys are text, "3x5".
+# (d, d') are the labels of the classes of a and b; in JSON, whose keys are text, they are "3x5".
 ClassPair = Annotated[
     tuple[int, int],
     BeforeValidator(_pair),
@@ -26,12 +27,12 @@ ClassPair = Annotated[
 
 
 class Accuracy(Result):
-    """Shares of right answers."""
+    """``Accuracy`` holds shares of right answers."""
 
     all: float
     """Over all n² ordered pairs."""
     train: float | None
-    """None where nothing says which pairs these are; so of the next."""
+    """None where nothing says which pairs these are, as for ``validation``."""
     validation: float | None
     mirror_free: float | None
     """Over the validation pairs (a, b) with (b, a) not in training; None where there is none, and
@@ -43,7 +44,8 @@ class Accuracy(Result):
 
 
 class Epochs(Result):
-    """The epoch at which each accuracy came to the level; None where it never did."""
+    """``Epochs`` holds the epoch at which each accuracy came to the level; None where it never
+    did."""
 
     train: int | None
     validation: int | None
@@ -51,14 +53,14 @@ class Epochs(Result):
 
 
 class StayingEpochs(Epochs):
-    """The epoch from which each accuracy stays at the level."""
+    """``StayingEpochs`` holds the epoch from which each accuracy stays at the level."""
 
     train_relapses: int | None
     """Epochs below the level in training after it was first reached."""
 
 
 class Pairs(Result):
-    """Sizes of the split, in ordered pairs."""
+    """``Pairs`` holds the sizes of the split, in ordered pairs."""
 
     train: int
     train_distinct: int
@@ -72,8 +74,8 @@ ACCURACIES = tuple(Epochs.model_fields)
 
 
 def accuracy(right: Bool[np.ndarray, " pairs"], pairs: Arrays, n: Task | int) -> Accuracy:
-    """Shares of right answers: over all pairs, by split where there is one, by class of ab, by
-    classes of a and b."""
+    """Return shares of right answers: over all pairs, by split where there is one, by the class of
+    ab, and by the classes of a and b."""
     order, classes = task_of(n).order, task_of(n).classes
     split = pairs.get("split", np.full(order**2, ""))
     validation, square = split == VALIDATION, right.reshape(order, order)
@@ -95,37 +97,42 @@ def _share(x: Bool[np.ndarray, " some"]) -> float | None:
 
 
 def first_epochs(history: pd.DataFrame, level: float) -> Epochs:
-    """The first epoch at which each accuracy is at least ``level``; None where there is none.
+    """Return the first epoch at which each accuracy is at least ``level``; None where there is
+    none.
 
     The training accuracy is known at every epoch, the others where the model was validated.
     """
-    at = {name: history.loc[history[f"{name}_accuracy"] >= level, "epoch"] for name in ACCURACIES}
-    return Epochs(**{k: int(epochs.iloc[0]) if len(epochs) else None for k, epochs in at.items()})
+    reached = {
+        name: history.loc[history[f"{name}_accuracy"] >= level, "epoch"] for name in ACCURACIES
+    }
+    return Epochs(**{name: int(x.iloc[0]) if len(x) else None for name, x in reached.items()})
 
 
 def staying_epochs(history: pd.DataFrame, level: float) -> StayingEpochs:
-    """The first epoch from which each accuracy is at least ``level`` at every later one.
+    """Return the first epoch from which each accuracy is at least ``level`` at every later one.
 
-    Full-batch AdamW leaves the minimum now and then for a few epochs, so this may come long after
-    ``first_epochs``. Beside it: how many epochs fall below the level in training after it was first
-    reached, ``train_relapses``.
+    Full-batch AdamW leaves the minimum now and then for a few epochs, so this epoch may come long
+    after that of ``first_epochs``. ``train_relapses`` counts the epochs below the level in training
+    after it was first reached.
     """
-    stays = {name: stays_from(history, f"{name}_accuracy", level) for name in ACCURACIES}
+    epochs = {name: stays_from(history, f"{name}_accuracy", level) for name in ACCURACIES}
     below = history["train_accuracy"].to_numpy() < level
     relapses = int(below[np.argmin(below) :].sum()) if not below.all() else None
-    return StayingEpochs(**stays, train_relapses=relapses)
+    return StayingEpochs(**epochs, train_relapses=relapses)
 
 
 def stays_from(history: pd.DataFrame, column: str, level: float) -> int | None:
-    """The first epoch from which the accuracy stays at the level; None where there is none."""
-    known = history.loc[history[column].notna(), ["epoch", column]]
-    below = np.flatnonzero(known[column] < level)
+    """Return the first epoch from which the accuracy stays at the level; None where there is
+    none."""
+    measured = history.loc[history[column].notna(), ["epoch", column]]
+    below = np.flatnonzero(measured[column] < level)
     first = below[-1] + 1 if len(below) else 0
-    return int(known["epoch"].iloc[first]) if first < len(known) else None
+    return int(measured["epoch"].iloc[first]) if first < len(measured) else None
 
 
 def counts(split: Arrays, n: int) -> Pairs:
-    """Sizes of the split, and the share of validation pairs whose mirror is a training pair."""
+    """Return the sizes of the split, and the share of validation pairs whose mirror is a training
+    pair."""
     train, validation = (split["split"] == name for name in (TRAIN, VALIDATION))
     a, b = split["a"][train], split["b"][train]
     return Pairs(

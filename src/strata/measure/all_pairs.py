@@ -1,7 +1,8 @@
-"""The forward pass over all n² pairs of a run: what its measures need of it, in one pass.
+"""Run the forward pass over all n² pairs of a run, and keep what its measures need, in one pass.
 
-Predictions of every pair, the attention scores of the tokens, the sums over prompts from which all
-descriptions of the logits follow, and what labels explain of the neurons; never all logits at once.
+These are predictions of every pair, the attention scores of the tokens, the sums over prompts from
+which all descriptions of the logits follow, and what labels explain of the neurons; never all
+logits at once.
 """
 
 import math
@@ -20,8 +21,8 @@ from strata.task import AnyClass, Task, task_of
 
 
 class Prompts(NamedTuple):
-    """The sums over the prompts of a class's default pair of operand classes, and over all whose
-    product lies in the class."""
+    """``Prompts`` are the sums over the prompts of a class's default pair of operand classes, and
+    over all whose product lies in the class."""
 
     pair: Sums
     every: Sums
@@ -29,10 +30,11 @@ class Prompts(NamedTuple):
 
 @dataclass(frozen=True)
 class AllPairs:
-    """Prediction of every pair, a-major, attention scores of every token, and sums over pairs.
+    """``AllPairs`` holds the prediction of every pair, a-major, attention scores of every token,
+    and sums over pairs.
 
     ``logit_sums[d]`` are those of J_d, for classes of more than one element. They and ``neurons``
-    count where all logits are ``finite`` alone. The MLP-only model has no heads.
+    count only where all logits are ``finite``. The MLP-only model has no heads.
     """
 
     prediction: Int[np.ndarray, " pairs"]
@@ -43,49 +45,51 @@ class AllPairs:
 
     @property
     def attention(self) -> Float[np.ndarray, "pairs n_heads 3"]:
-        """The weights of `=` on a, on b and on itself for every pair, a-major: the scores say it
-        all."""
+        """Return the weights of `=` on a, on b and on itself for every pair, a-major, as the scores
+        give them."""
         n = math.isqrt(len(self.prediction))
         return activations.attention(self.scores, *np.divmod(np.arange(n * n), n))
 
 
 def over_all_pairs(weights: Arrays, n: Task | int) -> AllPairs:
-    """Forward passes over block after block of the pairs."""
+    """Run the network over block after block of the pairs, and keep what the measures need."""
     task, prediction, finite = task_of(n), [], True
     logit_sums = {J.d: Prompts(*[character_fit.no_sums(len(J))] * 2) for J in large(n)}
     moments = Moments(neurons.labels(n), len(weights["W_out"]))
-    for a, b, found in blocks(weights, n):
-        prediction.append(answers(found.logits))
-        finite = finite and bool(np.isfinite(found.logits).all())
+    for a, b, block in blocks(weights, n):
+        prediction.append(answers(block.logits))
+        finite = finite and bool(np.isfinite(block.logits).all())
         if finite:
-            moments.add(a, b, found.mlp)
+            moments.add(a, b, block.mlp)
         for J in large(n) if finite else ():
-            more = zip(logit_sums[J.d], of_class(task, J, a, b, found.logits), strict=True)
-            logit_sums[J.d] = Prompts(*(so_far + x for so_far, x in more))
+            pairs = zip(logit_sums[J.d], class_sums(task, J, a, b, block.logits), strict=True)
+            logit_sums[J.d] = Prompts(*(x + y for x, y in pairs))
     return AllPairs(
-        np.concatenate(prediction), scores_of(weights), logit_sums, moments.explained(), finite
+        np.concatenate(prediction), token_scores(weights), logit_sums, moments.explained(), finite
     )
 
 
-def scores_of(weights: Arrays) -> Float[np.ndarray, "tokens n_heads"]:
-    """The attention scores of every token at `=`; those of no head for the MLP-only model."""
+def token_scores(weights: Arrays) -> Float[np.ndarray, "tokens n_heads"]:
+    """Return the attention scores of every token at `=`; for the MLP-only model those of no
+    head."""
     if n_heads(weights):
-        return activations.attended(weights).scores
+        return activations.attention_scores(weights).scores
     return np.zeros((len(weights["W_E"]), 0), np.float32)
 
 
 def large(n: Task | int) -> list[AnyClass]:
-    """The classes with more than one element."""
+    """Return the classes with more than one element."""
     return [J for J in task_of(n).classes if len(J) > 1]
 
 
-def of_class(
+def class_sums(
     task: Task, J: AnyClass, a: np.ndarray, b: np.ndarray, logits: Float[np.ndarray, "pairs n"]
 ) -> Prompts:
-    """The sums over those of these pairs whose product lies in a class."""
+    """Return the sums over those of these pairs whose product lies in a class."""
     label, (d1, d2) = task.labels, character_fit.default_pair(J.d, task)
     inside = np.flatnonzero(label[task.product(a, b)] == J.d)
-    own, product = logits[np.ix_(inside, J.elements)], task.position[task.product(a, b)][inside]
-    of_pair = (label[a] == d1)[inside] & (label[b] == d2)[inside]
-    pair = character_fit.sums(own[of_pair], product[of_pair], J.orders)
-    return Prompts(pair, character_fit.sums(own, product, J.orders))
+    class_logits = logits[np.ix_(inside, J.elements)]
+    product = task.position[task.product(a, b)][inside]
+    in_pair = (label[a] == d1)[inside] & (label[b] == d2)[inside]
+    pair = character_fit.sums(class_logits[in_pair], product[in_pair], J.orders)
+    return Prompts(pair, character_fit.sums(class_logits, product, J.orders))

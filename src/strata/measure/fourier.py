@@ -1,4 +1,4 @@
-"""Spectra of the rows of one class: the discrete Fourier transform over the axes of its group.
+"""Compute the discrete Fourier transform of the rows of one class over the axes of its group.
 
 A row of x stands for one element of C_q1 × … × C_qr and rows are in algebraic order, so the
 transform over the axes, flattened, lists the frequencies in lexicographic order: entry i belongs to
@@ -20,13 +20,13 @@ THRESHOLD = 0.5  # key: at least this times the uniform share
 def spectrum(
     x: Float[np.ndarray, "size d_model"], orders: tuple[int, ...]
 ) -> Complex[np.ndarray, "size d_model"]:
-    """x_hat(k) = Σ_t x(t) exp(−2πi Σ_j k_j t_j / q_j), column by column."""
+    """Return x_hat(k) = Σ_t x(t) exp(−2πi Σ_j k_j t_j / q_j), column by column."""
     grid = x.astype(np.float64).reshape(*orders, x.shape[1])
     return np.fft.fftn(grid, axes=range(len(orders))).reshape(x.shape)
 
 
 def conjugate(orders: tuple[int, ...]) -> Int[np.ndarray, " size"]:
-    """The index of −k for each frequency k.
+    """Return the index of −k for each frequency k.
 
     >>> conjugate((4,)).tolist(), conjugate((2, 3)).tolist()
     ([0, 3, 2, 1], [0, 2, 1, 3, 5, 4])
@@ -37,9 +37,10 @@ def conjugate(orders: tuple[int, ...]) -> Int[np.ndarray, " size"]:
 def energy(
     x: Float[np.ndarray, "size d_model"], orders: tuple[int, ...]
 ) -> Float[np.ndarray, " size"]:
-    """Σ over the columns of |x_hat(k)|², with the constant set to 0.
+    """Return Σ over the columns of |x_hat(k)|², with the constant set to 0.
 
-    x is real, so k and −k have one energy; here to the last bit, so that no threshold parts them.
+    x is real, so k and −k have one energy; here they have it to the last bit, so that no threshold
+    parts them.
     """
     e = (np.abs(spectrum(x, orders)) ** 2).sum(axis=1)
     e[0] = 0
@@ -49,7 +50,8 @@ def energy(
 def energy_share(
     x: Float[np.ndarray, "size d_model"], orders: tuple[int, ...]
 ) -> Float[np.ndarray, " size"]:
-    """Share of the non-constant Fourier energy at each frequency; entry 0, the constant, is 0.
+    """Return the share of the non-constant Fourier energy at each frequency; entry 0, of the
+    constant, is 0.
 
     Raises ValueError where x is constant, as for a class of one element, or not finite.
     """
@@ -62,14 +64,14 @@ def energy_share(
 def key_frequencies(
     share: Float[np.ndarray, " size"], threshold: float = THRESHOLD
 ) -> Bool[np.ndarray, " size"]:
-    """The frequencies with at least `threshold` times the uniform share 1/(size − 1), never 0."""
+    """Mark the frequencies but 0 of at least `threshold` times the uniform share 1/(size − 1)."""
     key = share >= threshold / max(len(share) - 1, 1)
     key[0] = False
     return key
 
 
 def atomic(orders: tuple[int, ...]) -> Bool[np.ndarray, " size"]:
-    """The frequencies that are nonzero on exactly one axis.
+    """Return the frequencies that are nonzero on exactly one axis.
 
     >>> atomic((2, 2)).tolist()
     [False, True, True, False]
@@ -78,17 +80,17 @@ def atomic(orders: tuple[int, ...]) -> Bool[np.ndarray, " size"]:
 
 
 def fve(share: Float[np.ndarray, " size"], mask: Bool[np.ndarray, " size"]) -> float:
-    """The fraction of the non-constant energy that falls on the frequencies in the mask."""
+    """Return the fraction of the non-constant energy that falls on the frequencies in the mask."""
     return float(share[mask].sum())
 
 
 def strongest_dimension(W_E: Float[np.ndarray, "rows d_model"], classes: Iterable[AnyClass]) -> int:
-    """The column of W_E with the largest non-constant |x_hat| over all classes with two axes.
+    """Return the column of W_E with the largest non-constant |x_hat| over classes with two axes.
 
     Row a of W_E embeds the element a. Raises ValueError where no class has exactly two axes.
     """
-    two = [J for J in classes if len(J.orders) == 2]
-    if not two:
+    two_axes = [J for J in classes if len(J.orders) == 2]
+    if not two_axes:
         raise ValueError("no class has exactly two axes")
-    peaks = [np.abs(spectrum(W_E[J.elements], J.orders)[1:]).max(axis=0) for J in two]
+    peaks = [np.abs(spectrum(W_E[J.elements], J.orders)[1:]).max(axis=0) for J in two_axes]
     return int(np.max(peaks, axis=0).argmax())

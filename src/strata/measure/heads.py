@@ -1,4 +1,4 @@
-"""The numbers of each attention head of a run: its OV circuit, and what its pattern follows."""
+"""Measure each attention head of a run: its OV circuit, and what its attention pattern follows."""
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -12,14 +12,14 @@ from strata.task import Task, task_of
 
 
 class MeanStd(Result):
-    """Mean and standard deviation over random draws."""
+    """``MeanStd`` holds mean and standard deviation over random draws."""
 
     mean: float
     std: float
 
 
 class OvCircuit(Result):
-    """Squared singular values of W_OV over their sum."""
+    """``OvCircuit`` holds the squared singular values of W_OV over their sum."""
 
     components: int
     """Singular values for the share of variance asked for."""
@@ -32,29 +32,31 @@ class OvCircuit(Result):
 
 
 class SelfAttention(Result):
-    """Attention of `=` to itself, over all n² pairs."""
+    """``SelfAttention`` is the attention of `=` to itself, over all n² pairs."""
 
     mean: float
     max: float
 
 
 class KindScore(MeanStd):
-    """Block score over the rows of one kind of class; mean and std over shuffled labels."""
+    """``KindScore`` is the block score over the rows of one kind of class; mean and std are over
+    shuffled labels."""
 
     score: float
 
 
 class BlockScoreByKind(Result):
-    """Block scores over the rows of regular classes and over those of the others."""
+    """``BlockScoreByKind`` holds block scores over the rows of regular classes and over those of
+    the others."""
 
     regular: KindScore
     non_regular: KindScore
 
 
 class Alignment(Result):
-    """Cosines of the principal angles between a head and the rows of a class, descending.
+    """``Alignment`` holds cosines of the principal angles between a head and a class, descending.
 
-    ``above``: how many are at the level metrics.aligned_cosine. ``random``: the mean number for as
+    ``above`` counts those of at least metrics.aligned_cosine. ``random`` is the mean count for as
     many random residues.
     """
 
@@ -67,7 +69,7 @@ class Alignment(Result):
 
 
 class HeadMetrics(Result):
-    """The OV circuit of one head and its attention from `=`."""
+    """``HeadMetrics`` holds the OV circuit of one head and its attention from `=`."""
 
     head: int
     ov: OvCircuit
@@ -90,18 +92,18 @@ def head_metrics(
     n: Task | int,
     params: MetricsParams,
 ) -> tuple[HeadMetrics, ...]:
-    """OV circuit and attention pattern of each head; none for the MLP-only model."""
+    """Measure OV circuit and attention pattern of each head; the MLP-only model has none."""
     if not attention.shape[1]:
         return ()
     task = task_of(n)
     random = random_spans(weights["W_E"][: task.order], task, params)
     return tuple(
-        of_head(h, weights, attention[:, h], task, random, params)
+        measure_head(h, weights, attention[:, h], task, random, params)
         for h in range(attention.shape[1])
     )
 
 
-def of_head(
+def measure_head(
     h: int,
     weights: Arrays,
     attention: Float[np.ndarray, "pairs 3"],
@@ -109,7 +111,7 @@ def of_head(
     random: Spans,
     params: MetricsParams,
 ) -> HeadMetrics:
-    """One head: rank of W_OV, alignment with every class, attention to `=`, block structure."""
+    """Measure one head: rank of W_OV, alignment with classes, attention to `=`, block structure."""
     n, labels = task.order, task.labels
     to_a, seeds = attention[:, 0].reshape(n, n), [params.seed, n, h]
     rngs = (np.random.default_rng(seeds) for _ in range(2))
@@ -120,25 +122,25 @@ def of_head(
             mean=float(attention[:, 2].mean()), max=float(attention[:, 2].max())
         ),
         block_score=block_eta_squared(to_a, labels),
-        block_score_shuffled=shuffled(to_a, labels, next(rngs), params.shuffles),
-        block_score_by_kind=by_kind(to_a, task, next(rngs), params.shuffles),
+        block_score_shuffled=shuffled_block_score(to_a, labels, next(rngs), params.shuffles),
+        block_score_by_kind=block_scores_by_kind(to_a, task, next(rngs), params.shuffles),
         alignment=alignment(h, weights, task, random, params),
     )
 
 
-def shuffled(
+def shuffled_block_score(
     to_a: Float[np.ndarray, "n n"],
     labels: Int[np.ndarray, " n"],
     rng: np.random.Generator,
     shuffles: int,
 ) -> MeanStd:
-    """The block score with the labels of the elements shuffled."""
+    """Return mean and std of the block score with the labels of the elements shuffled."""
     draws = (rng.permutation(labels) for _ in range(shuffles))
-    return over_draws([block_eta_squared(to_a, x) for x in draws])
+    return mean_std([block_eta_squared(to_a, x) for x in draws])
 
 
-def over_draws(draws: list[float]) -> MeanStd:
-    """Mean and standard deviation of a number over random draws."""
+def mean_std(draws: list[float]) -> MeanStd:
+    """Return mean and standard deviation of a number over random draws."""
     return MeanStd(mean=float(np.mean(draws)), std=float(np.std(draws)))
 
 
@@ -147,7 +149,7 @@ def ov_circuit(
     W_O: Float[np.ndarray, "d_head d_model"],
     params: MetricsParams,
 ) -> OvCircuit:
-    """How many directions W_OV has, and what the leading ones hold."""
+    """Return how many directions W_OV has, and what the leading ones hold."""
     shares = subspaces.ov_shares(W_V, W_O)
     return OvCircuit(
         components=subspaces.count_for(np.cumsum(shares), params.variance),
@@ -160,8 +162,8 @@ def ov_circuit(
 def random_spans(
     W_E: Float[np.ndarray, "n d_model"], n: Task | int, params: MetricsParams
 ) -> Spans:
-    """The leading directions of random residues, for each class of as many as it has elements;
-    as many sets as class labels are shuffled.
+    """Return the leading directions of random residues: for each class, sets of as many as it has
+    elements, and as many sets as class labels are shuffled.
 
     The more residues a set has, the more directions of the embedding it spans, and a head reads
     directions of the embedding. So some of them are near those of a class, whatever the class is.
@@ -180,38 +182,40 @@ def random_spans(
 def alignment(
     h: int, weights: Arrays, n: Task | int, random: Spans, params: MetricsParams
 ) -> dict[int, Alignment]:
-    """How near the directions of a head are to those of each class, and of as many residues."""
+    """Return how near directions of a head are to those of each class and of as many residues."""
     W_OV, k = subspaces.W_OV(weights["W_V"][h], weights["W_O"][h]), params.top_directions
-    head, found = subspaces.head_directions(W_OV, k), {}
+    head, alignments = subspaces.head_directions(W_OV, k), {}
     for J in task_of(n).classes:
         measured = {}
-        own = subspaces.leading(weights["W_E"][J.elements], k)
+        class_directions = subspaces.leading(weights["W_E"][J.elements], k)
         for side, directions in head._asdict().items():
-            cosines, *drawn = (subspaces.cosines(x, directions) for x in (own, *random[J.d]))
-            near = [int((x >= params.aligned_cosine).sum()) for x in drawn]
+            cosines = subspaces.cosines(class_directions, directions)
+            drawn = [subspaces.cosines(x, directions) for x in random[J.d]]
+            aligned = [int((x >= params.aligned_cosine).sum()) for x in drawn]
             measured[side] = tuple(cosines.tolist())
             measured[f"{side}_above"] = int((cosines >= params.aligned_cosine).sum())
-            measured[f"{side}_random"] = float(np.mean(near))
-        found[J.d] = Alignment(**measured)
-    return found
+            measured[f"{side}_random"] = float(np.mean(aligned))
+        alignments[J.d] = Alignment(**measured)
+    return alignments
 
 
-def by_kind(
+def block_scores_by_kind(
     to_a: Float[np.ndarray, "n n"], n: Task | int, rng: np.random.Generator, shuffles: int
 ) -> BlockScoreByKind | None:
-    """The block score over the rows of regular classes alone, and over those of the others.
+    """Return the block score over the rows of regular classes alone, and over those of the others.
 
-    Beside each, with labels shuffled among these rows and among all columns: mean and standard
-    deviation. None where every class is regular, and the score of the head is that of its kind.
+    Beside each are mean and standard deviation with labels shuffled among these rows and among all
+    columns. Returns None where every class is regular, and the score of the head is that of its
+    kind.
     """
     labels, regular = task_of(n).labels, task_of(n).regular
     if regular.all():
         return None
-    found = {}
+    scores = {}
     for kind, rows in {"regular": regular, "non_regular": ~regular}.items():
-        x, own = to_a[rows], labels[rows]
-        draws = ((rng.permutation(own), rng.permutation(labels)) for _ in range(shuffles))
-        random = over_draws([block_eta_squared(x, *draw) for draw in draws])
-        score = block_eta_squared(x, own, labels)
-        found[kind] = KindScore(score=score, mean=random.mean, std=random.std)
-    return BlockScoreByKind(**found)
+        x, row_labels = to_a[rows], labels[rows]
+        draws = ((rng.permutation(row_labels), rng.permutation(labels)) for _ in range(shuffles))
+        random = mean_std([block_eta_squared(x, *draw) for draw in draws])
+        score = block_eta_squared(x, row_labels, labels)
+        scores[kind] = KindScore(score=score, mean=random.mean, std=random.std)
+    return BlockScoreByKind(**scores)

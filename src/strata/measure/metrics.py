@@ -1,5 +1,4 @@
-"""All numbers of one run: what the paper's tables and figures report, and the baselines beside
-them.
+"""Compute all numbers of one run: what the paper's tables and figures report, with their baselines.
 
 No network runs here: what it answers, and how, comes from ``all_pairs``.
 """
@@ -37,7 +36,7 @@ from strata.task import AnyClass, Task, task_of
 
 
 class ClassPca(Result):
-    """Principal components of the rows of a class for the share of variance asked for."""
+    """``ClassPca`` counts components of the rows of a class for the share of variance asked for."""
 
     components: int
     random_mean: float
@@ -46,7 +45,8 @@ class ClassPca(Result):
 
 
 class ClassMetrics(Result):
-    """Algebra of J_d; spectrum, dimension and character fit, None for a class of one element."""
+    """``ClassMetrics`` holds the algebra of J_d; spectrum, dimension and character fit are None for
+    a class of one element."""
 
     d: int
     """Its label."""
@@ -80,27 +80,27 @@ class ClassMetrics(Result):
     """In JSON `readout`."""
 
 
-class Shown(NamedTuple):
-    """How tables name a measure: above its column, its unit, and in a row over many runs; None
-    where it has no such row."""
+class MeasureLabel(NamedTuple):
+    """``MeasureLabel`` says how tables name a measure: above its column, by its unit, and in a row
+    over many runs, or None where it has no such row."""
 
     heading: str
     unit: str
     row: str | None
 
 
-# What is shown of the spectrum of a class, in the order of its columns: Table 2, and over seeds.
+# Table 2 and the tables over seeds show these measures of the spectrum of a class, in this order.
 SPECTRUM = {
-    "fve": Shown("FVE", "share", "FVE"),
-    "fve_uniform": Shown("uniform", "share", "FVE, uniform"),
-    "enrichment": Shown("enrichment", "ratio", None),
-    "atomic_share": Shown("atomic", "share", "atomic share"),
-    "atomic_uniform": Shown("atomic, uniform", "share", "atomic, uniform"),
+    "fve": MeasureLabel("FVE", "share", "FVE"),
+    "fve_uniform": MeasureLabel("uniform", "share", "FVE, uniform"),
+    "enrichment": MeasureLabel("enrichment", "ratio", None),
+    "atomic_share": MeasureLabel("atomic", "share", "atomic share"),
+    "atomic_uniform": MeasureLabel("atomic, uniform", "share", "atomic, uniform"),
 }
 
 
-class ShownPca(Result):
-    """Share of the variance of the first three components that labels explain."""
+class LeadingPca(Result):
+    """``ShownPca`` is how much of the variance of the first three components labels explain."""
 
     classes: float
     modulo: dict[int, float]
@@ -108,7 +108,7 @@ class ShownPca(Result):
 
 
 class EmbeddingPca(Result):
-    """Principal components of all residues for the share of variance asked for."""
+    """``EmbeddingPca`` counts components of all residues for the share of variance asked for."""
 
     components: int
     of: int
@@ -117,18 +117,18 @@ class EmbeddingPca(Result):
     """The share of variance that they reach."""
     share: float
     """components / of."""
-    shown: ShownPca
+    shown: LeadingPca
 
 
 class Metrics(Result):
-    """All numbers of one run."""
+    """``Metrics`` holds all numbers of one run."""
 
     run: str
     n: int
     task: str | None = Field(default=None, exclude_if=lambda x: x is None)
     """What is learnt; None of multiplication modulo n."""
     seed: int | None
-    """None of a model trained elsewhere that does not state it; so of what else its training is
+    """None of a model trained elsewhere that does not state it, as is all else that its training is
     needed for."""
     architecture: str
     epochs: int | None
@@ -154,11 +154,11 @@ class Metrics(Result):
 
     @property
     def order(self) -> int:
-        """How many tokens may be a or b: n, but of another task."""
+        """Return how many tokens may be a or b: n, except for another task."""
         return sum(c.size for c in self.classes)
 
     def of_class(self, d: int) -> ClassMetrics:
-        """The measures of J_d. Raises StopIteration where d does not divide n."""
+        """Return the measures of J_d. Raises StopIteration where d does not divide n."""
         return next(c for c in self.classes if c.d == d)
 
 
@@ -171,44 +171,46 @@ def run_metrics(
     params: MetricsParams,
     task: Task | None = None,
 ) -> Metrics:
-    """The metrics of a run from its weights, pair table, history and forward pass.
+    """Return the metrics of a run from its weights, pair table, history and forward pass.
 
     A run that diverged has no structure to measure; it is recorded, and answers nothing. Whether it
-    generalised is not known where some of its weights are finite, as no training leaves it. Of a
-    model trained elsewhere the pair table may have no split, and the history no rows. Without a
-    task it is (Z_n, ·).
+    generalised is not known where only some of its weights are finite, which no training leaves.
+    The pair table of a model trained elsewhere may have no split, and its history no rows. Without
+    a task the task is (Z_n, ·).
     """
-    of = task_of(task or run.n)
+    task = task_of(task or run.n)
     loss = float(history["loss"].iloc[-1]) if len(history) else None
     finite = forward.finite and bool(np.isfinite(weights["W_E"]).all() and np.isfinite(loss or 0))
-    known = finite or not any(np.isfinite(x).any() for x in weights.values())
-    right = accuracy.accuracy((forward.prediction == pairs["c"]) & forward.finite, pairs, of)
-    if not (kind := architecture_of(weights)).symmetric:
-        right, history = without_mirrors(right, history)
-    at = right.validation
+    conclusive = finite or not any(np.isfinite(x).any() for x in weights.values())
+    accuracies = accuracy.accuracy((forward.prediction == pairs["c"]) & forward.finite, pairs, task)
+    if not (architecture := architecture_of(weights)).symmetric:
+        accuracies, history = without_mirrors(accuracies, history)
+    generalised = None
+    if conclusive and accuracies.validation is not None:
+        generalised = finite and accuracies.validation >= params.accuracy
     return Metrics(
         run=str(run),
-        n=run.n, task=None if of is task_of(run.n) else of.name,
-        seed=run.seed, architecture=kind.name,
+        n=run.n, task=None if task is task_of(run.n) else task.name,
+        seed=run.seed, architecture=architecture.name,
         finite=finite,
-        generalised=finite and at >= params.accuracy if known and at is not None else None,
-        accuracy=right,
-        **learned(history, params.accuracy),
+        generalised=generalised,
+        accuracy=accuracies,
+        **training_epochs(history, params.accuracy),
         final_loss=loss if finite else None,
-        pairs=accuracy.counts(pairs, of.order) if "split" in pairs else None,
-        **(structure(weights, forward, of, params) if finite else unmeasured(of)),
+        pairs=accuracy.counts(pairs, task.order) if "split" in pairs else None,
+        **(structure(weights, forward, task, params) if finite else unmeasured(task)),
     )  # fmt: skip
 
 
-def without_mirrors(right: Accuracy, history: pd.DataFrame) -> tuple[Accuracy, pd.DataFrame]:
-    """No accuracy over mirror-free pairs: to a model that is not symmetric in its operands a mirror
-    is no second sight of an example."""
-    free = right.model_copy(update={"mirror_free": None})
-    return free, history.assign(mirror_free_accuracy=np.nan)
+def without_mirrors(accuracies: Accuracy, history: pd.DataFrame) -> tuple[Accuracy, pd.DataFrame]:
+    """Remove the accuracy over mirror-free pairs: to a model that is not symmetric in its operands
+    a mirror is no second sight of an example."""
+    accuracies = accuracies.model_copy(update={"mirror_free": None})
+    return accuracies, history.assign(mirror_free_accuracy=np.nan)
 
 
-def learned(history: pd.DataFrame, level: float) -> dict[str, Any]:
-    """How long a run was trained, and when it came to a level of accuracy."""
+def training_epochs(history: pd.DataFrame, level: float) -> dict[str, Any]:
+    """Return how long a run was trained, and when it came to a level of accuracy."""
     return {
         "epochs": len(history) or None,
         "first_099": accuracy.first_epochs(history, level),
@@ -219,10 +221,10 @@ def learned(history: pd.DataFrame, level: float) -> dict[str, Any]:
 def structure(
     weights: Arrays, forward: AllPairs, task: Task, params: MetricsParams
 ) -> dict[str, Any]:
-    """What is measured of the weights and the forward pass of a run."""
+    """Return what is measured of the weights and the forward pass of a run."""
     W_E, sums = weights["W_E"][: task.order], forward.logit_sums
     return {
-        "classes": [of_class(J, task, W_E, sums.get(J.d), params) for J in task.classes],
+        "classes": [class_metrics(J, task, W_E, sums.get(J.d), params) for J in task.classes],
         "pca": embedding_pca(W_E, task, params),
         "token_order": token_fourier.token_order(W_E) if task.order == task.modulus else None,
         "neurons": neurons.neuron_metrics(forward.neurons),
@@ -231,43 +233,43 @@ def structure(
 
 
 def unmeasured(task: Task) -> dict[str, Any]:
-    """The same of a run that diverged: the algebra of the classes."""
-    none = dict.fromkeys(("pca", "token_order", "neurons"))
-    return {"classes": [algebra(J) for J in task.classes], **none, "heads": []}
+    """Return the fields of ``structure`` for a run that diverged: the algebra of its classes."""
+    missing = dict.fromkeys(("pca", "token_order", "neurons"))
+    return {"classes": [algebra(J) for J in task.classes], **missing, "heads": []}
 
 
 def algebra(J: AnyClass) -> ClassMetrics:
-    """What the task alone decides about a class."""
+    """Return what the task alone decides about a class."""
     return ClassMetrics(d=J.d, m=J.m, size=len(J), regular=J.regular, orders=J.orders)
 
 
-def of_class(
+def class_metrics(
     J: AnyClass,
     task: Task,
     W_E: Float[np.ndarray, "n d_model"],
     prompts: Prompts | None,
     params: MetricsParams,
 ) -> ClassMetrics:
-    """Spectrum, dimension and character fit of a class; None if its rows are equal."""
+    """Return spectrum, dimension and character fit of a class; for equal rows algebra alone."""
     rows = W_E[J.elements]
     if prompts is None or (rows == rows[0]).all():
         return algebra(J)
     share = fourier.energy_share(rows, J.orders)
     key = fourier.key_frequencies(share, params.key_threshold)
-    more = {
+    pca_and_fit = {
         "pca": class_pca(J, W_E, params),
         "character_fit": character_fit.character_fit(
             J, character_fit.default_pair(J.d, task), *prompts, key
         ),
     }
-    return algebra(J).model_copy(update=spectrum(J, share, key) | more)
+    return algebra(J).model_copy(update=spectrum(J, share, key) | pca_and_fit)
 
 
 def spectrum(
     J: AnyClass, share: Float[np.ndarray, " size"], key: Bool[np.ndarray, " size"]
 ) -> dict[str, Any]:
-    """How much of the energy of a class the key and the atomic frequencies have, and how much they
-    would have if it were even."""
+    """Return how much of the energy of a class the key and the atomic frequencies have, and how
+    much they would have if it were even."""
     total, fve, atomic = len(J) - 1, fourier.fve(share, key), fourier.atomic(J.orders)
     uniform = float(key.sum() / total)
     return {
@@ -283,7 +285,7 @@ def spectrum(
 
 
 def class_pca(J: AnyClass, W_E: Float[np.ndarray, "n d_model"], params: MetricsParams) -> ClassPca:
-    """Components of a class for the share of the variance, and of as many random residues."""
+    """Count components of a class for the share of variance, and of as many random residues."""
     rng = np.random.default_rng([params.seed, len(W_E), J.d])
     random = subspaces.random_components(W_E, len(J), params.random_subsets, rng, params.variance)
     return ClassPca(
@@ -296,19 +298,19 @@ def class_pca(J: AnyClass, W_E: Float[np.ndarray, "n d_model"], params: MetricsP
 def embedding_pca(
     W_E: Float[np.ndarray, "n d_model"], n: Task | int, params: MetricsParams
 ) -> EmbeddingPca:
-    """Components of all elements for the share of the variance, and the share they reach.
+    """Count components of all elements for the share of variance, and return what they reach.
 
     ``shown`` is about the first three, which Figure 10 draws: the share of their variance that
     classes explain, and that each direct factor explains, such as a modulo each prime power of n.
     """
-    task, points, of = task_of(n), subspaces.project(W_E, 3), min(W_E.shape)
+    task, points, limit = task_of(n), subspaces.project(W_E, 3), min(W_E.shape)
     components = subspaces.components_for(W_E, params.variance)
     return EmbeddingPca(
         components=components,
-        of=of,
+        of=limit,
         fve=float(subspaces.cumulative_variance(W_E)[components - 1]),
-        share=components / of,
-        shown=ShownPca(
+        share=components / limit,
+        shown=LeadingPca(
             classes=eta_squared(points, task.labels),
             modulo={q: eta_squared(points, x) for q, x in task.factors.items()},
         ),

@@ -1,7 +1,7 @@
-"""What the neurons of the MLP follow: the classes of a and b, or a and b modulo one prime power.
+"""Measure what neurons of the MLP follow: the classes of a and b, or a and b modulo a prime power.
 
-Shares are of the variance of the activations over all n² ordered pairs, which the means of the
-pairs with the same labels of a and b explain. With k labels dealt anew to the residues a share is
+A share is of the variance of the activations over all n² ordered pairs, which the means of the
+pairs with the same labels of a and b explain. With k labels dealt anew to the residues, a share is
 at most about (k − 1) / (n − 1) on average: that of what depends on a or on b alone.
 """
 
@@ -17,7 +17,8 @@ from strata.task import Task, task_of
 
 
 class NeuronMetrics(Result):
-    """Shares of the variance of the MLP's activations over all n² pairs; None if none varies."""
+    """``NeuronMetrics`` are shares of the variance of activations over all n² pairs; None if none
+    varies."""
 
     varying: int
     """Neurons that vary."""
@@ -35,8 +36,8 @@ Labels = Int[np.ndarray, " n"]  # of each residue: 0, 1, …
 
 
 def labels(n: Task | int) -> dict[str, Labels]:
-    """The class of each element, and what each direct factor shows of it: of residues, the residue
-    modulo each prime power of n.
+    """Return the class of each element, and its label in each direct factor: of residues, the
+    residue modulo each prime power of n.
 
     >>> {name: x.tolist() for name, x in labels(6).items()}
     {'classes': [3, 0, 1, 2, 1, 0], '2': [0, 1, 0, 1, 0, 1], '3': [0, 1, 2, 0, 1, 2]}
@@ -46,8 +47,8 @@ def labels(n: Task | int) -> dict[str, Labels]:
 
 
 class Explained(NamedTuple):
-    """Of each neuron the sum of squares over all pairs, that of deviations from the mean, and how
-    much of the latter each labelling explains."""
+    """``Explained`` holds for each neuron the sum of squares over all pairs, that of deviations
+    from the mean, and how much of the latter each labelling explains."""
 
     squares: Float[np.ndarray, " neurons"]
     variance: Float[np.ndarray, " neurons"]
@@ -55,64 +56,66 @@ class Explained(NamedTuple):
 
 
 class Moments:
-    """Sums and squares of activations, of all pairs and of those with each pair of labels.
+    """``Moments`` are sums and squares of activations, over all pairs and by the labels of a and b.
 
     Residues modulo an n that is a prime power are all apart and explain all of the variance, so
     they need no sums.
     """
 
-    def __init__(self, of: Mapping[str, Labels], neurons: int) -> None:
-        self.of = of
-        self.cells = {name: int(x.max()) + 1 for name, x in of.items()}
+    def __init__(self, labels: Mapping[str, Labels], neurons: int) -> None:
+        self.labels = labels
+        self.cells = {name: int(x.max()) + 1 for name, x in labels.items()}
         self.squares = np.zeros(neurons)
         self.sums = {
             name: np.zeros((k * k, neurons))
             for name, k in self.cells.items()
-            if k < len(of[name]) or name == "classes"
+            if k < len(labels[name]) or name == "classes"
         }
 
     def add(self, a: np.ndarray, b: np.ndarray, x: Float[np.ndarray, "pairs neurons"]) -> None:
-        """Take in the activations of some pairs."""
+        """Add the activations of some pairs."""
         x = x.astype(np.float64)
         self.squares += (x**2).sum(axis=0)
         for name, sums in self.sums.items():
-            of, k = self.of[name], self.cells[name]
-            one = (np.ones(len(a)), (of[a] * k + of[b], np.arange(len(a))))
-            sums += csr_array(one, shape=(k * k, len(a))) @ x
+            labels, k = self.labels[name], self.cells[name]
+            members = (np.ones(len(a)), (labels[a] * k + labels[b], np.arange(len(a))))
+            sums += csr_array(members, shape=(k * k, len(a))) @ x
 
     def explained(self) -> Explained:
-        """What each labelling explains of the activations of all pairs."""
-        n = len(next(iter(self.of.values())))
+        """Return what each labelling explains of the activations of all pairs."""
+        n = len(next(iter(self.labels.values())))
         mean = next(iter(self.sums.values())).sum(axis=0) ** 2 / n**2
-        between = {name: self._squared_means(name) - mean for name in self.of}
+        between = {name: self._squared_means(name) - mean for name in self.labels}
         return Explained(self.squares, self.squares - mean, between)
 
     def _squared_means(self, name: str) -> Float[np.ndarray, " neurons"]:
-        """The squared means over the pairs with the same labels, summed over all pairs."""
+        """Return the squared means over the pairs with the same labels, summed over all pairs."""
         if name not in self.sums:
             return self.squares
-        pairs = np.bincount(self.of[name])
+        pairs = np.bincount(self.labels[name])
         return (self.sums[name] ** 2 / np.outer(pairs, pairs).reshape(-1, 1)).sum(axis=0)
 
 
-def neuron_metrics(found: Explained) -> NeuronMetrics:
-    """How many neurons vary, the share of their variance that the classes explain, that a and b
-    modulo each prime power explain, and that they explain where each neuron has the prime power
-    that explains most of it; and how many neurons have which. None where no neuron varies.
+def neuron_metrics(explained: Explained) -> NeuronMetrics:
+    """Count the neurons that vary, and return the share of their variance that labels explain.
+
+    The labels are the classes, a and b modulo each prime power, and for each neuron the prime power
+    that explains most of it; the last also gives how many neurons have which. A share is None where
+    no neuron varies.
     """
-    varies = found.variance > 1e-9 * found.squares
-    total = found.variance[varies].sum()
-    powers = {int(q): x[varies] for q, x in found.between.items() if q != "classes"}
+    varies = explained.variance > 1e-9 * explained.squares
+    total = explained.variance[varies].sum()
+    powers = {int(q): x[varies] for q, x in explained.between.items() if q != "classes"}
     best = np.stack([*powers.values()] or [np.full(varies.sum(), np.nan)])
-    own = best.argmax(axis=0)
+    best_power = best.argmax(axis=0)
 
     def share(x: np.ndarray) -> float | None:
         return float(x.sum() / total) if varies.any() else None
 
     return NeuronMetrics(
         varying=int(varies.sum()),
-        classes=share(found.between["classes"][varies]),
+        classes=share(explained.between["classes"][varies]),
         modulo={q: share(x) for q, x in powers.items()},
         one_power=share(best.max(axis=0)) if powers else None,
-        neurons={q: int((own == i).sum()) for i, q in enumerate(powers)},
+        neurons={q: int((best_power == i).sum()) for i, q in enumerate(powers)},
     )

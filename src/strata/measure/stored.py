@@ -1,4 +1,4 @@
-"""Forward passes in files: all activations of one, and of every run what its measures need."""
+"""Keep forward passes in files: all activations of one, and of every run what its measures need."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from strata.measure.neurons import Explained
 from strata.store import Arrays
 from strata.task import Task, task_of
 
-# Unit and meaning of each column, in the metadata of its field.
+# The metadata of each field has the unit and meaning of its column.
 MEANINGS = {
     "a": ("residue", "first operand"),
     "b": ("residue", "second operand"),
@@ -43,7 +43,7 @@ PROMPTS = {
 
 
 def described(name: str, kind: pa.DataType, prompts: str = "") -> pa.Field:
-    """A column with its unit and meaning; of sums, that over these prompts."""
+    """Return a column with its unit and meaning; that of sums names their prompts."""
     unit, meaning = MEANINGS[name]
     column = f"{prompts}_{name}" if prompts else name
     meaning += PROMPTS.get(prompts, "")
@@ -51,13 +51,13 @@ def described(name: str, kind: pa.DataType, prompts: str = "") -> pa.Field:
 
 
 def forward_schema(n: int, n_heads: int, d_mlp: int) -> pa.Schema:
-    """A row for each pair, a-major, a column for each number: the weights from `=` to a, to b and
-    to `=` of each head, the neurons after the ReLU, the logits."""
+    """Return the schema with a row for each pair, a-major, and a column for each number: the
+    weights from `=` to a, to b and to `=` of each head, the neurons after the ReLU, the logits."""
     fields = [described(name, pa.int32()) for name in ("a", "b", "product", "prediction")]
     numbers = [
-        (f"attention_{h}_{to}", "share", f"attention of head {h} from = to {said}")
+        (f"attention_{h}_{to}", "share", f"attention of head {h} from = to {symbol}")
         for h in range(n_heads)
-        for to, said in (("a", "a"), ("b", "b"), ("equals", "="))
+        for to, symbol in (("a", "a"), ("b", "b"), ("equals", "="))
     ]
     numbers += [(f"neuron_{i}", "activation", f"neuron {i} at =, after ReLU") for i in range(d_mlp)]
     numbers += [(f"logit_{c}", "nat", f"logit of the answer {c}") for c in range(n)]
@@ -71,29 +71,29 @@ def write_forward(path: Path | str, weights: Arrays, n: Task | int, block: int =
     task = task_of(n)
     schema = forward_schema(task.order, n_heads(weights), len(weights["W_out"]))
     with store.replacing(path) as temporary, store.table_writer(temporary, schema) as writer:
-        for a, b, found in blocks(weights, task, block):
-            numbers = (a, b, task.product(a, b), answers(found.logits))
-            whole = [x.astype(np.int32) for x in numbers]
-            parts = (found.attention.reshape(len(a), -1), found.mlp, found.logits)
+        for a, b, activations in blocks(weights, task, block):
+            numbers = (a, b, task.product(a, b), answers(activations.logits))
+            integers = [x.astype(np.int32) for x in numbers]
+            parts = (activations.attention.reshape(len(a), -1), activations.mlp, activations.logits)
             numbers = [pa.array(x) for part in parts for x in part.T]
-            writer.write_table(pa.table([*map(pa.array, whole), *numbers], schema=schema))
+            writer.write_table(pa.table([*map(pa.array, integers), *numbers], schema=schema))
 
 
 def read_forward(path: Path | str, n: int, kinds: Iterable[str]) -> Iterator[Arrays]:
-    """Activations of modulus n, block after block of the pairs, a-major: a, b, product and
+    """Yield activations of modulus n, block after block of the pairs, a-major: a, b, product and
     prediction, or attention, neuron and logit, which are (pairs, width)."""
     with store.parquet(path) as file:
         names = file.schema_arrow.names
-    of = {kind: [x for x in names if x.startswith(f"{kind}_")] or [kind] for kind in kinds}
+    by_kind = {kind: [x for x in names if x.startswith(f"{kind}_")] or [kind] for kind in kinds}
     heads, d_mlp = (sum(x.startswith(kind) for x in names) for kind in ("attention_", "neuron_"))
     schema = forward_schema(n, heads // 3, d_mlp)
-    columns = [x for own in of.values() for x in own]
+    columns = [x for group in by_kind.values() for x in group]
     for block in store.read_blocks(path, schema, columns, rows=n * n):
-        parts = {kind: np.stack([block[x] for x in own], axis=1) for kind, own in of.items()}
-        yield {kind: x[:, 0] if of[kind] == [kind] else x for kind, x in parts.items()}
+        parts = {kind: np.stack([block[x] for x in group], 1) for kind, group in by_kind.items()}
+        yield {kind: x[:, 0] if by_kind[kind] == [kind] else x for kind, x in parts.items()}
 
 
-# The arrays of `character_fit.Sums`: type, and how many axes of a class's size each has.
+# Each array of `character_fit.Sums` has a type, and so many axes of the size of a class.
 SUMS = {
     "total": (pa.float64(), 1),
     "by_product": (pa.float64(), 2),
@@ -104,12 +104,12 @@ SUMS = {
 
 
 def all_pairs_schema(n: Task | int, n_heads: int, d_mlp: int) -> pa.Schema:
-    """One row, with a list for each array.
+    """Return the schema of one row, with a list for each array.
 
     Pairs are unordered, a ≤ b, row after row of the upper triangle. Scores are the attention scores
     at `=` of the tokens 0 … n − 1 and `=`, all heads of a token together. What labels explain of
     neurons runs over ``neurons.labels``. Sums run over the classes of more than one element;
-    ``pair_`` are those over the prompts of the default pair, ``every_`` over all.
+    ``pair_`` are those over the prompts of the default pair, ``every_`` those over all.
     """
     task, order = task_of(n), task_of(n).order
     pairs = order * (order + 1) // 2
@@ -130,29 +130,30 @@ def all_pairs_schema(n: Task | int, n_heads: int, d_mlp: int) -> pa.Schema:
     return pa.schema(fields)
 
 
-def write_all_pairs(path: Path | str, found: AllPairs, n: Task | int) -> None:
-    """Write all of it as Parquet in the form of ``all_pairs_schema``."""
+def write_all_pairs(path: Path | str, forward: AllPairs, n: Task | int) -> None:
+    """Write a pass over all pairs as Parquet in the form of ``all_pairs_schema``."""
     task, n = task_of(n), task_of(n).order
     a, b = np.triu_indices(n)
     arrays: Arrays = {
-        "prediction": found.prediction[a * n + b],
-        "mirrored_prediction": found.prediction[b * n + a],
-        "scores": found.scores,
-        "neuron_squares": found.neurons.squares,
-        "neuron_variance": found.neurons.variance,
-        "neuron_between": np.stack([*found.neurons.between.values()]),
+        "prediction": forward.prediction[a * n + b],
+        "mirrored_prediction": forward.prediction[b * n + a],
+        "scores": forward.scores,
+        "neuron_squares": forward.neurons.squares,
+        "neuron_variance": forward.neurons.variance,
+        "neuron_between": np.stack([*forward.neurons.between.values()]),
     }
     for prompts in Prompts._fields if large(task) else ():
         for name in SUMS:
-            parts = [getattr(getattr(x, prompts), name) for x in found.logit_sums.values()]
+            parts = [getattr(getattr(x, prompts), name) for x in forward.logit_sums.values()]
             arrays[f"{prompts}_{name}"] = np.concatenate([np.ravel(x) for x in parts])
-    form = all_pairs_schema(task, found.scores.shape[1], len(found.neurons.squares))
-    row = {name: [x.ravel()] for name, x in arrays.items()} | {"finite": [found.finite]}
-    store.write_table(path, row, form)
+    schema = all_pairs_schema(task, forward.scores.shape[1], len(forward.neurons.squares))
+    row = {name: [x.ravel()] for name, x in arrays.items()} | {"finite": [forward.finite]}
+    store.write_table(path, row, schema)
 
 
 def read_all_pairs(path: Path | str, n: Task | int, weights: Arrays) -> AllPairs:
-    """What ``write_all_pairs`` has written of these weights. Raises InputError for other shapes."""
+    """Return what ``write_all_pairs`` has written of these weights. Raises InputError for other
+    shapes."""
     heads, d_mlp, task, n = n_heads(weights), len(weights["W_out"]), task_of(n), task_of(n).order
     columns = store.read_table(path, all_pairs_schema(task, heads, d_mlp), rows=1)
     finite, row = bool(columns.pop("finite")[0]), {name: x[0] for name, x in columns.items()}
@@ -167,21 +168,21 @@ def read_all_pairs(path: Path | str, n: Task | int, weights: Arrays) -> AllPairs
         row["neuron_variance"],
         dict(zip(neurons.labels(task), between, strict=True)),
     )
-    return AllPairs(prediction, scores, _readouts(row, task), explained, finite)
+    return AllPairs(prediction, scores, _logit_sums(row, task), explained, finite)
 
 
-def _readouts(row: Arrays, task: Task) -> dict[int, Prompts]:
-    """The sums of each class, from lists that hold them one class after the other."""
-    found: dict[int, Prompts] = {}
-    before = np.zeros(3, int)  # numbers of the classes before, in lists with 0, 1 and 2 axes
+def _logit_sums(row: Arrays, task: Task) -> dict[int, Prompts]:
+    """Return the sums of each class, from lists that hold them one class after the other."""
+    logit_sums: dict[int, Prompts] = {}
+    offsets = np.zeros(3, int)  # numbers of the classes before, in lists with 0, 1 and 2 axes
     for J in large(task):
         size, sums = len(J), {}
         for prompts in Prompts._fields:
             parts = {}
             for name, (_, axes) in SUMS.items():
-                part = row[f"{prompts}_{name}"][before[axes] :][: size**axes]
+                part = row[f"{prompts}_{name}"][offsets[axes] :][: size**axes]
                 parts[name] = part.reshape((size,) * axes) if axes else float(part[0])
             sums[prompts] = Sums(**parts)
-        found[J.d] = Prompts(**sums)
-        before += size ** np.arange(3)
-    return found
+        logit_sums[J.d] = Prompts(**sums)
+        offsets += size ** np.arange(3)
+    return logit_sums

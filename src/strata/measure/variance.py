@@ -1,4 +1,4 @@
-"""How much of the variance lies between groups: η², for rows in groups and for a matrix in blocks.
+"""Measure how much variance lies between groups: η², of rows in groups and of a matrix in blocks.
 
 The moments of neurons (module neurons) give the same share for a matrix that is never whole.
 Fisher, Statistical Methods for Research Workers, 1925.
@@ -11,10 +11,10 @@ Labels = Shaped[np.ndarray, " rows"]
 
 
 def eta_squared(values: Float[np.ndarray, "rows k"], labels: Labels) -> float:
-    """η²: share of the variance of the rows that the means of those with one label explain.
+    """Return η², the share of the variance of the rows that the means of each label explain.
 
     With labels shuffled it is (labels − 1) / (rows − 1) on average: the expected between-group sum
-    of squares of a random partition. 0 where all rows are equal.
+    of squares of a random partition. It is 0 where all rows are equal.
 
     >>> eta_squared(np.array([[0.0], [2.0], [4.0], [6.0]]), np.array([0, 0, 1, 1]))
     0.8
@@ -31,15 +31,15 @@ def block_eta_squared(
     labels: Labels,
     across: Shaped[np.ndarray, " columns"] | None = None,
 ) -> float:
-    """η² of the entries of x in the groups (label of the row, label of the column).
+    """Return η² of the entries of x in the groups (label of the row, label of the column).
 
-    ``across`` are the labels of the columns where they are not those of the rows. 0 where all
+    ``across`` are the labels of the columns where they are not those of the rows. η² is 0 where all
     entries are equal.
     """
-    down, over = (_member(own) for own in (labels, labels if across is None else across))
-    sizes = np.outer(down.sum(axis=0), over.sum(axis=0))
+    by_row, by_column = (_member(x) for x in (labels, labels if across is None else across))
+    sizes = np.outer(by_row.sum(axis=0), by_column.sum(axis=0))
     centred = x - x.mean(dtype=float)
-    means = down.T @ centred @ over / sizes
+    means = by_row.T @ centred @ by_column / sizes
     total = float((centred**2).sum())
     return float((means**2 * sizes).sum()) / total if total else 0.0
 
@@ -47,7 +47,7 @@ def block_eta_squared(
 def block_means(
     x: Float[np.ndarray, "rows rows"], labels: Labels
 ) -> Float[np.ndarray, "rows rows"]:
-    """Each entry replaced by the mean over its block (label of the row, label of the column)."""
+    """Replace each entry by the mean over its block (label of the row, label of the column)."""
     member = _member(labels)
     sizes = member.sum(axis=0)
     means = member.T @ x @ member / np.outer(sizes, sizes)
@@ -55,5 +55,5 @@ def block_means(
 
 
 def _member(labels: Labels) -> Float[np.ndarray, "rows labels"]:
-    """1.0 where a row has a label, labels ascending."""
+    """Return 1.0 where a row has a label, labels ascending."""
     return (labels[:, None] == np.unique(labels)).astype(float)

@@ -1,27 +1,28 @@
-"""Heads ablated: what they write replaced by its mean.
+"""Ablate heads by replacing what they write by its mean.
 
-Definitions and criteria: studies/interventions/criteria.md, section 4.
+Definitions and criteria are in studies/interventions/criteria.md, section 4.
 """
 
 import numpy as np
 from jaxtyping import Float
 
 from strata.patch.ablations import Subject
-from strata.patch.patching import Outcome, Rig
+from strata.patch.patching import Bench, Outcome
 
 Heads = tuple[int, ...]
 
 
-def ablated(subject: Subject, heads: Heads) -> Outcome:
-    """What these heads write replaced by its mean over all ordered pairs."""
-    mix = subject.rig.weighted_values(subject.state.attention)
+def ablate_heads(subject: Subject, heads: Heads) -> Outcome:
+    """Return the outcome with what these heads write replaced by its mean over all ordered
+    pairs."""
+    mix = subject.rig.weighted_values(subject.rig.attention)
     for h in heads:
         mix[:, h] = mean_mix(subject.rig, mix, h)
     return subject.rig.with_heads(mix)
 
 
 def mean_mix(
-    rig: Rig, mix: Float[np.ndarray, "rows n_heads d_head"], h: int
+    rig: Bench, mix: Float[np.ndarray, "rows n_heads d_head"], h: int
 ) -> Float[np.ndarray, " d_head"]:
-    """The mean over all ordered pairs of what a head mixes."""
+    """Return the mean over all ordered pairs of what a head mixes."""
     return (rig.count / rig.count.sum()) @ mix[:, h].astype(np.float64)

@@ -1,13 +1,12 @@
-"""What an outcome is in numbers: means over pairs, and their ranges over random draws."""
+"""Turn an outcome into numbers: means over pairs, and their ranges over random draws."""
 
 from collections.abc import Iterable, Sequence
-from math import gcd
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from strata.patch.patching import Outcome, Rig
+from strata.patch.patching import Bench, Outcome
 from strata.result import Result
 from strata.statistics import above_chance
 from strata.task import Task, task_of
@@ -16,7 +15,7 @@ Grid = tuple[tuple[float, ...], ...]
 
 
 class Scores(Result):
-    """Means over some ordered pairs."""
+    """``Scores`` are means over some ordered pairs."""
 
     loss: float
     """Cross-entropy."""
@@ -28,7 +27,7 @@ class Scores(Result):
 
 
 class Range(Result):
-    """Over random draws; None where no draw has the number."""
+    """A ``Range`` is over random draws; its numbers are None where no draw has them."""
 
     mean: float | None
     low: float | None
@@ -36,7 +35,7 @@ class Range(Result):
 
 
 class ScoreRanges(Result):
-    """The range over draws of each number of ``Scores``."""
+    """``ScoreRanges`` hold the range over draws of each number of ``Scores``."""
 
     loss: Range
     accuracy: Range
@@ -45,7 +44,7 @@ class ScoreRanges(Result):
 
 
 class TargetScores(Result):
-    """Means over the pairs whose product lies in one class."""
+    """``TargetScores`` are means over the pairs whose product lies in one class."""
 
     loss: float
     accuracy: float
@@ -53,14 +52,15 @@ class TargetScores(Result):
 
 
 class OperandScores(Result):
-    """Means by (class of a, class of b), ascending in d; shape (classes, classes)."""
+    """``OperandScores`` are means by (class of a, class of b), ascending in d, of shape (classes,
+    classes)."""
 
     loss: Grid
     accuracy: Grid
 
 
 class Measures(Scores):
-    """Means over all n² ordered pairs."""
+    """``Measures`` are means over all n² ordered pairs."""
 
     class_accuracy: float
     """How often the answer lies in the class of ab."""
@@ -70,20 +70,21 @@ class Measures(Scores):
     by_operands: OperandScores
 
 
-def short(x: Any, digits: int = 6) -> float:
-    """A few digits: more would be rounding."""
+def round_digits(x: Any, digits: int = 6) -> float:
+    """Round to a few digits, as more would be rounding error."""
     return float(f"{float(x):.{digits}g}")
 
 
 def scores(
-    rig: Rig,
+    rig: Bench,
     outcome: Outcome,
     rows: Bool[np.ndarray, " rows"] | None = None,
     chance: Float[np.ndarray, " rows"] | None = None,
 ) -> Scores:
-    """Means over the ordered pairs of these rows, or of all; there must be one.
+    """Return means over the ordered pairs of these rows, or of all; there must be one.
 
-    ``chance``: how often each row is right by chance, for its skill; 1 / |J_ab| if not given.
+    ``chance`` says how often each row is right by chance, for its skill; it is 1 / |J_ab| if not
+    given.
     """
     weight = rig.count if rows is None else rig.count * rows
 
@@ -93,15 +94,15 @@ def scores(
     accuracy = mean(outcome.answer == rig.label)
     skill = above_chance(accuracy, mean(rig.chance if chance is None else chance))
     return Scores(
-        loss=short(mean(outcome.loss)),
-        accuracy=short(accuracy),
-        margin=short(mean(outcome.margin)),
-        skill=None if skill is None else short(skill),
+        loss=round_digits(mean(outcome.loss)),
+        accuracy=round_digits(accuracy),
+        margin=round_digits(mean(outcome.margin)),
+        skill=None if skill is None else round_digits(skill),
     )
 
 
 def ranges(draws: Sequence[Scores]) -> ScoreRanges:
-    """The range of each number over draws."""
+    """Return the range of each number over draws."""
     return ScoreRanges(
         loss=draw_range(x.loss for x in draws),
         accuracy=draw_range(x.accuracy for x in draws),
@@ -111,17 +112,17 @@ def ranges(draws: Sequence[Scores]) -> ScoreRanges:
 
 
 def draw_range(values: Iterable[float | None]) -> Range:
-    """Mean, least and highest of the values that are known."""
-    known = [x for x in values if x is not None]
-    if not known:
+    """Return mean, least and highest of the values that are known."""
+    numbers = [x for x in values if x is not None]
+    if not numbers:
         return Range(mean=None, low=None, high=None)
-    return Range(mean=short(np.mean(known)), low=min(known), high=max(known))
+    return Range(mean=round_digits(np.mean(numbers)), low=min(numbers), high=max(numbers))
 
 
-def measures(rig: Rig, outcome: Outcome) -> Measures:
-    """Scores over all ordered pairs, by target class and by pair of operand classes.
+def measures(rig: Bench, outcome: Outcome) -> Measures:
+    """Return scores over all ordered pairs, by target class and by pair of operand classes.
 
-    Beside them how often the answer lies in the right class, and agrees with ab in each direct
+    They also say how often the answer lies in the right class, and agrees with ab in each direct
     factor, such as modulo each prime power of n.
     """
     labels, answer, right = rig.task.labels, outcome.answer, rig.label
@@ -130,57 +131,40 @@ def measures(rig: Rig, outcome: Outcome) -> Measures:
     by_target, by_operands = _by_class(rig, outcome)
     return Measures(
         **scores(rig, outcome).model_dump(),
-        class_accuracy=short(rig.square(in_class).mean()),
-        modulo={Q: short(rig.square(x[answer] == x[right]).mean()) for Q, x in factors},
+        class_accuracy=round_digits(rig.square(in_class).mean()),
+        modulo={Q: round_digits(rig.square(x[answer] == x[right]).mean()) for Q, x in factors},
         by_target=by_target,
         by_operands=by_operands,
     )
 
 
-def _by_class(rig: Rig, outcome: Outcome) -> tuple[dict[int, TargetScores], OperandScores]:
-    """Means by the class of ab, and by the classes of a and b."""
-    n, known = rig.n, np.array([J.d for J in rig.task.classes])
+def _by_class(rig: Bench, outcome: Outcome) -> tuple[dict[int, TargetScores], OperandScores]:
+    """Return means by the class of ab, and by the classes of a and b."""
+    n, divisors = rig.n, np.array([J.d for J in rig.task.classes])
     values = (outcome.loss, outcome.answer == rig.label, outcome.margin)
     loss, right, margin = (block_sums(rig.square(x), rig.task) for x in values)
     pairs = block_sums(np.ones((n, n)), rig.task)
     first = np.array([J.elements[0] for J in rig.task.classes])
     target = rig.task.labels[rig.task.product(first[:, None], first)]  # classes decide that of ab
 
-    def over(sums: np.ndarray, d: int) -> float:
-        return short(sums[target == d].sum() / pairs[target == d].sum())
+    def class_mean(sums: np.ndarray, d: int) -> float:
+        return round_digits(sums[target == d].sum() / pairs[target == d].sum())
 
     by_target = {
-        d: TargetScores(loss=over(loss, d), accuracy=over(right, d), margin=over(margin, d))
-        for d in known.tolist()
+        d: TargetScores(
+            loss=class_mean(loss, d), accuracy=class_mean(right, d), margin=class_mean(margin, d)
+        )
+        for d in divisors.tolist()
     }
     return by_target, OperandScores(loss=_grid(loss / pairs), accuracy=_grid(right / pairs))
 
 
 def _grid(means: Float[np.ndarray, "count count"]) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(short(x, 4) for x in row) for row in means)
+    return tuple(tuple(round_digits(x, 4) for x in row) for row in means)
 
 
 def block_sums(x: Float[np.ndarray, "n n"], n: Task | int) -> Float[np.ndarray, "count count"]:
-    """Sums over the pairs of each (class of a, class of b)."""
+    """Sum over the pairs of each (class of a, class of b)."""
     labels, classes = task_of(n).labels, task_of(n).classes
     member = np.stack([labels == J.d for J in classes]).astype(float)
     return member @ x @ member.T
-
-
-def class_known(q: int) -> float:
-    """How often a random element of the right class of Z_q is the product of two residues.
-
-    >>> 9 * class_known(3), class_known(2)
-    (7.0, 1.0)
-    """
-    product = np.multiply.outer(np.arange(q), np.arange(q)) % q
-    return float((1 / np.bincount(np.gcd(np.arange(q), q))[np.gcd(product, q)]).mean())
-
-
-def always_zero(q: int) -> float:
-    """How often the product of two residues is 0 modulo q.
-
-    >>> 9 * always_zero(3)
-    5.0
-    """
-    return sum(gcd(x, q) for x in range(q)) / q**2

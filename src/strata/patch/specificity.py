@@ -1,6 +1,6 @@
-"""The directions that key characters of a class take up, removed from every residue.
+"""Remove from every residue the directions that key characters of a class take up.
 
-Definitions and criteria: studies/interventions/criteria.md, section 2.
+Definitions and criteria are in studies/interventions/criteria.md, section 2.
 """
 
 import numpy as np
@@ -16,28 +16,29 @@ from strata.task import AnyClass, Task, task_of
 def deviations(
     W_E: Float[np.ndarray, "n d_model"], n: Task | int
 ) -> Float[np.ndarray, "n d_model"]:
-    """Each residue's row less the mean row of its class."""
-    less = W_E.astype(np.float64)
+    """Return each residue's row less the mean row of its class."""
+    deviation = W_E.astype(np.float64)
     for J in task_of(n).classes:
-        less[J.elements] -= less[J.elements].mean(axis=0)
-    return less
+        deviation[J.elements] -= deviation[J.elements].mean(axis=0)
+    return deviation
 
 
 def key_part(
     subject: Subject, J: AnyClass, mask: Bool[np.ndarray, " size"]
 ) -> Float[np.ndarray, "size d_model"]:
-    """The part of the rows of a class that lies in the span of these characters."""
+    """Return the part of the rows of a class that lies in the span of these characters."""
     return projections.characters(mask, J.orders) @ subject.rows_of_W_E[J.elements]
 
 
 def row_space(x: Float[np.ndarray, "rows d_model"]) -> Float[np.ndarray, "k d_model"]:
-    """An orthonormal basis of the span of the rows."""
+    """Return an orthonormal basis of the span of the rows."""
     _, sizes, Vt = np.linalg.svd(x.astype(np.float64), full_matrices=False)
     return Vt[sizes > 1e-6 * max(sizes.max(initial=0), 1e-30)]
 
 
 def directions(subject: Subject, d: int, p: int | None = None) -> Float[np.ndarray, "k d_model"]:
-    """A basis of the directions that key characters of J_d take up; those on one axis alone."""
+    """Return a basis of the directions that key characters of J_d take up; given p, those on its
+    axis alone."""
     J, mask = subject.rig.task.jclass(d), subject.masks[d]
     if p is not None:
         assert isinstance(J, JClass), "the axes of a table belong to no prime"
@@ -48,12 +49,13 @@ def directions(subject: Subject, d: int, p: int | None = None) -> Float[np.ndarr
 def removed(
     subject: Subject, basis: Float[np.ndarray, "k d_model"]
 ) -> Float[np.ndarray, "n d_model"]:
-    """The embedding with these directions removed from every residue, within its own class."""
+    """Return the embedding with these directions removed from every residue, within its own
+    class."""
     W_E = subject.rows_of_W_E
-    less = deviations(W_E, subject.rig.task) @ basis.T @ basis
-    return W_E - less.astype(W_E.dtype)
+    projected = deviations(W_E, subject.rig.task) @ basis.T @ basis
+    return W_E - projected.astype(W_E.dtype)
 
 
-def without(subject: Subject, basis: Float[np.ndarray, "k d_model"]) -> Outcome:
-    """The outcome with these directions removed from every residue."""
+def run_without(subject: Subject, basis: Float[np.ndarray, "k d_model"]) -> Outcome:
+    """Return the outcome with these directions removed from every residue."""
     return with_embedding(subject.rig, removed(subject, basis))

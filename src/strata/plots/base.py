@@ -1,11 +1,11 @@
-"""What every figure has in common: sizes, looks, saving, maps, legends.
+"""Define what every figure has in common: sizes, looks, saving, maps and legends.
 
-Every function of this wing draws on the Axes it is given; nothing else knows matplotlib.
+Every function of this package draws on the Axes it is given; nothing else knows matplotlib.
 
-Widths are those of a two-column page; type is that of a paper set in Times, at least 8 points.
-Class colours are eight that differ for colour-blind readers too. Markers and line styles differ as
-well, so no figure needs colour to be read. Maps are perceptually uniform, or diverging where the
-sign matters.
+Widths are those of a two-column page; type is that of a paper set in Times, at least 8 points. The
+eight class colours differ for colour-blind readers too. Markers and line styles differ as well, so
+no figure needs colour to be read. Maps are perceptually uniform, or diverging where the sign
+matters.
 """
 
 from collections.abc import Sequence
@@ -46,33 +46,35 @@ STYLE: Any = {
     "axes.spines.top": False, "axes.spines.right": False, "lines.linewidth": 1.2,
     "lines.markersize": 3.5, "pdf.fonttype": 42, "svg.hashsalt": "strata",
 }  # fmt: skip
-matplotlib.rcdefaults()  # nothing of a matplotlibrc that somebody has
+matplotlib.rcdefaults()  # a user's matplotlibrc must change nothing
 matplotlib.rcParams.update(STYLE)
 
 
 def figure(
     rows: int = 1, columns: int = 1, size: tuple[Number, Number] = (PAGE, 2), **options: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A figure and its Axes row by row; options are those of ``Figure.subplots``."""
+    """Make a figure, and return it with its Axes row by row; options are those of
+    ``Figure.subplots``."""
     fig = Figure(figsize=size, dpi=DPI, layout=ConstrainedLayoutEngine(w_pad=0.02, wspace=0.01))
     return fig, list(np.ravel(fig.subplots(rows, columns, squeeze=False, **options)))
 
 
 def save(fig: Figure, stem: str) -> Path:
-    """Write stem.pdf, stem.svg and stem.png, the same bytes for the same figure; return the last's
-    path.
+    """Write stem.pdf, stem.svg and stem.png, the same bytes for the same figure, and return the
+    path of the PNG.
 
-    In the PDF and the SVG a matrix has a pixel for each entry: exact, and a tenth of the size. In
-    the PNG each entry takes a whole number of pixels.
+    In the PDF and the SVG a matrix has a pixel for each entry, which is exact and a tenth of the
+    size. In the PNG each entry takes a whole number of pixels.
     """
     layout = fig.get_layout_engine()
     assert layout
     layout.execute(fig)
-    fig.set_layout_engine(None)  # found once, the layout serves both; else each save draws twice
+    # One layout serves all files; with an engine each save would draw twice.
+    fig.set_layout_engine(None)
     for ax in fig.axes:
         ax.apply_aspect()
     for ax in fig.axes:
-        _whole_pixels(ax)
+        _fit_to_pixels(ax)
     for suffix, metadata in (
         (".pdf", {"CreationDate": None}),
         (".svg", {"Date": None}),
@@ -83,42 +85,45 @@ def save(fig: Figure, stem: str) -> Path:
         part = f"{stem}.part{suffix}"
         fig.savefig(part, dpi=DPI, metadata=metadata)
         if suffix == ".png":
-            _few_colors(part)
+            _reduce_colors(part)
         if suffix == ".svg":
-            drawn = Path(part).read_text("utf-8")
-            Path(part).write_text(drawn.replace("</defs>", f"{palette.DARK}</defs>", 1), "utf-8")
+            svg = Path(part).read_text("utf-8")
+            Path(part).write_text(svg.replace("</defs>", f"{palette.DARK}</defs>", 1), "utf-8")
         replace(part, stem + suffix)
     return Path(f"{stem}.png")
 
 
-def _few_colors(path: str) -> None:
-    """Reduce a picture to 256 colours, each at most some steps of 255 off: a third of the size."""
-    with Image.open(path) as drawn:
-        few = drawn.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
-    few.save(path)
+def _reduce_colors(path: str) -> None:
+    """Reduce a picture to 256 colours, each at most some steps of 255 off, and so to a third of its
+    size."""
+    with Image.open(path) as picture:
+        reduced = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
+    reduced.save(path)
 
 
-def _whole_pixels(ax: Axes) -> None:
-    """Resize Axes that show a matrix of many entries until each has a whole number of pixels, else
-    stripes that are not there appear. Even numbers, where small, as screens show half of them."""
+def _fit_to_pixels(ax: Axes) -> None:
+    """Resize Axes that show a large matrix until each entry has a whole number of pixels; without
+    this, stripes appear that the matrix does not have. Small numbers of pixels are even, as screens
+    show half of them."""
     if not ax.images or not all(map(_unit_cells, ax.images)):
         return
     box = ax.get_window_extent()
     spans = np.abs([ax.get_xlim()[1] - ax.get_xlim()[0], ax.get_ylim()[1] - ax.get_ylim()[0]])
-    room = 1.05 * np.array([box.width, box.height])  # a little more than there is, into the gaps
-    each = np.where(spans < 40, room / 1.05 / spans, room // spans)
-    each = np.where((spans >= 40) & (each > 1) & (each < 8), each // 2 * 2, each)
-    each = np.full(2, each.min()) if ax.get_aspect() == 1 else each
-    if (each < 1).any():
+    available = 1.05 * np.array([box.width, box.height])  # a little more, into the gaps
+    pixels = np.where(spans < 40, available / 1.05 / spans, available // spans)
+    pixels = np.where((spans >= 40) & (pixels > 1) & (pixels < 8), pixels // 2 * 2, pixels)
+    pixels = np.full(2, pixels.min()) if ax.get_aspect() == 1 else pixels
+    if (pixels < 1).any():
         return  # more entries than pixels
-    corner = np.ceil([box.x0 + (box.width - each[0] * spans[0]) / 2, box.y1 - each[1] * spans[1]])
-    placed = Bbox.from_bounds(*corner, *(each * spans))
-    placed = placed.transformed(owner(ax).transFigure.inverted())
-    ax.set_position(placed)
+    left = box.x0 + (box.width - pixels[0] * spans[0]) / 2
+    corner = np.ceil([left, box.y1 - pixels[1] * spans[1]])
+    bounds = Bbox.from_bounds(*corner, *(pixels * spans))
+    bounds = bounds.transformed(owner(ax).transFigure.inverted())
+    ax.set_position(bounds)
     for other in ax.get_shared_x_axes().get_siblings(ax):
         if not other.images:  # a panel below keeps to the columns of the matrix
-            own = other.get_position()
-            other.set_position((placed.x0, own.y0, placed.width, own.height))
+            position = other.get_position()
+            other.set_position((bounds.x0, position.y0, bounds.width, position.height))
 
 
 def _unit_cells(image: AxesImage) -> bool:
@@ -129,35 +134,35 @@ def _unit_cells(image: AxesImage) -> bool:
 
 
 def inches(cells: int, pixels: Literal[2, 4, 8] = 2) -> float:
-    """Inches in which each of so many cells has so many pixels of a saved figure; at least one."""
+    """Return the inches that ``cells`` of ``pixels`` each take in a saved figure, at least one."""
     return max(1.0, (cells * pixels + 1) / DPI)
 
 
 def name(d: int) -> str:
-    """J_d, typeset."""
+    """Return J_d, typeset."""
     return f"$J_{{{d}}}$"
 
 
 def style(i: int) -> dict[str, Any]:
-    """Colour, marker and line of the i-th class."""
+    """Return colour, marker and line of the i-th class."""
     line = LINES[i // len(COLORS) % len(LINES)]
     return {"color": COLORS[i % 8], "marker": MARKERS[i % 9], "linestyle": line}
 
 
-def whole() -> MaxNLocator:
-    """Ticks at whole numbers."""
+def integer_ticks() -> MaxNLocator:
+    """Return a locator of ticks at whole numbers."""
     return MaxNLocator("auto", integer=True, steps=(1, 2, 5, 10), min_n_ticks=1)
 
 
 def owner(ax: Axes) -> Figure:
-    """The figure these Axes are in."""
+    """Return the figure that these Axes are in."""
     fig = ax.get_figure()
     assert isinstance(fig, Figure)
     return fig
 
 
 def note(ax: Axes, text: str) -> None:
-    """A sentence where there is nothing to draw."""
+    """Write a sentence where there is nothing to draw."""
     ax.set_axis_off()
     ax.text(0.5, 0.5, text, ha="center", va="center", transform=ax.transAxes)
 
@@ -169,27 +174,29 @@ def heat(
     cmap: str = "viridis",
     **options: Any,
 ) -> AxesImage:
-    """A matrix as colours, row 0 on top; NaN is grey. Returns what a colour bar needs."""
+    """Draw a matrix as colours, row 0 on top, NaN in grey, and return what a colour bar needs."""
     options = {"aspect": "auto", "vmin": limits[0], "vmax": limits[1], **options}
     colors = matplotlib.colormaps[cmap].with_extremes(bad=FAINT)
     drawn = ax.imshow(np.ma.masked_invalid(image), cmap=colors, **options)
     ax.spines[:].set_visible(True)
-    ax.xaxis.set_major_locator(whole())
-    ax.yaxis.set_major_locator(whole())
+    ax.xaxis.set_major_locator(integer_ticks())
+    ax.yaxis.set_major_locator(integer_ticks())
     return drawn
 
 
 def bar(drawn: ScalarMappable, axes: Sequence[Axes], label: str, below: bool = False) -> None:
-    """One colour bar that says what the colours of all these Axes mean, beside or below them."""
-    place: Any = (
+    """Draw one colour bar that says what the colours of all these Axes mean, beside or below
+    them."""
+    location: Any = (
         {"location": "bottom", "aspect": 50, "shrink": 0.5} if below else {"panchor": False}
     )
-    colors = owner(axes[0]).colorbar(drawn, ax=axes, label=label, pad=0.015, **place)
+    colors = owner(axes[0]).colorbar(drawn, ax=axes, label=label, pad=0.015, **location)
     colors.outline.set_linewidth(0.6)  # pyright: ignore
 
 
 def density(ax: Axes, counts: Float[np.ndarray, "actual predicted"], reach: Number) -> AxesImage:
-    """Points counted in squares from −reach to reach, relative to the fullest; line of equality."""
+    """Draw how many points lie in each square from −reach to reach, relative to the fullest, and
+    the line of equality."""
     span = (-reach, reach)
     filled = np.where(counts > 0, counts / max(counts.max(), 1), np.nan)
     extent, norm = (*span, *span), LogNorm(1e-4, 1)
@@ -199,19 +206,19 @@ def density(ax: Axes, counts: Float[np.ndarray, "actual predicted"], reach: Numb
 
 
 def legend(ax: Axes, title: str) -> None:
-    """The legend of these Axes, at the right edge of their figure."""
+    """Draw the legend of these Axes at the right edge of their figure."""
     lines, labels = ax.get_legend_handles_labels()
     owner(ax).legend(lines, labels, title=title, loc="outside right center")
 
 
 def legend_below(ax: Axes, columns: int) -> None:
-    """The legend of these Axes, in a row under their figure."""
+    """Draw the legend of these Axes in a row under their figure."""
     lines, labels = ax.get_legend_handles_labels()
     owner(ax).legend(lines, labels, ncols=columns, loc="outside lower center")
 
 
 def ramp(name: str, steps: int = 17) -> list[str]:
-    """A colour map of the figures as so many colours, evenly along it, for pages.
+    """Return ``steps`` colours evenly along a colour map of the figures, for pages.
 
     >>> ramp("viridis", 2)
     ['#440154', '#fde725']

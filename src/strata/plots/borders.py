@@ -1,4 +1,4 @@
-"""Where classes meet along an axis, and what they are called."""
+"""Draw where classes meet along an axis, and name them."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from strata.plots.base import Axes, Number, name, owner
 
 
 def edge(ax: Axes, at: Number, axis: Literal["x", "y"], width: Number = 0.6) -> None:
-    """A line of white dashes over black across the panel, to be seen on every colour."""
+    """Draw a line of white dashes over black across the panel, to be seen on every colour."""
     solid = Stroke(foreground="black", dashes={"dash_offset": 0, "dash_list": None})
     line = ax.axhline if axis == "y" else ax.axvline
     look: Any = {"color": "white", "linestyle": (0, (4, 4)), "linewidth": width}
@@ -27,8 +27,8 @@ def class_axis(
     gap: Number = 0.085,
     named: bool = True,
 ) -> None:
-    """Dashed lines where classes meet, thinner for many, and the name of each class outside, with a
-    line to its middle.
+    """Draw dashed lines where classes meet, thinner for many, and the name of each class outside,
+    with a line to its middle.
 
     Names are at least gap (a share of the axis) apart; where that leaves no room for all, the
     smallest classes have none.
@@ -37,36 +37,40 @@ def class_axis(
     for end in ends[:-1]:
         edge(ax, end - 0.5, axis, min(0.6, 7 / len(sizes)))
     (ax.yaxis if axis == "y" else ax.xaxis).set_ticks([])
-    chosen = np.sort(np.argsort(sizes, kind="stable")[::-1][: int(1 / gap)]) if named else []
-    middles = [ends[i] - (sizes[i] + 1) / 2 for i in chosen]
-    for i, at, beside in zip(
-        chosen, middles, apart(middles, gap * ends[-1], ends[-1]), strict=True
+    labelled = np.sort(np.argsort(sizes, kind="stable")[::-1][: int(1 / gap)]) if named else []
+    middles = [ends[i] - (sizes[i] + 1) / 2 for i in labelled]
+    for i, at, label_at in zip(
+        labelled, middles, spread_out(middles, gap * ends[-1], ends[-1]), strict=True
     ):
-        _outside(ax, name(d[i]), at, beside, axis)
+        _write_outside(ax, name(d[i]), at, label_at, axis)
 
 
-def apart(at: Sequence[Number], gap: Number, end: Number) -> list[float]:
-    """The places nearest to these, in their order, at least gap apart, from −0.5 to end − 0.5.
+def spread_out(positions: Sequence[Number], gap: Number, end: Number) -> list[float]:
+    """Return the places nearest to these, in their order, at least gap apart, from −0.5 to end −
+    0.5.
 
-    >>> apart([3, 20, 40], 5, 50), apart([10, 20, 21, 22], 2, 50)
+    >>> spread_out([3, 20, 40], 5, 50), spread_out([10, 20, 21, 22], 2, 50)
     ([3.0, 20.0, 40.0], [10.0, 19.0, 21.0, 23.0])
-    >>> apart([10, 48, 49], 4, 50), apart([], 4, 50)
+    >>> spread_out([10, 48, 49], 4, 50), spread_out([], 4, 50)
     ([10.0, 45.5, 49.5], [])
     """
-    steps = gap * np.arange(len(at))
-    if not len(at):
+    steps = gap * np.arange(len(positions))
+    if not len(positions):
         return []
-    free = isotonic_regression(np.array(at) - steps).x
-    return (np.clip(free, -0.5, max(end - 0.5 - steps[-1], -0.5)) + steps).tolist()
+    fitted = isotonic_regression(np.array(positions) - steps).x
+    return (np.clip(fitted, -0.5, max(end - 0.5 - steps[-1], -0.5)) + steps).tolist()
 
 
-def _outside(ax: Axes, text: str, at: Number, beside: Number, axis: Literal["x", "y"]) -> None:
-    """A word outside the Axes, left or below, with a line from ``beside`` to ``at`` on the axis."""
+def _write_outside(
+    ax: Axes, text: str, at: Number, label_at: Number, axis: Literal["x", "y"]
+) -> None:
+    """Write a word outside the Axes, left or below, with a line from ``label_at`` to ``at`` on
+    the axis."""
     down, inch = axis == "x", owner(ax).dpi_scale_trans
     across = ax.get_xaxis_transform() if down else ax.get_yaxis_transform()
     away = ScaledTranslation(*((0, -0.1) if down else (-0.1, 0)), inch)
     ax.annotate(
-        text, (at, 0) if down else (0, at), (beside, 0) if down else (0, beside),
+        text, (at, 0) if down else (0, at), (label_at, 0) if down else (0, label_at),
         xycoords=across, textcoords=across + away, fontsize=8, rotation=90 if down else 0,
         ha="center" if down else "right", va="top" if down else "center",
         arrowprops={"arrowstyle": "-", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0, "relpos":

@@ -1,4 +1,4 @@
-"""Classes in the embedding: its dimensions, angles to a head, clouds of elements."""
+"""Draw classes in the embedding: its dimensions, its angles to a head, clouds of its elements."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,27 +7,28 @@ import numpy as np
 from jaxtyping import Float, Shaped
 from matplotlib.ticker import NullLocator
 
-from strata.plots.base import COLORS, FAINT, GREY, Axes, Number, name, owner, style, whole
+from strata.plots.base import COLORS, FAINT, GREY, Axes, Number, integer_ticks, name, owner, style
 
 
 def components(
     ax: Axes, names: Sequence[str], counts: Sequence[int], random: Sequence[tuple[Number, Number]]
 ) -> None:
-    """Components that each class needs, solid, and random sets of its size, dashed, mean ± std."""
+    """Draw the components that each class needs, solid, and those of random sets of its size,
+    dashed, mean ± std."""
     x, (mean, std) = np.arange(len(names)), np.array(random).T
     look = {"color": GREY, "linestyle": "--", "marker": "s", "capsize": 2}
     ax.errorbar(x, mean, std, label="as many random elements, ± std", **look)
     ax.plot(x, counts, color=COLORS[0], marker="o", label="the class", zorder=3)
     ax.set_xticks(x, names)
     ax.set_ylim(bottom=0)
-    ax.yaxis.set_major_locator(whole())
+    ax.yaxis.set_major_locator(integer_ticks())
     ax.legend()
 
 
 def cosines(
     ax: Axes, lines: Mapping[int, Sequence[Number]], key: Mapping[int, int], threshold: Number
 ) -> None:
-    """Cosines of the principal angles of each class, largest first, against the threshold.
+    """Draw the cosines of the principal angles of each class, largest first, against the threshold.
 
     A ring on the line of a class marks its key[d]-th direction.
     """
@@ -40,7 +41,7 @@ def cosines(
     across = ax.get_yaxis_transform()
     ax.text(0.99, threshold, "aligned from here up", transform=across, ha="right", va="bottom")
     ax.set_ylim(-0.03, 1.05)
-    ax.xaxis.set_major_locator(whole())
+    ax.xaxis.set_major_locator(integer_ticks())
 
 
 def by_size(
@@ -51,11 +52,11 @@ def by_size(
     kinds: Mapping[str, np.ndarray],
     hollow: np.ndarray,
 ) -> None:
-    """One mark a class against its number of elements, kind by kind, joined to that of chance.
+    """Draw one mark a class against its number of elements, kind by kind, joined to that of chance.
 
-    Those of ``hollow`` are not filled. Classes of one size stand side by side.
+    Marks of ``hollow`` are not filled. Classes of one size stand side by side.
     """
-    size = dodged(size)
+    size = dodge(size)
     ax.vlines(size, chance, value, color=FAINT, linewidth=0.8, zorder=0)
     ax.plot(size, chance, "_", color=GREY, markersize=5, label="chance")
     for i, (label, members) in enumerate(kinds.items()):
@@ -69,24 +70,25 @@ def by_size(
     ax.xaxis.set_minor_locator(NullLocator())
 
 
-def dodged(size: Shaped[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
-    """Sizes for a logarithmic axis, equal ones a little apart, around their value.
+def dodge(size: Shaped[np.ndarray, " classes"]) -> Float[np.ndarray, " classes"]:
+    """Return sizes for a logarithmic axis, with equal ones a little apart, around their value.
 
-    >>> dodged(np.array([4, 30, 4, 4, 30])).round(2).tolist()
+    >>> dodge(np.array([4, 30, 4, 4, 30])).round(2).tolist()
     [3.88, 29.55, 4.0, 4.12, 30.45]
     """
-    moved = size.astype(float)
+    positions = size.astype(float)
     for x in np.unique(size):
-        at = np.flatnonzero(size == x)
-        moved[at] *= np.exp(min(0.03, 0.3 / len(at)) * (np.arange(len(at)) - (len(at) - 1) / 2))
-    return moved
+        equal = np.flatnonzero(size == x)
+        steps = np.arange(len(equal)) - (len(equal) - 1) / 2
+        positions[equal] *= np.exp(min(0.03, 0.3 / len(equal)) * steps)
+    return positions
 
 
 def oblique(ax: Axes, elevation: Number, azimuth: Number) -> Axes:
     """Put Axes with three dimensions, seen from an angle, in the place of these."""
-    fig, place = owner(ax), ax.get_subplotspec()
+    fig, subplot = owner(ax), ax.get_subplotspec()
     ax.remove()
-    solid = fig.add_subplot(place, projection="3d", elev=elevation, azim=azimuth)
+    solid = fig.add_subplot(subplot, projection="3d", elev=elevation, azim=azimuth)
     solid.set_box_aspect((1, 1, 0.8), zoom=0.88)  # pyright: ignore
     for i, axis in enumerate("xyz", 1):
         solid.set(**{f"{axis}ticklabels": []})
@@ -95,7 +97,8 @@ def oblique(ax: Axes, elevation: Number, azimuth: Number) -> Axes:
 
 
 def scatter(ax: Axes, points: np.ndarray, members: Mapping[int, np.ndarray]) -> None:
-    """Rows of points in two or three dimensions, those of each class d in its colour and marker."""
+    """Draw rows of points in two or three dimensions, those of each class d in its colour and
+    marker."""
     for i, (d, rows) in enumerate(members.items()):
         look = style(i) | {"linestyle": "none", "markersize": 3.8, "label": name(d)}
         ax.plot(*points[rows].T, markeredgecolor="white", markeredgewidth=0.3, **look)

@@ -1,11 +1,11 @@
-"""Colours that mean one thing, on pages and in printed figures, light and dark.
+"""Define colours that mean one thing, on pages and in printed figures, light and dark.
 
-A prime has its colour everywhere, and nothing else has it. A verdict has one of three: dark, pale,
-red; red is also what is wrong. Classes, which need markers beside them, have others; operands are
-shapes.
+A prime has its colour everywhere, and nothing else has it. A verdict has one of three: dark, pale
+or red; red also marks what is wrong. Classes, which need markers beside them, have other colours;
+operands are shapes.
 """
 
-# By role: on light ground, on dark ground.
+# Each role has a colour on light ground and one on dark ground.
 PRIMES = {
     2: ("#7d4fa8", "#c4a0ea"), 3: ("#0a6bb0", "#62b3f2"), 5: ("#b5480a", "#f39a5d"),
     7: ("#766300", "#d8c14a"), 11: ("#12805c", "#4fcf9f"), 13: ("#a33d86", "#ee9fd4"),
@@ -15,7 +15,7 @@ VERDICTS = (HOLDS, UNDECIDED, FAILS)
 CLASSES = (
     "#3A3AEA", "#A3B800", "#6B3F1D", "#B8A1D9", "#000000", "#8C8C8C", "#191966", "#CCCC8E",
 )  # fmt: skip
-# What an SVG of matplotlib has black and white, in a page that is dark.
+# On a dark page this style exchanges what matplotlib draws in black and in white.
 DARK = """<style>@media (prefers-color-scheme: dark) {
 svg { fill: #e6e8ea } [style*="fill: #ffffff"] { fill: #15171a !important }
 [style*="fill: #000000"] { fill: #e6e8ea !important }
@@ -25,7 +25,7 @@ svg { fill: #e6e8ea } [style*="fill: #ffffff"] { fill: #15171a !important }
 
 
 def prime(p: int) -> str:
-    """Its colour on light ground; one that has none has that of 3.
+    """Return the colour of a prime on light ground; one that has none has that of 3.
 
     >>> prime(113) == prime(3) != prime(11)
     True
@@ -34,10 +34,10 @@ def prime(p: int) -> str:
 
 
 def css() -> str:
-    """The colours as variables of a page: --p2 …, --holds, --undecided, --wrong."""
-    roles = {f"p{p}": own for p, own in PRIMES.items()}
+    """Return the colours as variables of a page: --p2 …, --holds, --undecided, --wrong."""
+    roles = {f"p{p}": colors for p, colors in PRIMES.items()}
     roles |= {"holds": HOLDS, "undecided": UNDECIDED, "wrong": FAILS}
     light, dark = (
-        "".join(f"--{name}: {own[i]}; " for name, own in roles.items()) for i in range(2)
+        "".join(f"--{name}: {colors[i]}; " for name, colors in roles.items()) for i in range(2)
     )
     return f":root {{ {light}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}"

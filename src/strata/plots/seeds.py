@@ -1,4 +1,4 @@
-"""Small multiples: a panel for each run, on the scales that all panels share."""
+"""Draw small multiples: a panel for each run, on the scales that all panels share."""
 
 from collections.abc import Mapping
 
@@ -14,10 +14,11 @@ from strata.plots.spectra import places, strip
 from strata.run import Run
 
 
-def begun(ax: Axes, run: Run, measured: Metrics) -> bool:
-    """Title the panel of a run; False where its weights are not finite, so that nothing is drawn.
+def start_panel(ax: Axes, run: Run, measured: Metrics) -> bool:
+    """Write the title of a run's panel, and return whether there is something to draw, which is not
+    so where its weights are not finite.
 
-    A run that did not generalise says so, with its accuracy on the validation pairs.
+    The title of a run that did not generalise says so, with its accuracy on the validation pairs.
     """
     title = run.caption.replace("n", "$n$", 1)
     ax.set_title(title)
@@ -36,10 +37,10 @@ def class_map(
     down: bool = True,
     across: bool = True,
 ) -> AxesImage:
-    """A map over (a, b) in algebraic order, from 0 to 1, with its class borders; ``down`` names the
-    classes of a and ``across`` those of b."""
-    image, found = heat(ax, values, (0, 1), cmap, aspect="equal"), classes(len(values))
-    d, sizes = [J.d for J in found], [len(J) for J in found]
+    """Draw a map over (a, b) in algebraic order, from 0 to 1, with its class borders; ``down``
+    names the classes of a and ``across`` those of b."""
+    image, J_classes = heat(ax, values, (0, 1), cmap, aspect="equal"), classes(len(values))
+    d, sizes = [J.d for J in J_classes], [len(J) for J in J_classes]
     class_axis(ax, d, sizes, "x", named=across)
     class_axis(ax, d, sizes, "y", named=down)
     return image
@@ -48,7 +49,8 @@ def class_map(
 def spectra(
     ax: Axes, blocks: Mapping[int, Float[np.ndarray, "d_model total"]], low: Number
 ) -> AxesImage:
-    """The spectrum of each class d side by side, log10 amplitude; the largest classes are named."""
+    """Draw the spectrum of each class d side by side, log10 amplitude, and name the largest
+    classes."""
     sizes = [x.shape[1] for x in blocks.values()]
     starts = places(sizes)
     image = strip(ax, list(blocks.values()), starts, low)
@@ -61,7 +63,7 @@ def spectra(
 
 
 def cloud(ax: Axes, points: Float[np.ndarray, "n 3"], elevation: Number, azimuth: Number) -> Axes:
-    """Residues in three dimensions in the looks of their classes; the largest coordinate is 1.
+    """Draw residues in three dimensions in the looks of their classes; the largest coordinate is 1.
 
     Returns the Axes with three dimensions that take the place of these.
     """
@@ -75,9 +77,9 @@ def cloud(ax: Axes, points: Float[np.ndarray, "n 3"], elevation: Number, azimuth
     return solid
 
 
-def legend(ax: Axes, shown: Axes) -> None:
-    """The looks of the classes shown elsewhere, on Axes of their own."""
-    lines, labels = shown.get_legend_handles_labels()
+def legend(ax: Axes, panel: Axes) -> None:
+    """Draw the looks of the classes that other Axes show, on Axes of their own."""
+    lines, labels = panel.get_legend_handles_labels()
     look = {"loc": "center right", "borderaxespad": 0, "handletextpad": 0.2, "columnspacing": 0.8}
     entries = ax.legend(lines, labels, ncols=-(-len(lines) // 10), **look)
     entries.set_in_layout(False)  # many classes take more room than the panels of their row

@@ -1,4 +1,4 @@
-"""A figure as an image in a notebook, without a file."""
+"""Show a figure as an image in a notebook, without a file."""
 
 from io import BytesIO
 
@@ -6,8 +6,8 @@ from IPython.display import Image
 from matplotlib.figure import Figure
 
 
-def shown(fig: Figure) -> Image:
-    """What the notebook displays; the same bytes for the same figure."""
+def as_image(fig: Figure) -> Image:
+    """Return what the notebook displays, with the same bytes for the same figure."""
     buffer = BytesIO()
     fig.savefig(buffer, dpi=160, format="png")
     return Image(buffer.getvalue(), retina=True)

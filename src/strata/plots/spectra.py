@@ -1,4 +1,5 @@
-"""Spectra of the classes: amplitudes over the frequencies of one or two axes, shares of energy."""
+"""Draw spectra of the classes: amplitudes over the frequencies of one or two axes, shares of
+energy."""
 
 from collections.abc import Sequence
 from math import prod
@@ -14,7 +15,7 @@ Arrays = Sequence[np.ndarray]
 def unfolded(
     spectrum: np.ndarray, primes: Sequence[int], across: int, down: int
 ) -> Shaped[np.ndarray, "blocks rows columns"]:
-    """An array over the axes of a class, each of them named by its prime, with that of ``across``
+    """Return an array over the axes of a class, each named by its prime, with that of ``across``
     last, that of ``down`` before it, and all others as blocks."""
     rank = {across: 2, down: 1}
     order = np.argsort([rank.get(p, 0) for p in primes], kind="stable")
@@ -29,7 +30,8 @@ def blocks_spectrum(
     title: str,
     symbols: tuple[str, str, str],
 ) -> AxesImage:
-    """Amplitudes relative to the largest, block beside block, the constant left out, stars marked.
+    """Draw amplitudes relative to the largest, block beside block, without the constant, and mark
+    stars.
 
     Symbols name the frequencies of blocks, rows and columns.
     """
@@ -52,7 +54,8 @@ def blocks_spectrum(
 def _frequencies(
     ax: Axes, shape: tuple[int, int, int], starts: Sequence[int], symbols: tuple[str, str, str]
 ) -> None:
-    """Axes of blocks in frequencies: of columns below, of rows at the left, of blocks above."""
+    """Label the axes of blocks with frequencies: of columns below, of rows at the left, of blocks
+    above."""
     _, rows, columns = shape
     ax.set(xlim=(-0.5, max(starts[-1] + columns, 3) - 0.5), ylim=(rows - 0.5, -0.5), anchor="NW")
     ax.spines[:].set_visible(False)
@@ -65,18 +68,19 @@ def _frequencies(
         ax.annotate(text, (at, -0.5), (0, 2), textcoords="offset points", ha="center", fontsize=8)
 
 
-def places(sizes: Sequence[int], least: Number = 0.03) -> list[int]:
-    """Where each of the blocks of these sizes starts side by side, with a gap between them.
+def places(sizes: Sequence[int], minimum: Number = 0.03) -> list[int]:
+    """Return where each of the blocks of these sizes starts side by side, with a gap between them.
 
     >>> places([4, 2, 4]), places([79, 39, 19, 7, 9, 3, 1])
     ([0, 5, 8], [0, 81, 122, 143, 152, 163, 170])
     """
-    room = [max(size, round(least * sum(sizes))) + 1 + sum(sizes) // 80 for size in sizes]
-    return [sum(room[:i]) for i in range(len(room))]
+    widths = [max(size, round(minimum * sum(sizes))) + 1 + sum(sizes) // 80 for size in sizes]
+    return [sum(widths[:i]) for i in range(len(widths))]
 
 
 def strip(ax: Axes, blocks: Arrays, starts: Sequence[int], low: Number) -> AxesImage:
-    """Spectra of the classes side by side as log10 amplitude; d_model down, frequencies across."""
+    """Draw spectra of the classes side by side as log10 amplitude; d_model down, frequencies
+    across."""
     drawn = []
     for block, start in zip(blocks, starts, strict=True):
         extent = (start - 0.5, start + block.shape[1] - 0.5, block.shape[0] - 0.5, -0.5)
@@ -86,7 +90,8 @@ def strip(ax: Axes, blocks: Arrays, starts: Sequence[int], low: Number) -> AxesI
 
 
 def shares(ax: Axes, energies: Arrays, keys: Arrays, starts: Sequence[int], low: Number) -> None:
-    """Energy shares as stems on a log scale, key ones in colour, the uniform share as a line."""
+    """Draw energy shares as stems on a log scale, key ones in colour, and the uniform share as a
+    line."""
     for share, key, start in zip(energies, keys, starts, strict=True):
         x, height = start + np.arange(len(share)), np.maximum(share, low)
         for mask, color, mark, label in ((key, COLORS[1], "o", "key"), (~key, GREY, ".", "other")):

@@ -27,7 +27,7 @@ BOUNDS = {"<": operator.lt, ">": operator.gt}  # relations of a claim: ours to t
 
 
 def _printed(row: Record) -> str:
-    """The paper's number, after its relation where that is a bound."""
+    """Return the paper's number, after its relation where that is a bound."""
     text = STYLES[row["unit"]](row["paper"])
     return f"{row['relation']} {text}" if row["relation"] in BOUNDS else text
 
@@ -42,14 +42,14 @@ COLUMNS = {
 
 
 def by_pairs(epochs: Epochs) -> dict[str, int | None]:
-    """The epochs of an accuracy by the pairs that it is over."""
+    """Return the epoch of each accuracy, by the pairs that the accuracy is over."""
     return {name.replace("_", "-"): getattr(epochs, name) for name in ACCURACIES}
 
 
-def of_text(metrics: Metrics, printed: Printed, params: Params) -> pd.DataFrame:
-    """The numbers of the paper's text, and those of ours that belong beside them, one row each."""
+def text_claims(metrics: Metrics, printed: Printed, params: Params) -> pd.DataFrame:
+    """Return the numbers of the paper's text, and those of ours that belong beside them, by row."""
     limit, heads = params.tables.square_free_up_to, metrics.heads
-    density, paper = square_free_density(limit), of_run(printed, metrics)
+    density, paper = square_free_density(limit), printed_for(printed, metrics)
     about = f"square-free integers up to {limit:,}, and 6/π²"
     rows: list[Claim] = [
         *_accuracy_claims(metrics, paper, params.metrics),
@@ -67,7 +67,7 @@ def of_text(metrics: Metrics, printed: Printed, params: Params) -> pd.DataFrame:
 def _accuracy_claims(
     metrics: Metrics, paper: Printed | None, params: MetricsParams
 ) -> Iterator[Claim]:
-    squares, accuracy, new = metrics.order**2, metrics.accuracy, "beyond the paper"
+    squares, accuracy, beyond = metrics.order**2, metrics.accuracy, "beyond the paper"
     # The paper says complete mastery of the whole table, of the run that its numbers are about.
     theirs = paper.training.final_accuracy_on_all_pairs if paper else None
     wrong = None if theirs is None else round((1 - theirs) * squares)
@@ -79,19 +79,20 @@ def _accuracy_claims(
     free, pairs = accuracy.mirror_free, metrics.pairs
     leak = pairs.validation_mirrored_share if pairs else None
     claim += " without a mirror in training"
-    yield "accuracy-mirror-free", claim, new, "share", "", None, free
-    yield "mirrored", "validation pairs with their mirror in training", new, "share", "", None, leak
+    yield "accuracy-mirror-free", claim, beyond, "share", "", None, free
+    claim = "validation pairs with their mirror in training"
+    yield "mirrored", claim, beyond, "share", "", None, leak
     yield from _epoch_claims(metrics, f"{percent(params.accuracy)} %")
 
 
 def _epoch_claims(metrics: Metrics, level: str) -> Iterator[Claim]:
-    first, stays = by_pairs(metrics.first_099), by_pairs(metrics.epoch_099)
+    first, staying = by_pairs(metrics.first_099), by_pairs(metrics.epoch_099)
     for pairs in first:
         where = "beyond the paper" if pairs == "mirror-free" else "appendix B"
         claim = f"first epoch at which the {pairs} accuracy is {level} or more"
         yield f"first-{pairs}", claim, where, "count", "", None, first[pairs]
         claim = f"epoch from which the {pairs} accuracy stays at {level} or more"
-        yield f"stays-{pairs}", claim, where, "count", "", None, stays[pairs]
+        yield f"stays-{pairs}", claim, where, "count", "", None, staying[pairs]
     claim = f"epochs whose train accuracy falls below {level} again"
     relapses = metrics.epoch_099.train_relapses
     yield "relapses-train", claim, "beyond the paper", "count", "", None, relapses
@@ -105,42 +106,42 @@ def _embedding_claims(
         return
     bound = paper.embedding_pca.share(params.variance) if paper else None
     largest = max((c.pca.components for c in metrics.classes if c.pca), default=0) / pca.of
-    about = f"share of the {pca.of} principal components for {share} % of the variance"
-    claim = f"{about}, largest over the classes"
+    measure = f"share of the {pca.of} principal components for {share} % of the variance"
+    claim = f"{measure}, largest over the classes"
     yield "components-classes", claim, "5.1", "share", "<", bound, largest
-    yield "components-all", f"{about}, all residues", "5.1", "share", "", None, pca.share
+    yield "components-all", f"{measure}, all residues", "5.1", "share", "", None, pca.share
     if order := metrics.token_order:
         claim = "energy of the plain Fourier transform where the period is a prime power"
         yield "token-order", claim, "Figure 7", "share", "", None, order.share
         claim += ", if even"
         yield "token-order-even", claim, "Figure 7", "share", "", None, order.uniform
-    about, shown = "variance of the first three principal components", pca.shown
-    claim = f"{about}: classes explain"
-    yield "shown-classes", claim, "Figure 10", "share", "", None, shown.classes
-    for q, explained in shown.modulo.items() if len(shown.modulo) > 1 else ():
-        claim = f"{about}: a modulo {q} explains"
+    measure, leading = "variance of the first three principal components", pca.shown
+    claim = f"{measure}: classes explain"
+    yield "shown-classes", claim, "Figure 10", "share", "", None, leading.classes
+    for q, explained in leading.modulo.items() if len(leading.modulo) > 1 else ():
+        claim = f"{measure}: a modulo {q} explains"
         yield f"shown-{q}", claim, "Figure 10", "share", "", None, explained
 
 
 def _ov_claims(head: HeadMetrics, paper: Printed | None, params: MetricsParams) -> Iterator[Claim]:
     ov, theirs = head.ov, paper.ov_circuit_head_0 if paper else None
-    share, top, new = percent(params.variance), params.top_singular, "beyond the paper"
-    id, about = f"head-{head.head}", f"head {head.head}, {ov.of} singular values of OV"
+    share, top, beyond = percent(params.variance), params.top_singular, "beyond the paper"
+    id, measure = f"head-{head.head}", f"head {head.head}, {ov.of} singular values of OV"
     count = theirs.components(params.variance) if theirs else None
-    claim = f"{about}: needed for {share} %"
+    claim = f"{measure}: needed for {share} %"
     yield f"{id}-components", claim, "5.2", "count", "=", count, ov.components
-    [least] = fractions([theirs.top_percent(top) if theirs else None])
-    yield f"{id}-top", f"{about}: share of the top {top}", "5.2", "share", ">", least, ov.top
+    [bound] = fractions([theirs.top_percent(top) if theirs else None])
+    yield f"{id}-top", f"{measure}: share of the top {top}", "5.2", "share", ">", bound, ov.top
     for d in sorted(head.alignment)[:2]:  # the paper names J_1 and J_3, its first two
         cosine, ours = params.aligned_cosine, head.alignment[d]
-        about = f"head {head.head}, directions of J{d} with a cosine ≥ {cosine:g}"
+        measure = f"head {head.head}, directions of J{d} with a cosine ≥ {cosine:g}"
         id, where = f"head-{head.head}-J{d}", "5.2, Figure 4"
         # The paper's count is that of the read side, though its text speaks of the output.
         count = paper.principal_angles_head_0.above(cosine, d) if paper else None
-        yield f"{id}-read", f"{about}: read", where, "count", "=", count, ours.read_above
-        claim = f"{about}: read, by as many random residues"
-        yield f"{id}-read-random", claim, new, "ratio", "", None, ours.read_random
-        yield f"{id}-written", f"{about}: written", where, "count", "", None, ours.write_above
+        yield f"{id}-read", f"{measure}: read", where, "count", "=", count, ours.read_above
+        claim = f"{measure}: read, by as many random residues"
+        yield f"{id}-read-random", claim, beyond, "ratio", "", None, ours.read_random
+        yield f"{id}-written", f"{measure}: written", where, "count", "", None, ours.write_above
 
 
 def _attention_claims(head: HeadMetrics) -> Iterator[Claim]:
@@ -150,28 +151,28 @@ def _attention_claims(head: HeadMetrics) -> Iterator[Claim]:
 
 
 def _block_claims(heads: tuple[HeadMetrics, ...]) -> Iterator[Claim]:
-    about, new = "variance of the attention to a that class blocks explain", "beyond the paper"
+    measure, beyond = "variance of the attention to a that class blocks explain", "beyond the paper"
     for head in heads:
-        id, claim = f"head-{head.head}-blocks", f"head {head.head}, {about}"
-        yield id, claim, new, "share", "", None, head.block_score
+        id, claim = f"head-{head.head}-blocks", f"head {head.head}, {measure}"
+        yield id, claim, beyond, "share", "", None, head.block_score
     if heads:
         shuffled = max(head.block_score_shuffled.mean for head in heads)
-        claim = f"{about}, shuffled classes, largest over heads"
-        yield "blocks-shuffled", claim, new, "share", "", None, shuffled
+        claim = f"{measure}, shuffled classes, largest over heads"
+        yield "blocks-shuffled", claim, beyond, "share", "", None, shuffled
 
 
 def _neuron_claims(neurons: NeuronMetrics | None) -> Iterator[Claim]:
     if neurons:
-        about, where = "variance of the MLP’s activations that", "Figure 11"
-        claim = f"{about} the classes of a and b explain"
+        measure, where = "variance of the MLP’s activations that", "Figure 11"
+        claim = f"{measure} the classes of a and b explain"
         yield "neurons-classes", claim, where, "share", "", None, neurons.classes
         if len(neurons.modulo) > 1:
-            claim = f"{about} a and b explain modulo one prime power for each neuron"
+            claim = f"{measure} a and b explain modulo one prime power for each neuron"
             yield "neurons-one-power", claim, where, "share", "", None, neurons.one_power
 
 
 def square_free_density(limit: int) -> float:
-    """Share of the square-free integers among 1 … limit, by a sieve; it tends to 6/π².
+    """Return the share of square-free integers among 1 … limit, by a sieve; it tends to 6/π².
 
     >>> square_free_density(10)
     0.7
@@ -182,13 +183,13 @@ def square_free_density(limit: int) -> float:
     return float(free.mean())
 
 
-def of_run(printed: Printed, metrics: Metrics) -> Printed | None:
-    """What the paper prints, if the run is the one that its numbers are about."""
+def printed_for(printed: Printed, metrics: Metrics) -> Printed | None:
+    """Return what the paper prints if its numbers are about this run, or else None."""
     theirs = (printed.n, printed.seed, "transformer")
-    own = (metrics.n, metrics.seed, metrics.architecture)
-    return printed if own == theirs and metrics.task is None else None
+    ours = (metrics.n, metrics.seed, metrics.architecture)
+    return printed if ours == theirs and metrics.task is None else None
 
 
 def fractions(percents: Iterable[float | None]) -> Float[np.ndarray, " rows"]:
-    """Percentages as fractions; None, which the paper does not print, as NaN."""
+    """Return percentages as fractions, and NaN for None, which the paper does not print."""
     return np.round(np.array(list(percents), dtype=float) / 100, 9)

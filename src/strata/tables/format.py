@@ -1,6 +1,6 @@
-"""A table as text: as it is in CSV, rounded for reading in Markdown, LaTeX (booktabs) and JSON.
+"""Write a table as text: exact in CSV, rounded for reading in Markdown, LaTeX (booktabs) and JSON.
 
-`shown` rounds and gives every column its heading, in Unicode; LaTeX respells that.
+`shown` rounds the values and gives every column its heading, in Unicode; LaTeX respells both.
 """
 
 import re
@@ -22,7 +22,7 @@ DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸�
 
 
 def share(fraction: float) -> str:
-    """A percentage with one decimal that says 0 % and 100 % only of 0 and 1 themselves.
+    """Return a percentage with one decimal; only 0 and 1 themselves become 0 % and 100 %.
 
     >>> [share(x) for x in (0.9749, 0.99996, 1.0, 0.0001, 0.0, -0.0001, -0.012)]
     ['97.5 %', '> 99.9 %', '100.0 %', '< 0.1 %', '0.0 %', '> −0.1 %', '−1.2 %']
@@ -35,7 +35,7 @@ def share(fraction: float) -> str:
 
 
 def percent(x: float) -> str:
-    """A share as a percentage in its shortest form, without the sign.
+    """Return a share as a percentage in its shortest form, without the sign.
 
     >>> percent(0.95), percent(0.975)
     ('95', '97.5')
@@ -44,7 +44,7 @@ def percent(x: float) -> str:
 
 
 def count(x: float | int) -> str:
-    """A whole number; a mean of small counts keeps one decimal.
+    """Return a whole number as text; a mean of small counts keeps one decimal.
 
     >>> [count(x) for x in (8, 8.0, 7.6, 99.96, 5278.4)]
     ['8', '8', '7.6', '100.0', '5,278']
@@ -53,7 +53,7 @@ def count(x: float | int) -> str:
 
 
 def signed(x: float | int, digits: int = 1) -> str:
-    """A difference; one that rounds to nothing has no sign.
+    """Return a difference with its sign; one that rounds to nothing has none.
 
     >>> signed(-0.25, 2), signed(3.14), signed(-0.04)
     ('−0.25', '+3.1', '0.0')
@@ -63,7 +63,7 @@ def signed(x: float | int, digits: int = 1) -> str:
 
 
 def symbols(text: str) -> str:
-    """J and Z with their index, powers, and the product sign."""
+    """Replace J and Z with an index, powers, and the product sign by their symbols in Unicode."""
     text = re.sub(
         r"\b([JZ])(\d+)", lambda m: m[1].replace("Z", "ℤ") + m[2].translate(SUBSCRIPT), text
     )
@@ -88,26 +88,30 @@ STYLES: dict[str, Callable[[Any], str]] = {
 }
 
 
-def shown(table: Table) -> pd.DataFrame:
-    """The frame as read: headings for names, rounded values, differences of shares in points."""
+def rounded(table: Table) -> pd.DataFrame:
+    """Return the frame for a reader: headings for names, values rounded, and differences of shares
+    in percentage points."""
     rows = table.frame.to_dict("records")
-    cells = {x.heading: [cell(row, name, x) for row in rows] for name, x in read(table).items()}
-    found = pd.DataFrame(cells, dtype=str)
-    if table.across is None or found.empty:
-        return found
-    heads, under = (table.columns[name].heading for name in table.across)
-    rest = [name for name in found if name not in (heads, under)]
-    wide = found.pivot_table(under, rest, heads, "first", fill_value="—", sort=False)
+    cells = {
+        x.heading: [cell(row, name, x) for row in rows]
+        for name, x in visible_columns(table).items()
+    }
+    readable = pd.DataFrame(cells, dtype=str)
+    if table.across is None or readable.empty:
+        return readable
+    headings, body = (table.columns[name].heading for name in table.across)
+    index_columns = [name for name in readable if name not in (headings, body)]
+    wide = readable.pivot_table(body, index_columns, headings, "first", fill_value="—", sort=False)
     return wide.reset_index().rename_axis(columns=None)
 
 
-def read(table: Table) -> dict[str, Column]:
-    """The columns that a reader sees, by name, in the order of the frame."""
+def visible_columns(table: Table) -> dict[str, Column]:
+    """Return the columns that a reader sees, by name, in the order of the frame."""
     return {str(x): table.columns[str(x)] for x in table.frame if x in table.columns}
 
 
 def cell(row: Record, name: str, column: Column) -> str:
-    """One cell as read."""
+    """Return one cell for a reader, in the style of its column."""
     value = row[name]
     if pd.isna(value) or value == "":
         return "—" if column.impossible(row) else column.missing
@@ -117,33 +121,35 @@ def cell(row: Record, name: str, column: Column) -> str:
 
 
 def csv(table: Table) -> str:
-    """The exact frame."""
+    """Return the exact frame as CSV."""
     return table.frame.to_csv(index=False, lineterminator="\n")
 
 
 def caption(table: Table) -> str:
-    """The caption; where the table has no row, it says so."""
+    """Return the caption, which says so where the table has no row."""
     return table.caption if len(table.frame) else f"{table.caption} Nothing of this kind here."
 
 
 def alignment(table: Table) -> list[str]:
-    """Of each column as it is shown."""
-    known = {column.heading: column.align for column in read(table).values()}
-    under = table.columns[table.across[1]].align if table.across else "r"
-    return [known.get(heading, under) for heading in shown(table)]
+    """Return the alignment of each column that a reader sees, ``l``, ``r`` or one of LaTeX."""
+    sides = {column.heading: column.align for column in visible_columns(table).values()}
+    spread = table.columns[table.across[1]].align if table.across else "r"
+    return [sides.get(heading, spread) for heading in rounded(table)]
 
 
 def markdown(table: Table) -> str:
-    """The rounded frame as a GitHub table under its caption, with ids, by which pages name rows."""
+    """Return the rounded frame as a GitHub table under its caption. It has the column of ids, by
+    which pages name rows."""
     table = replace(table, columns={**ID, **table.columns})
     sides = ["right" if a == "r" else "left" for a in alignment(table)]
-    body = shown(table).to_markdown(index=False, colalign=sides, disable_numparse=True)
+    cells = rounded(table).map(lambda x: x.replace("|", "∣"))  # a bar would end the cell
+    body = cells.to_markdown(index=False, colalign=sides, disable_numparse=True)
     return f"{caption(table)}\n\n{body}\n"
 
 
 def latex(table: Table) -> str:
-    """The rounded frame with booktabs rules; across both columns where wide. Its label has the run,
-    so tables of two fit one document."""
+    """Return the rounded frame as a LaTeX table with booktabs rules, which is as wide as the page
+    where it needs that. Its label names the run, so tables of two runs fit one document."""
     rows = _rows(table)
     width = sum(max(map(len, column)) for column in zip(*rows, strict=True))
     environment = "table*" if width > ONE_COLUMN else "table"
@@ -156,7 +162,7 @@ def latex(table: Table) -> str:
 
 
 def tabular(table: Table) -> str:
-    """Its body alone, for an environment of one's own."""
+    """Return the LaTeX tabular alone, for an environment that the reader writes."""
     head, *body = (" & ".join(map(_tex, row)) + r" \\" for row in _rows(table))
     lines = [
         rf"\begin{{tabular}}{{{''.join(alignment(table))}}}",
@@ -167,7 +173,7 @@ def tabular(table: Table) -> str:
 
 
 def _rows(table: Table) -> list[list[str]]:
-    frame = shown(table)
+    frame = rounded(table)
     return [frame.columns.tolist(), *frame.to_numpy().tolist()]
 
 
@@ -192,7 +198,7 @@ MATH = {
 
 
 def _tex(text: str) -> str:
-    """Unicode text respelt in LaTeX.
+    """Translate Unicode text into LaTeX.
 
     >>> print(_tex("J₁₅ × ℤ₂: 6/π², 5 % of Δ"))
     $J_{15}$ $\\times$ $\\mathbb{Z}_{2}$: 6/$\\pi$$^{2}$, 5 \\% of $\\Delta$
@@ -209,25 +215,25 @@ def _greek(letter: str) -> str:
     return "\\" + (name.title() if kind == "CAPITAL" else name.lower())
 
 
-def as_read(table: Table) -> dict[str, Any]:
-    """What a page shows of a table: its caption, headings and alignment, the rounded cells row by
-    row; and where each named column stands, by its name in the CSV file."""
-    frame = shown(table)
-    places = {column.heading: name for name, column in read(table).items()}
+def for_page(table: Table) -> dict[str, Any]:
+    """Return what a page shows of a table: its caption, headings and alignment, and the rounded
+    cells row by row. ``names`` has the name of each column in the CSV file."""
+    frame = rounded(table)
+    names = {column.heading: name for name, column in visible_columns(table).items()}
     return {
         "caption": caption(table),
         "headings": list(frame),
-        "names": [places.get(heading) for heading in frame],
+        "names": [names.get(heading) for heading in frame],
         "align": ["r" if x == "r" else "l" for x in alignment(table)],
         "rows": frame.to_numpy().tolist(),
     }
 
 
 def write(tables: Iterable[Table], folder: Path | str) -> None:
-    """Each table as NAME.csv, NAME.md, NAME.tex, NAME-body.tex, the tabular alone, and as a page
-    shows it in NAME.json."""
+    """Write each table as NAME.csv, NAME.md and NAME.tex, its tabular alone as NAME-body.tex, and
+    what a page shows of it as NAME.json."""
     forms = {".csv": csv, ".md": markdown, ".tex": latex, "-body.tex": tabular}
     for table in tables:
         for suffix, text in forms.items():
             store.write_text(Path(folder, table.name + suffix), text(table))
-        store.write_json(Path(folder, f"{table.name}.json"), as_read(table), indent=None)
+        store.write_json(Path(folder, f"{table.name}.json"), for_page(table), indent=None)

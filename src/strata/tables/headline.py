@@ -1,4 +1,4 @@
-"""The tables of one run as data frames, ours beside the paper's.
+"""Compute the tables of one run as data frames, with the paper's numbers beside ours.
 
 Nothing is rounded here: shares are fractions, what the paper does not print is missing, a
 difference is ours − paper. Module `format` makes the frames readable.
@@ -10,42 +10,44 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sympy import factorint
 
 from strata import monoid
+from strata.arithmetic import factorint
 from strata.measure.metrics import SPECTRUM, Metrics
 from strata.params import Params
 from strata.run import Run
-from strata.tables.claims import COLUMNS, fractions, of_run, of_text
+from strata.tables.claims import COLUMNS, fractions, printed_for, text_claims
 from strata.tables.printed import Printed
 from strata.tables.table import CLASS, Column, N, Table
 
 
-def about(run: str) -> str:
-    """How the caption of a table ends that is about the run of this name.
+def run_in_caption(run: str) -> str:
+    """Return the end of the caption of each table about the run of this name.
 
-    >>> about("mlp-n12-s1")
+    >>> run_in_caption("mlp-n12-s1")
     '(n = 12, seed 1, mlp)'
     """
     return f"({Run.parse(run).caption})"
 
 
 def tables(metrics: Metrics, printed: Printed, params: Params) -> tuple[Table, ...]:
-    """Every table of one run, its metrics made with these parameters."""
-    n, run = metrics.n, about(metrics.run)
+    """Return every table of one run, whose metrics were computed with these parameters."""
+    n, run = metrics.n, run_in_caption(metrics.run)
     fve = f"Share of the Fourier energy of each class’s embedding at its key frequencies {run}."
     fit = f"Share of the centred logit variance that key-frequency characters explain {run}."
     classes = f"Classes of {metrics.task or f'the integers modulo {n} under multiplication'}."
     if not all(c.regular for c in metrics.classes):
         classes += " One without idempotent is a torsor of its group, with generators mod n/d."
-    found = (
+    listed = (
         Table("moduli", "Moduli and their factorisation.", moduli(n, printed.table_moduli), MODULI),
         Table("key-freqs", fve, key_freqs(metrics, printed), KEY_FREQS),
         Table("character-fit", fit, character_fit(metrics, printed), CHARACTER_FIT),
-        Table("jclasses", classes, classes_of(metrics), JCLASSES),
-        Table("claims", f"Numbers in the text {run}.", of_text(metrics, printed, params), COLUMNS),
+        Table("jclasses", classes, task_classes(metrics), JCLASSES),
+        Table(
+            "claims", f"Numbers in the text {run}.", text_claims(metrics, printed, params), COLUMNS
+        ),
     )
-    return tuple(replace(table, run=metrics.run) for table in found)
+    return tuple(replace(table, run=metrics.run) for table in listed)
 
 
 MODULI = N | {
@@ -55,14 +57,14 @@ MODULI = N | {
 }
 
 
-def moduli(n: int, theirs: Iterable[int]) -> pd.DataFrame:
-    """Factorisation, number of primes, square-freeness of n and of the paper's moduli (Table 1).
+def moduli(n: int, printed: Iterable[int]) -> pd.DataFrame:
+    """Factorise n and the paper's moduli, and say which of them are square-free (Table 1).
 
     >>> moduli(12, [143]).to_numpy().tolist()
     [[12, '2^2 x 3', 2, False], [143, '11 x 13', 2, True]]
     """
     rows = []
-    for modulus in sorted({n, *theirs}):
+    for modulus in sorted({n, *printed}):
         powers = factorint(modulus)
         factors = " x ".join(f"{p}^{k}" if k > 1 else str(p) for p, k in powers.items())
         rows.append((modulus, factors, len(powers), max(powers.values()) == 1))
@@ -82,11 +84,12 @@ KEY_FREQS = CLASS | REGULAR | FVE | {
 
 
 def key_freqs(metrics: Metrics, printed: Printed) -> pd.DataFrame:
-    """Key frequencies and their share of the energy, classes of one element left out (Table 2)."""
+    """Return key frequencies and their share of the energy, by class of more than one element
+    (Table 2)."""
     names = ["d", "regular", "key", "total", *FVE]
     rows = [[getattr(c, x) for x in names] for c in metrics.classes if c.fve is not None]
-    frame = _marked(pd.DataFrame(rows, columns=names).astype({"enrichment": float}))
-    if paper := of_run(printed, metrics):
+    frame = _drop_if_all_regular(pd.DataFrame(rows, columns=names).astype({"enrichment": float}))
+    if paper := printed_for(printed, metrics):
         theirs = [paper.table_key_frequencies.get(d) for d in frame["d"]]
         frame["paper_key"] = pd.array([p and p.key for p in theirs], dtype="Int64")
         frame["key_difference"] = frame["key"] - frame["paper_key"]
@@ -111,7 +114,8 @@ CHARACTER_FIT = CLASS | REGULAR | R2 | {
 
 
 def character_fit(metrics: Metrics, printed: Printed) -> pd.DataFrame:
-    """R² of the character fit for one pair of operand classes, and for all prompts (Table 3)."""
+    """Return R² of the character fit for one pair of operand classes, and for all prompts
+    (Table 3)."""
     names = ["d", "regular", "pair", "prompts", "r2", "r2_ceiling", "r2_product", "prompts_all"]
     fits = [(c, c.character_fit) for c in metrics.classes if c.character_fit]
     rows = [
@@ -119,8 +123,8 @@ def character_fit(metrics: Metrics, printed: Printed) -> pd.DataFrame:
          fit.r2_product, fit.prompts_all, fit.r2_all)
         for c, fit in fits
     ]  # fmt: skip
-    frame = _marked(pd.DataFrame(rows, columns=[*names, "r2_all"]))
-    if paper := of_run(printed, metrics):
+    frame = _drop_if_all_regular(pd.DataFrame(rows, columns=[*names, "r2_all"]))
+    if paper := printed_for(printed, metrics):
         theirs = [(paper.table_character_fit.get(c.d), fit.pair) for c, fit in fits]
         # The paper's value is comparable only where the operands are the same classes.
         percents = [p.r2_percent if p and p.pairs == pair else None for p, pair in theirs]
@@ -139,7 +143,8 @@ JCLASSES = CLASS | REGULAR | {
 
 
 def jclasses(n: int) -> pd.DataFrame:
-    """Size, idempotent, group and generators of each class; without idempotent, those acting on it.
+    """Return size, idempotent, group and generators of each class; without an idempotent, the
+    generators are those of the group that acts on the class.
 
     >>> jclasses(12)["group"].tolist()
     ['Z2 x Z2', 'Z2', 'Z2', 'Z2', 'trivial', 'trivial']
@@ -153,13 +158,13 @@ def jclasses(n: int) -> pd.DataFrame:
 
 
 def group(orders: Iterable[int]) -> str:
-    """A product of cyclic groups in symbols."""
+    """Return a product of cyclic groups in symbols, such as Z2 x Z10."""
     return " x ".join(f"Z{q}" for q in orders if q > 1) or "trivial"
 
 
-def classes_of(metrics: Metrics) -> pd.DataFrame:
-    """The classes of what a run learnt; of another task than all residues without idempotents and
-    generators, as metrics name no elements."""
+def task_classes(metrics: Metrics) -> pd.DataFrame:
+    """Return the classes of the task that a run learnt. Metrics name no elements, so tasks other
+    than the residues have neither idempotents nor generators."""
     if metrics.task is None:
         return jclasses(metrics.n)
     rows = [(c.d, c.size, c.regular, c.m, group(c.orders)) for c in metrics.classes]
@@ -167,29 +172,32 @@ def classes_of(metrics: Metrics) -> pd.DataFrame:
 
 
 def class_claims(metrics: Metrics, printed: Printed) -> pd.DataFrame:
-    """The numbers of Tables 2 and 3, one row for each class, as `claims` has those of the text."""
+    """Return the numbers of Tables 2 and 3 with a row for each number of a class, in the form that
+    `claims` has for those of the text."""
     spectra, fits = key_freqs(metrics, printed), character_fit(metrics, printed)
-    shown = (
+    measures = (
         (spectra, "key", "Table 2", "count", "key frequencies"),
         (spectra, "fve", "Table 2", "share", "energy at key frequencies"),
         (fits, "r2", "Table 3", "share", "R² of the character fit"),
     )
-    found = []
-    for frame, name, where, unit, what in shown:
-        ids = {"id": [f"J{d}-{name}" for d in frame["d"]], "d": frame["d"], "measure": what}
-        about = {"claim": [f"J{d}: {what}" for d in frame["d"]], "where": where, "unit": unit}
+    frames = []
+    for frame, name, where, unit, measure in measures:
+        ids = {"id": [f"J{d}-{name}" for d in frame["d"]], "d": frame["d"], "measure": measure}
+        claim = {"claim": [f"J{d}: {measure}" for d in frame["d"]], "where": where, "unit": unit}
         values = {"paper": frame.get(f"paper_{name}", np.nan), "ours": frame[name]}
-        own = pd.DataFrame({**ids, **about, "relation": "=", **values})
-        found.append(own.astype({"paper": float, "ours": float}))
-    return pd.concat(found, ignore_index=True)
+        claims = pd.DataFrame({**ids, **claim, "relation": "=", **values})
+        frames.append(claims.astype({"paper": float, "ours": float}))
+    return pd.concat(frames, ignore_index=True)
 
 
 def summary(metrics: Metrics) -> dict[str, Any]:
-    """The few numbers that tell runs apart; what a run lacks is left out."""
-    shown, named = metrics.accuracy, {f"J{c.d}": c for c in metrics.classes}
+    """Return the few numbers that tell runs apart, without those that a run lacks."""
+    accuracy, named = metrics.accuracy, {f"J{c.d}": c for c in metrics.classes}
     groups: dict[str, dict[str, float | None]] = {
         "accuracy": {
-            "all": shown.all, "validation": shown.validation, "mirror_free": shown.mirror_free
+            "all": accuracy.all,
+            "validation": accuracy.validation,
+            "mirror_free": accuracy.mirror_free,
         },
         "first_099": metrics.first_099.model_dump(),
         "epoch_099": metrics.epoch_099.model_dump(),
@@ -206,13 +214,15 @@ def summary(metrics: Metrics) -> dict[str, Any]:
     return numbers
 
 
-def memorised(metrics: Metrics) -> str:
-    """That a run has not generalised, in a line."""
+def memorised_message(metrics: Metrics) -> str:
+    """Return a line that says that a run has not generalised."""
     validation, free = metrics.accuracy.validation, metrics.accuracy.mirror_free
-    alone = "" if free is None else f", {free:.2f} of those without their mirror in training"
-    return f"{metrics.run} has not generalised: {validation:.2f} of the validation pairs{alone}"
+    text = f"{metrics.run} has not generalised: {validation:.2f} of the validation pairs"
+    if free is None:
+        return text
+    return f"{text}, {free:.2f} of those without their mirror in training"
 
 
-def _marked(frame: pd.DataFrame) -> pd.DataFrame:
-    """Regular classes are marked where not all of them are."""
+def _drop_if_all_regular(frame: pd.DataFrame) -> pd.DataFrame:
+    """Remove the column that marks regular classes where all of them are regular."""
     return frame.drop(columns="regular") if np.all(frame["regular"]) else frame

@@ -1,5 +1,5 @@
-"""The runs that a study plans, with what is said of each; those that are not there have a row
-without numbers."""
+"""Compute the table of the runs that a study plans; a run that is not trained has a row without
+numbers."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from strata.tables.table import RUN, SEED, Column
 EPOCH = Column(
     "to stay, validation", "count", "r", "never", lambda row: pd.isna(row["generalises"])
 )
-KNOWN = {  # of every run that is trained
+TRAINED = {  # of every run that is trained
     "generalises": Column("generalises", "truth", "l", missing="not trained"),
     "first_validation": EPOCH._replace(heading="first, validation"),
     "epoch_validation": EPOCH,
@@ -21,35 +21,37 @@ KNOWN = {  # of every run that is trained
     "accuracy_mirror_free": Column("mirror-free", "share"),
     "accuracy_all": Column("all pairs", "share"),
 }
-PLANNED = RUN | SEED | KNOWN | {
+PLANNED = RUN | SEED | TRAINED | {
     "mixes": Column("mixes", "truth", "l"),
     "L": Column("logits", align="l"),
     "E": Column("embedding", align="l"),
 }  # fmt: skip
 
 
-def planned(asked: Sequence[Run], runs: Sequence[Metrics], accounts: pd.DataFrame) -> pd.DataFrame:
-    """A row for each run that is asked for, in that order; ``accounts`` has what the study of
-    strata and primes found. A verdict that it has not given is no column."""
-    known = {x.run: x for x in runs}
+def planned_runs(
+    plan: Sequence[Run], runs: Sequence[Metrics], accounts: pd.DataFrame
+) -> pd.DataFrame:
+    """Return a row for each planned run, in order. ``accounts`` has the verdicts of the study of
+    strata and primes; a verdict that it has not given has no column."""
+    trained = {x.run: x for x in runs}
     rows = []
-    for run in asked:
+    for run in plan:
         row = {"run": str(run), "seed": run.seed}
-        if x := known.get(str(run)):
+        if x := trained.get(str(run)):
             row |= {"generalises": x.generalised, "first_validation": x.first_099.validation}
             row |= {"epoch_validation": x.epoch_099.validation}
             names = ("validation", "mirror_free", "all")
             row |= {f"accuracy_{name}": getattr(x.accuracy, name) for name in names}
         rows.append(row)
-    frame = pd.DataFrame(rows, columns=["run", "seed", *KNOWN])
-    whole = dict.fromkeys(["first_validation", "epoch_validation"], "Int64")
-    frame = frame.astype({"generalises": "boolean"} | whole)
+    frame = pd.DataFrame(rows, columns=["run", "seed", *TRAINED])
+    integers = dict.fromkeys(["first_validation", "epoch_validation"], "Int64")
+    frame = frame.astype({"generalises": "boolean"} | integers)
     verdicts = {
         "mixes": results.truths(accounts, "mixing"),
         "L": results.verdicts(accounts, "logits"),
         "E": results.verdicts(accounts, "embedding"),
     }
-    for name, given in verdicts.items():
-        if given:
-            frame[name] = frame["run"].map(given)
+    for name, by_run in verdicts.items():
+        if by_run:
+            frame[name] = frame["run"].map(by_run)
     return frame

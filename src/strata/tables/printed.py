@@ -1,6 +1,7 @@
-"""What the paper prints, as paper/printed_values.json holds it: percentages, as printed.
+"""Read what the paper prints from paper/printed_values.json, with percentages as printed.
 
-Keys of mappings: d of a class J_d, or n. What is printed for one level alone is None for another.
+The keys of mappings are the d of a class J_d, or n. What the paper prints for one level alone is
+None for another level.
 """
 
 from pydantic import Field
@@ -9,7 +10,8 @@ from strata.result import Result
 
 
 class PrintedSpectrum(Result):
-    """A row of Table 2: the key frequencies of a class, of how many, and their energy."""
+    """``PrintedSpectrum`` is a row of Table 2: how many of the frequencies of a class are key, and
+    their share of the energy."""
 
     key: int
     total: int
@@ -17,51 +19,53 @@ class PrintedSpectrum(Result):
 
 
 class PrintedFit(Result):
-    """A row of Table 3: R² over the prompts of one pair of classes."""
+    """``PrintedFit`` is a row of Table 3: R² over the prompts of one pair of classes."""
 
     pairs: tuple[int, int]
     r2_percent: float
 
 
 class PrintedOv(Result):
-    """Singular values of the OV circuit of a head."""
+    """``PrintedOv`` counts singular values of the OV circuit of a head."""
 
     components_for_95_percent: int
     of: int
     top_8_variance_percent_more_than: float
 
     def components(self, variance: float) -> int | None:
-        """How many are needed for this share of the variance."""
+        """Return how many singular values this share of the variance needs."""
         return self.components_for_95_percent if variance == 0.95 else None
 
     def top_percent(self, count: int) -> float | None:
-        """What so many of the largest have of the variance, at least."""
+        """Return a percentage of the variance below what this many of the largest have."""
         return self.top_8_variance_percent_more_than if count == 8 else None
 
 
 class PrintedAngles(Result):
-    """Directions of each class that a head reads with a cosine of the threshold or more."""
+    """``PrintedAngles`` counts the directions of each class that a head reads with a cosine of the
+    threshold or more."""
 
     threshold: float
     directions_above: dict[int, int]
 
     def above(self, cosine: float, d: int) -> int | None:
-        """How many of class d have this cosine or more."""
+        """Return how many directions of class d have this cosine or more."""
         return self.directions_above.get(d) if cosine == self.threshold else None
 
 
 class PrintedPca(Result):
-    """Principal components of each class, as a fraction of the largest possible number."""
+    """``PrintedPca`` bounds the principal components of each class, as a fraction of the largest
+    possible number."""
 
     share_of_components_for_95_percent_less_than: float
 
     def share(self, variance: float) -> float | None:
-        """What every class needs less than, for this share of the variance."""
+        """Return a bound on what every class needs for this share of the variance."""
         return self.share_of_components_for_95_percent_less_than if variance == 0.95 else None
 
 
 class PrintedModulus(Result):
-    """A row of Table 1."""
+    """``PrintedModulus`` is a row of Table 1."""
 
     factors: str
     omega: int
@@ -69,7 +73,8 @@ class PrintedModulus(Result):
 
 
 class PrintedClass(Result):
-    """A row of the table of classes; the group as the orders of its cyclic factors."""
+    """``PrintedClass`` is a row of the table of classes, with its group as the orders of its cyclic
+    factors."""
 
     size: int
     idempotent: int
@@ -78,7 +83,7 @@ class PrintedClass(Result):
 
 
 class PrintedSeeds(Result):
-    """A row of Table 5: components of all residues over ten seeds."""
+    """``PrintedSeeds`` is a row of Table 5: components of all residues over ten seeds."""
 
     mean: float
     std: float
@@ -88,7 +93,7 @@ class PrintedSeeds(Result):
 
 
 class PrintedTraining(Result):
-    """How the paper's models were trained."""
+    """``PrintedTraining`` says how the paper's models were trained."""
 
     epochs: int
     train_fraction: float
@@ -106,7 +111,8 @@ class PrintedTraining(Result):
 
 
 class Printed(Result):
-    """All of it; what is about one run is about the transformer of this modulus and seed."""
+    """``Printed`` holds all that the paper prints; numbers of one run are about the transformer of
+    this modulus and seed."""
 
     n: int = 165
     seed: int = 1

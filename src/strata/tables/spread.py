@@ -1,8 +1,8 @@
-"""Over seeds: mean, spread, interval, where the paper’s number lies; and Table 5, components of all
-residues.
+"""Summarise measures over seeds: mean, spread, interval, and where the paper’s number lies; and
+compute Table 5, components of all residues.
 
-A measure that a run lacks, because it diverged or never came to the level, does not count: `runs`
-says how many do, and `of` how many there are. A run that did not generalise counts.
+A run does not count for a measure that it lacks, because it diverged or never came to the level:
+`runs` says how many runs count, and `of` how many there are. A run that did not generalise counts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,23 +24,23 @@ STATISTICS = ["runs", "mean", "std", "low", "high", "min", "max"]
 
 
 def spread(values: Iterable[Value], params: GridParams, unit: str) -> Cells:
-    """Mean, sample standard deviation, Student's interval of the mean, least, largest.
+    """Return mean, sample standard deviation, Student's interval of the mean, least and largest.
 
-    Without a value all are missing; with one, so are deviation and interval.
+    Without a value all of them are missing; with one value, deviation and interval are.
     """
     x = np.array([value for value in values if value is not None], dtype=float)
     if not len(x):
         return dict.fromkeys(STATISTICS) | {"runs": 0}
-    found = {"runs": len(x), "mean": x.mean(), "min": x.min(), "max": x.max()}
+    statistics = {"runs": len(x), "mean": x.mean(), "min": x.min(), "max": x.max()}
     low, high = t_interval(x.tolist(), params.confidence, unit == "share") or (None, None)
     std = x.std(ddof=1) if len(x) > 1 else None
-    return found | {"std": std, "low": low, "high": high}
+    return statistics | {"std": std, "low": low, "high": high}
 
 
-def listed(values: Iterable[Value]) -> str:
-    """The values of single runs in a cell of the CSV file.
+def join_values(values: Iterable[Value]) -> str:
+    """Join the values of single runs for a cell of the CSV file.
 
-    >>> listed([1, None, 0.25])
+    >>> join_values([1, None, 0.25])
     '1 0.25'
     """
     return " ".join(f"{x:.9g}" for x in values if x is not None and x == x)
@@ -50,11 +50,12 @@ PLACES = {"within": "within the seeds", "above": "above every seed", "below": "b
 
 
 def place(relation: str, paper: float, values: Float[np.ndarray, " seeds"], unit: str) -> Cells:
-    """Where the paper’s number lies among ours: the verdict and, of a bound, in how many seeds it
-    holds. A bound "holds" if it does in most of them, or "fails". No verdict where the paper prints
-    no number or we have one seed.
+    """Return the verdict on where the paper’s number lies among ours and, for a bound, in how many
+    seeds the bound holds. A bound "holds" if it does in most of them, or else it "fails". There is
+    no verdict where the paper prints no number or we have one seed.
 
-    A printed share has one decimal of a percentage, so half of that tells nothing apart.
+    A printed share has one decimal of a percentage, so values less than half of that apart count as
+    equal.
 
     >>> [place("=", 9.0, np.array(x), "count")["verdict"] for x in ([8.0, 9], [6.0, 7])]
     ['within', 'above']
@@ -69,12 +70,12 @@ def place(relation: str, paper: float, values: Float[np.ndarray, " seeds"], unit
         return {"verdict": "holds" if 2 * agree > len(values) else "fails", "agree": agree}
     near = 5e-4 if unit == "share" else 1e-9
     below = paper < values.min() - near
-    where = "above" if paper > values.max() + near else "below" if below else "within"
-    return {"verdict": where, "agree": None}
+    verdict = "above" if paper > values.max() + near else "below" if below else "within"
+    return {"verdict": verdict, "agree": None}
 
 
 def place_in_words(row: Record) -> str:
-    """A verdict as it is read."""
+    """Return the words for the verdict of a row."""
     if row["verdict"] in PLACES:
         return PLACES[row["verdict"]]
     return f"holds in {row['agree']:.0f} of {row['runs']:.0f} seeds"
@@ -95,21 +96,21 @@ PCA = N | RUNS | SPREAD | {
 
 
 def pca(runs: Sequence[Metrics], printed: Printed, params: GridParams) -> pd.DataFrame:
-    """Components of all residues over the seeds, and the variance they reach (Table 5)."""
+    """Count components of all residues over the seeds, and average what they reach (Table 5)."""
     rows = []
     for n in sorted({run.n for run in runs}):
-        own = [run.pca for run in runs if run.n == n]
-        found = [x for x in own if x]
-        over = spread((x.components for x in found), params, "count")
-        row: Cells = {"n": n, "unit": "ratio", "runs": over["runs"], "of": len(own)}
-        row |= {name: over[name] for name in STATISTICS[1:]}
-        row["values"] = listed(x.components for x in found)
-        row["fve"] = float(np.mean([x.fve for x in found])) if found else None
+        all_seeds = [run.pca for run in runs if run.n == n]
+        measured = [x for x in all_seeds if x]
+        over_seeds = spread((x.components for x in measured), params, "count")
+        row: Cells = {"n": n, "unit": "ratio", "runs": over_seeds["runs"], "of": len(all_seeds)}
+        row |= {name: over_seeds[name] for name in STATISTICS[1:]}
+        row["values"] = join_values(x.components for x in measured)
+        row["fve"] = float(np.mean([x.fve for x in measured])) if measured else None
         if theirs := printed.table_pca_across_10_seeds.get(n):
             row |= {"paper_mean": theirs.mean, "paper_std": theirs.std}
             row |= {"paper_min": theirs.min, "paper_max": theirs.max}
             row["paper_fve"] = round(theirs.mean_fve_percent / 100, 9)
-            row["p"] = welch([x.components for x in found], theirs.mean, theirs.std)
+            row["p"] = welch([x.components for x in measured], theirs.mean, theirs.std)
         rows.append(row)
     for row, p in zip(rows, holm([row.get("p") for row in rows]), strict=True):
         row |= {"p_holm": p, "differs": None if p is None else p < 1 - params.confidence}
@@ -120,9 +121,9 @@ def pca(runs: Sequence[Metrics], printed: Printed, params: GridParams) -> pd.Dat
 
 
 def table(runs: Sequence[Metrics], printed: Printed, params: Params) -> Table:
-    """Table 5 over the runs of the grid. The paper's tables are about transformers alone."""
-    own = [run for run in runs if run.architecture == "transformer"]
+    """Return Table 5 over the transformers of the grid, which are all that the paper's is about."""
+    transformers = [run for run in runs if run.architecture == "transformer"]
     share, interval = map(percent, (params.metrics.variance, params.grid.confidence))
     about = f"Principal components of all residues for {share} % of the variance"
     means = f"{interval} % t interval of the mean over seeds"
-    return Table("pca-seeds", f"{about}, {means}.", pca(own, printed, params.grid), PCA)
+    return Table("pca-seeds", f"{about}, {means}.", pca(transformers, printed, params.grid), PCA)

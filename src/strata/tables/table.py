@@ -1,5 +1,5 @@
-"""A table: its numbers, and how its columns are read. The columns of a table are named beside the
-function that computes it; here are those that many tables have."""
+"""Define a table: its numbers, and how a reader sees its columns. The columns of a table are named
+beside the function that computes it; those of many tables are named in this module."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ import pandas as pd
 from strata.results import HOLDS
 
 Record = Mapping[Any, Any]  # a row, by the names of its columns
-Cells = dict[str, Any]  # one that is being made
+Cells = dict[str, Any]  # a row while it is computed
 
 
 class Column(NamedTuple):
-    """Heading, style, alignment, what stands for a missing value, and whether a row cannot have
-    one, so that a dash stands there.
+    """A ``Column`` has a heading, a style and an alignment; ``missing`` stands for a missing value,
+    and a dash where ``impossible`` says that the row cannot have one.
 
     The style is one of ``format.STYLES``, with "unit" for the unit of the row, or a function of the
     row where the cell says several numbers.
@@ -30,11 +30,11 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A frame with the name of its file, its caption, and those of its columns that a reader sees;
-    the others are in the CSV file alone.
+    """A ``Table`` is a frame with the name of its file, its caption, and the columns that a reader
+    sees; the others are in the CSV file alone.
 
-    ``across``: two columns; the values of the first become headings, under which those of the
-    second stand. ``run``: that which the table is of, where it is of one.
+    ``across`` names two columns: the values of the first become headings, under which the values of
+    the second stand. ``run`` is the run that the table is about, where it is about one.
     """
 
     name: str
@@ -64,20 +64,19 @@ SPREAD = {
     "min": Column("least", "unit"),
     "max": Column("largest", "unit"),
 }
-SAID = Column("what is said", align="l", missing="")
 P_HOLM = {"p_holm": Column("p, Holm", "p")}
 DIFFERS = {True: "differs", False: "no difference was shown"}  # a test that shows nothing says so
 
 
-def of(held: str, cases: str) -> Callable[[Record], str]:
-    """The style of a count among others: 7 of 10.
+def count_of(count: str, cases: str) -> Callable[[Record], str]:
+    """Return the style of a count among others, such as 7 of 10.
 
-    >>> of("held", "cases")({"held": 7, "cases": 10})
+    >>> count_of("held", "cases")({"held": 7, "cases": 10})
     '7 of 10'
     """
-    return lambda row: f"{row[held]} of {row[cases]}"
+    return lambda row: f"{row[count]} of {row[cases]}"
 
 
 def holds(name: str) -> Callable[[Record], str]:
-    """The style of a verdict as yes or no."""
+    """Return the style of a verdict as yes or no."""
     return lambda row: "yes" if row[name] == HOLDS else "no"

@@ -1,4 +1,5 @@
-"""The training loop: up to each of some epochs, shown, saved now and then, until it diverges."""
+"""Run the training loop: train up to each of some epochs, show, save, and stop where it
+diverges."""
 
 import sys
 import time
@@ -13,7 +14,7 @@ from strata.train.trainer import Trainer
 EPOCHS_AT_A_TIME, SECONDS_AT_RISK = 10, 30.0
 
 
-def through(
+def train_through(
     trainer: Trainer,
     stops: Sequence[int],
     name: str,
@@ -23,12 +24,12 @@ def through(
     """Train to each of the ascending epochs in turn, and yield it there to be looked at.
 
     The steps are those of an uninterrupted training: looking at a run, or saving it, changes no
-    bit. Ends at the first look at which the loss is not finite, without yielding; and where the
-    training ends before its next stop, yielding the epoch of that.
+    bit. The loop ends without yielding at the first look at which the loss is not finite. Where the
+    training ends before its next stop, the loop yields the epoch of that end and ends too.
     """
     progress = Progress(name, stops[-1], trainer.epoch)
-    for asked in stops:
-        stop = asked
+    for target in stops:
+        stop = target
         while trainer.epoch < stop and not trainer.diverged:
             trainer.advance(min(stop, trainer.epoch + EPOCHS_AT_A_TIME))
             progress.show(trainer.epoch, trainer.loss, trainer.latest())
@@ -38,17 +39,17 @@ def through(
         if trainer.diverged:
             break
         yield stop
-        if stop < asked:
+        if stop < target:
             break
     progress.close()
 
 
 class Progress:
-    """A bar on a terminal, a line every ``seconds`` elsewhere."""
+    """``Progress`` is a bar on a terminal, and a line every ``seconds`` elsewhere."""
 
     def __init__(self, name: str, total: int, start: int, seconds: float = 30):
         self.name, self.total, self.start, self.seconds = name, total, start, seconds
-        self.began = self.told = time.monotonic()
+        self.began = self.reported = time.monotonic()
         terminal = sys.stderr.isatty()
         self.bar = tqdm(
             total=total, initial=start, desc=name, unit="epoch", disable=not terminal,
@@ -61,12 +62,13 @@ class Progress:
         if not self.bar.disable:
             self.bar.set_postfix(facts, refresh=False)
             self.bar.update(epoch - self.bar.n)
-        elif time.monotonic() - self.told >= self.seconds or epoch == self.total:
-            self.told = time.monotonic()
-            left = (self.told - self.began) / max(epoch - self.start, 1) * (self.total - epoch)
-            told = "  ".join(f"{name} {value}" for name, value in facts.items())
+        elif time.monotonic() - self.reported >= self.seconds or epoch == self.total:
+            self.reported = time.monotonic()
+            elapsed = self.reported - self.began
+            remaining = elapsed / max(epoch - self.start, 1) * (self.total - epoch)
+            text = "  ".join(f"{name} {value}" for name, value in facts.items())
             print(
-                f"{self.name}  epoch {epoch}/{self.total}  {told}  {left / 60:.1f} min left",
+                f"{self.name}  epoch {epoch}/{self.total}  {text}  {remaining / 60:.1f} min left",
                 flush=True,
             )
 

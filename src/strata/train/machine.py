@@ -1,4 +1,4 @@
-"""The machine that a run trains on, from the environment or found out."""
+"""Choose and describe the machine that a run trains on."""
 
 import math
 import os
@@ -13,7 +13,8 @@ from strata.train.environment import Environment, threads
 
 
 def device() -> torch.device:
-    """STRATA_DEVICE (auto, cpu or cuda; auto by default): a GPU where torch sees one."""
+    """Return the device that STRATA_DEVICE names: cpu, cuda or auto, the default, which is a GPU
+    where torch sees one. Raises InputError for another name, and for cuda without a GPU."""
     name = os.environ.get("STRATA_DEVICE", "auto")
     if name not in {"auto", "cpu", "cuda"}:
         raise InputError(f"STRATA_DEVICE = {name!r}: must be auto, cpu or cuda")
@@ -23,8 +24,9 @@ def device() -> torch.device:
 
 
 def prepare(flush: bool = True, products: float = math.inf) -> torch.device:
-    """Fix the thread count, for so many Gflop of products an epoch, and the order of the GPU's
-    sums, so that a run repeats to the byte, and whether subnormal numbers are taken as 0.
+    """Fix what a run needs to repeat to the byte, and return the device: the thread count, for so
+    many Gflop of products an epoch, the order of the GPU's sums, and whether subnormal numbers are
+    taken as 0.
 
     Gradients of pairs that a run has learnt are subnormal, and an Intel core is several times
     slower with those: docs/operating.md.
@@ -36,7 +38,7 @@ def prepare(flush: bool = True, products: float = math.inf) -> torch.device:
 
 
 def describe(where: torch.device) -> Environment:
-    """What a run's bytes may depend on beside its configuration."""
+    """Return what a run's bytes may depend on beside its configuration."""
     offered = torch.cpu.get_capabilities()
     name = str(offered.get("cpu_name") or "")  # begins with the vendor that CPUID names
     return Environment(
@@ -60,9 +62,9 @@ def describe(where: torch.device) -> Environment:
 
 
 def _mkl() -> str:
-    """The version of torch's MKL, with the path that MKL_CBWR asks of it."""
-    found = re.search(r"Math Kernel Library Version (\S+)", torch.__config__.show())
-    asked = os.environ.get("MKL_CBWR")
-    if not found:
+    """Return the version of torch's MKL, with the path that MKL_CBWR asks of it."""
+    match = re.search(r"Math Kernel Library Version (\S+)", torch.__config__.show())
+    setting = os.environ.get("MKL_CBWR")
+    if not match:
         return "none"
-    return found[1] + (f", MKL_CBWR={asked}" if asked else "")
+    return match[1] + (f", MKL_CBWR={setting}" if setting else "")

@@ -1,4 +1,4 @@
-"""The initial weights of both architectures."""
+"""Draw the initial weights of both architectures."""
 
 import torch
 from torch import Tensor, nn
@@ -11,8 +11,9 @@ Weights = dict[str, Tensor]
 
 
 def initial(run: Run, params: TrainParams, order: int | None = None) -> Weights:
-    """The initial weights of a run: torch's default initialisers, drawn on the CPU after the split
-    of the seed of the weights. ``order``: how many tokens may be a or b; n where none is given.
+    """Return the initial weights of a run: torch's default initialisers draw them on the CPU, after
+    the split of the seed of the weights. ``order`` says how many tokens may be a or b; n where none
+    is given.
 
     torch's own layers are built and taken apart, so the values are theirs by construction.
     """
@@ -34,7 +35,7 @@ def initial(run: Run, params: TrainParams, order: int | None = None) -> Weights:
 
 
 def _attention(layer: nn.MultiheadAttention) -> Weights:
-    """torch's (3·d_model, d_model) projection, transposed and cut into heads."""
+    """Return torch's (3·d_model, d_model) projection, transposed and cut into heads."""
     heads = layer.num_heads
     weights: Weights = {}
     for name, W, b in zip(

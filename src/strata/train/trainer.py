@@ -1,4 +1,4 @@
-"""Full-batch AdamW on one run: configuration in, weights and history out.
+"""Train one run by full-batch AdamW: configuration in, weights and history out.
 
 A run depends on its configuration, the kind of device and the number of threads, and on nothing
 else: interrupting it, looking at it or timing it changes no bit.
@@ -29,9 +29,9 @@ NETWORKS: dict[ArchitectureName, type[gradients.MLP] | type[gradients.Transforme
 def batch(
     pairs: Int[np.ndarray, " rows"], n: Task | int, symmetric: bool, device: torch.device
 ) -> tuple[Batch, Int[np.ndarray, " rows"]]:
-    """The pairs (numbered a·n + b) as rows to train on, and the row of each pair.
+    """Return the pairs (numbered a·n + b) as rows to train on, and the row of each pair.
 
-    For a symmetric model a pair and its mirror are one row of weight 2.
+    For a symmetric model a pair and its mirror are one row of twice the weight.
     """
     task, n = task_of(n), task_of(n).order
     a, b = np.divmod(pairs, n)
@@ -46,17 +46,19 @@ def batch(
     return Batch(first, second, label, weight), row_of
 
 
-def settled(accuracy: np.ndarray, every: int, early: Early) -> bool:
-    """Whether a training with these validation accuracies, one an epoch, NaN between validations,
-    ends here: at a validation, with none below stop_at since stop_after epochs ago."""
+def should_stop(accuracy: np.ndarray, interval: int, early: Early) -> bool:
+    """Whether a training ends now: at a validation, if no accuracy has been below stop_at since
+    stop_after epochs ago. ``accuracy`` is that of validation, one an epoch, NaN between
+    validations."""
     after, level = early.stop_after, early.stop_at
-    if not (after and level) or len(accuracy) % every or len(accuracy) < after + every:
+    if not (after and level) or len(accuracy) % interval or len(accuracy) < after + interval:
         return False
-    return not (accuracy[-after - every :] < level).any()
+    return not (accuracy[-after - interval :] < level).any()
 
 
 class Trainer:
-    """One run in training: ``advance`` it, look at it, take its state, go on from a state."""
+    """A ``Trainer`` trains one run: ``advance`` it, look at it, take its state, or resume from
+    one."""
 
     def __init__(
         self,
@@ -67,9 +69,9 @@ class Trainer:
         task: Task | None = None,
         early: Early | None = None,
     ):
-        """``split`` names each of the n² pairs of the task, (Z_n, ·) where none is given.
-        InputError where none trains or none validates."""
-        of = task_of(task or run.n)
+        """Prepare a run whose ``split`` names each of the n² pairs of the task, (Z_n, ·) where none
+        is given. Raises InputError where no pair trains or none validates."""
+        task = task_of(task or run.n)
         self.run, self.params, self.device = run, params, torch.device(device)
         self.early = early or Early()
         self.epoch = 0
@@ -78,17 +80,17 @@ class Trainer:
             raise InputError(f"{run}: the split leaves no pair to train on, or none to validate on")
         self.train_pairs = len(train)
         symmetric = architecture(params).symmetric
-        rows, _ = batch(train, of, symmetric, self.device)
+        rows, _ = batch(train, task, symmetric, self.device)
         self.batches = gradients.chunks(rows)
-        rows, self.validation_row = batch(validation, of, symmetric, self.device)
+        rows, self.validation_row = batch(validation, task, symmetric, self.device)
         self.validation = gradients.chunks(rows)
-        self.mirror_free = ~mirrored(split, of.order)[validation]
-        self._build(initial(run, params, of.order))
+        self.mirror_free = ~mirrored(split, task.order)[validation]
+        self._build(initial(run, params, task.order))
         self._record(params.epochs)
         self._step = self._epoch if self.device.type == "cpu" else self._captured()
 
     def _build(self, weights: Weights) -> None:
-        """One flat parameter, so that the optimizer is one kernel; the layers are views of it."""
+        """Build one flat parameter, so the optimizer is one kernel; the layers are views of it."""
         layers = gradients.stacked(weights)
         flat = torch.cat([layer.flatten() for layer in layers.values()])
         self.parameter = torch.nn.Parameter(flat.to(self.device, torch.get_default_dtype()))
@@ -115,25 +117,26 @@ class Trainer:
         }
 
     def _record(self, epochs: int) -> None:
-        """Loss and accuracies stay on the device; the row to write is counted there too."""
+        """Prepare the records of the epochs; loss and training accuracy stay on the device, as does
+        the row to write."""
         self.row = torch.zeros(1, dtype=torch.int64, device=self.device)
         self.trained = torch.full((epochs, 2), torch.nan, device=self.device)
         self.validated = torch.full((epochs, 2), torch.nan, dtype=torch.float64)
 
     @torch.no_grad()
     def _epoch(self) -> None:
-        """Loss and gradient over the training pairs, then one step of AdamW."""
+        """Compute loss and gradient over the training pairs, then take one step of AdamW."""
         assert self.parameter.grad is not None
         self.parameter.grad.zero_()
         loss, hits = gradients.epoch(self.network, self.batches)
-        seen = torch.stack([loss, hits])[None].to(self.trained.dtype)
-        self.trained.index_copy_(0, self.row, seen)
+        record = torch.stack([loss, hits])[None].to(self.trained.dtype)
+        self.trained.index_copy_(0, self.row, record)
         self.row += 1
         self.optimizer.step()
 
     def _captured(self) -> Callable[[], None]:
-        """The epoch as a CUDA graph: about a hundred kernels for one launch. The warm-up's steps
-        are undone."""
+        """Return the epoch as a CUDA graph, which has one launch for about a hundred kernels. The
+        steps of the warm-up are undone."""
         before = {name: tensor.clone() for name, tensor in self._tensors().items()}
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
@@ -150,8 +153,8 @@ class Trainer:
         return graph.replay
 
     def advance(self, epoch: int) -> None:
-        """Train until that many epochs are done, validating after every ``validate_every`` of
-        them."""
+        """Train until that many epochs are done or the training ends, and validate after every
+        ``validate_every`` of them."""
         while self.epoch < min(epoch, self.end):
             self._step()
             self.epoch += 1
@@ -160,8 +163,8 @@ class Trainer:
 
     @torch.no_grad()
     def accuracy(self) -> tuple[float, float]:
-        """Accuracy over the validation pairs, and over those whose mirror is not a training
-        pair."""
+        """Return the accuracy over the validation pairs, and over those whose mirror is not a
+        training pair."""
         self.network.begin()
         rights = [
             self.network.forward(chunk.a, chunk.b).argmax(dim=1) == chunk.c[:, 0]
@@ -173,14 +176,14 @@ class Trainer:
 
     @property
     def end(self) -> int:
-        """The epoch at which it ends, as far as that is known now."""
-        seen = self.validated[: self.epoch, 0].numpy()
-        done = settled(seen, self.params.validate_every, self.early)
+        """Return the epoch at which the training ends, as far as that is known now."""
+        validated = self.validated[: self.epoch, 0].numpy()
+        done = should_stop(validated, self.params.validate_every, self.early)
         return self.epoch if done else self.params.epochs
 
     @property
     def loss(self) -> float:
-        """The loss of the last epoch, before its step; NaN before the first."""
+        """Return the loss of the last epoch, before its step; NaN before the first."""
         return float(self.trained[self.epoch - 1, 0]) if self.epoch else float("nan")
 
     @property
@@ -189,29 +192,29 @@ class Trainer:
         return self.epoch > 0 and not np.isfinite(self.loss)
 
     def latest(self) -> dict[str, float]:
-        """The accuracies of the last epoch and of the last validation."""
-        done = self.epoch // self.params.validate_every * self.params.validate_every
-        validation, mirror_free = self.validated[max(done, 1) - 1].tolist()
+        """Return the accuracies of the last epoch and of the last validation."""
+        last_validation = self.epoch // self.params.validate_every * self.params.validate_every
+        validation, mirror_free = self.validated[max(last_validation, 1) - 1].tolist()
         train = float(self.trained[self.epoch - 1, 1])
         return {"train": train, "validation": validation, "mirror-free": mirror_free}
 
     def weights(self) -> dict[str, np.ndarray]:
-        """The weights after ``epoch`` steps, under the names and shapes of its architecture."""
+        """Return the weights after ``epoch`` steps, by names and shapes of the architecture."""
         layers = {name: layer.cpu() for name, layer in self.layers.items()}
         weights = gradients.unstacked(layers, self.params.n_heads)
         return {name: tensor.contiguous().numpy().copy() for name, tensor in weights.items()}
 
     def history(self) -> dict[str, np.ndarray]:
-        """One row an epoch: loss and training accuracy before its step, the others after it (else
-        NaN)."""
+        """Return one row an epoch: loss and training accuracy before its step, the others after it,
+        or NaN without a validation."""
         loss, share = self.trained[: self.epoch].cpu().numpy().T
-        free = self.validated[: self.epoch].numpy()
+        validated = self.validated[: self.epoch].numpy()
         return {
             "epoch": np.arange(1, self.epoch + 1, dtype=np.int32),
             "loss": loss.astype(np.float32),
             "train_accuracy": np.rint(share.astype(float) * self.train_pairs) / self.train_pairs,
-            "validation_accuracy": free[:, 0].copy(),
-            "mirror_free_accuracy": free[:, 1].copy(),
+            "validation_accuracy": validated[:, 0].copy(),
+            "mirror_free_accuracy": validated[:, 1].copy(),
         }
 
     def _tensors(self) -> State:
@@ -221,7 +224,7 @@ class Trainer:
         }
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that the rest of the run depends on, and the history so far."""
+        """Return all that the rest of the run depends on, and the history so far."""
         tensors = self._tensors() | {"validated": self.validated}
         arrays = {name: tensor.cpu().numpy().copy() for name, tensor in tensors.items()}
         return arrays | {name: arrays[name][: self.epoch] for name in ("trained", "validated")}

@@ -14,21 +14,24 @@ from strata.collected import read_collected
 from strata.measure.metrics import Metrics
 from strata.run import command
 from strata.tables import format
-from studies.architectures.code import mlp_seeds
+from studies.architectures.code import tables
 from studies.params import load, runs
 
 
 def main(folder: str, listed: str, metrics: str, mechanism: str, interventions: str) -> None:
-    params, said = load(), Path(mechanism, "accounts-moduli.csv")
+    params, verdicts_path = load(), Path(mechanism, "accounts-moduli.csv")
     planned = runs("paper", listed) + runs("architectures", listed)
     seeds = sorted({run.seed for run in planned if run.variant == "mlp"})
     usual = [x for x in read_collected(metrics, Metrics) if params.grid.usual(x.run)]
     accounts = results.read_rows(Path(mechanism, "results.parquet"))
-    found = accounts, results.read_rows(interventions)
-    called = pd.read_csv(said) if said.is_file() else None
+    studies = accounts, results.read_rows(interventions)
+    verdicts = pd.read_csv(verdicts_path) if verdicts_path.is_file() else None
     equal, confidence = params.architectures.equal, params.grid.confidence
-    asked = params.grid.moduli, seeds
-    format.write(mlp_seeds.tables(usual, *found, called, asked, equal, confidence), folder)
+    planned_grid = params.grid.moduli, seeds
+    format.write(
+        tables.tables(usual, *studies, verdicts, planned_grid, equal, confidence),
+        folder,
+    )
 
 
 if __name__ == "__main__":

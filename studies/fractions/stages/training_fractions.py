@@ -10,20 +10,20 @@ from strata.collected import read_collected
 from strata.measure.metrics import Metrics
 from strata.run import Run, SplitParams, command, section
 from strata.tables import format
-from studies.fractions.code import fractions
+from studies.fractions.code import decide
 from studies.params import runs
 
 
 def main(folder: str, listed: str, splits: str, metrics: str, *studies: str) -> None:
     usual = section("params.yaml", "split", SplitParams)
-    own = {
+    split_params = {
         run: store.read_model(f"{splits}/{run}.json", SplitParams)
         for run in runs("fractions", listed)
     }
-    own |= {Run(n, seed): usual for n, seed in {(run.n, run.seed) for run in own}}
-    asked = {run: x.train_fraction for run, x in own.items()}
-    measured, more = read_collected(metrics, Metrics), results.read_rows(*studies)
-    format.write(fractions.tables(asked, measured, more), folder)
+    split_params |= {Run(n, seed): usual for n, seed in {(run.n, run.seed) for run in split_params}}
+    fractions = {run: x.train_fraction for run, x in split_params.items()}
+    metrics_of_runs, accounts = read_collected(metrics, Metrics), results.read_rows(*studies)
+    format.write(decide.tables(fractions, metrics_of_runs, accounts), folder)
 
 
 if __name__ == "__main__":

@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from math import gcd
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from strata.monoid import JClass, axis_size
 from strata.plots.base import COLORS, GREY, RED, Axes, AxesImage, Number, heat
-from studies.interventions.code.records import ClassTrials
 
 
 def numbers(
     ax: Axes, values: Float[np.ndarray, "rows columns"], rows: Sequence[str], columns: Sequence[str]
 ) -> AxesImage:
-    """A table of shares, each number on its colour; NaN stays empty."""
+    """Draw a table of shares, each number on its colour; NaN stays empty."""
     drawn = heat(ax, values, (0, 1), "viridis")
     ax.set_yticks(range(len(rows)), list(rows))
     ax.set_xticks(range(len(columns)), list(columns))
@@ -34,8 +34,8 @@ def damage(
     framed: int | None = None,
     predicted: Bool[np.ndarray, "count count"] | None = None,
 ) -> AxesImage:
-    """What is lost, 0 to 1, by (class of a, class of b); class ``framed`` has a frame, dots stand
-    where loss is ``predicted``."""
+    """Draw what is lost, 0 to 1, by (class of a, class of b); class ``framed`` has a frame, dots
+    stand where loss is ``predicted``."""
     drawn = heat(ax, lost, (0, 1), "magma_r", aspect="equal")
     ax.set(xticks=[], yticks=[])
     ax.set_title(title)
@@ -52,7 +52,7 @@ def damage(
 def room_above_chance(
     n: int, d: Sequence[int], axis: int | None
 ) -> Float[np.ndarray, "count count"]:
-    """1 − chance, by (class of a, class of b); 1 where chance is always right.
+    """Return 1 − chance, by (class of a, class of b); 1 where chance is always right.
 
     Chance is a random element of the class of ab or, for the axis of a prime, a random place on it.
     It is always right where there is one element, or the product has no such axis.
@@ -69,7 +69,7 @@ def room_above_chance(
 def bars(
     ax: Axes, names: Sequence[str], values: Mapping[str, Sequence[Number]], level: Number
 ) -> None:
-    """Shares in percent side by side, from the top down; NaN has no bar."""
+    """Draw shares in percent side by side, from the top down; NaN has no bar."""
     height = 0.8 / len(values)
     for i, (label, shares) in enumerate(values.items()):
         color = (COLORS[0], GREY)[i]
@@ -86,9 +86,11 @@ def bars(
     ax.set(xlim=(0, 100), ylim=(len(names) - 0.5, -0.5))
 
 
-def square(records: Sequence[ClassTrials], d: Sequence[int]) -> Float[np.ndarray, "count count"]:
-    """Success by (class of a, class that it is to act as); NaN where no trial is."""
+def square(
+    trials: Sequence[Mapping[str, Any]], d: Sequence[int]
+) -> Float[np.ndarray, "count count"]:
+    """Return the success by (class of a, class that it is to act as); NaN where no trial is."""
     success = np.full((len(d), len(d)), np.nan)
-    for record in records:
-        success[d.index(record.source), d.index(record.target)] = record.success
+    for x in trials:
+        success[d.index(x["source"]), d.index(x["target"])] = x["success"]
     return success

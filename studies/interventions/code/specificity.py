@@ -11,9 +11,9 @@ from jaxtyping import Bool, Float
 
 from strata.monoid import JClass, axis_primes, axis_size
 from strata.patch.ablations import Subject
-from strata.patch.patching import Outcome, Rig
+from strata.patch.patching import Bench, Outcome
 from strata.patch.scores import measures, ranges, scores
-from strata.patch.specificity import deviations, directions, row_space, without
+from strata.patch.specificity import deviations, directions, row_space, run_without
 from studies.interventions.code.records import Region, Specificity
 
 # Rows of pairs, and the chance of a right answer for every row.
@@ -21,7 +21,7 @@ Regions = dict[Region, tuple[Bool[np.ndarray, " rows"], Float[np.ndarray, " rows
 
 
 def specificity(subject: Subject, draws: int, rng: np.random.Generator) -> list[Specificity]:
-    """Which pairs fail without each class's directions, all of them or those on one axis.
+    """Measure which pairs fail without each class's directions, all of them or those on one axis.
 
     The controls are random directions that the embedding spreads over, as many.
     """
@@ -35,13 +35,13 @@ def specificity(subject: Subject, draws: int, rng: np.random.Generator) -> list[
             continue
         if count not in controls:
             drawn = (row_space(rng.normal(size=(count, n)) @ spread) for _ in range(draws))
-            controls[count] = [without(subject, x) for x in drawn]
+            controls[count] = [run_without(subject, x) for x in drawn]
         records.append(_record(subject, d, p, basis, controls[count]))
     return records
 
 
 def _cases(subject: Subject) -> list[tuple[int, int | None]]:
-    """Each class whole, then axis by axis."""
+    """List each class with all its axes, then axis by axis."""
     axes = {d: {*axis_primes(JClass(subject.rig.n, d))} for d in subject.masks}
     return [(d, p) for d, primes in axes.items() for p in (None, *sorted(primes))]
 
@@ -49,7 +49,7 @@ def _cases(subject: Subject) -> list[tuple[int, int | None]]:
 def _record(
     subject: Subject, d: int, p: int | None, basis: np.ndarray, controls: Sequence[Outcome]
 ) -> Specificity:
-    rig, outcome = subject.rig, without(subject, basis)
+    rig, outcome = subject.rig, run_without(subject, basis)
     regions = _regions(rig, d, p)
     return Specificity(
         d=d,
@@ -67,13 +67,17 @@ def _record(
     )
 
 
-def _regions(rig: Rig, d: int, p: int | None) -> Regions:
-    """The pairs about which a hypothesis says one thing."""
-    own = rig.operand_in(d)
+def _regions(rig: Bench, d: int, p: int | None) -> Regions:
+    """Return the regions of pairs about which a hypothesis says one thing."""
+    inside = rig.operand_in(d)
     if p is None:
-        return {"inside": (own, rig.chance), "outside": (~own, rig.chance)}
-    part = np.array([axis_size(rig.n // gcd(c, rig.n), p) for c in range(rig.n)])
-    chance = 1 / part[rig.label]
-    has = part[rig.label] > 1
-    chance[~has] = rig.chance[~has]
-    return {"own": (has & own, chance), "shared": (has & ~own, chance), "spared": (~has, chance)}
+        return {"inside": (inside, rig.chance), "outside": (~inside, rig.chance)}
+    places = np.array([axis_size(rig.n // gcd(c, rig.n), p) for c in range(rig.n)])
+    chance = 1 / places[rig.label]
+    has_axis = places[rig.label] > 1
+    chance[~has_axis] = rig.chance[~has_axis]
+    return {
+        "own": (has_axis & inside, chance),
+        "shared": (has_axis & ~inside, chance),
+        "spared": (~has_axis, chance),
+    }

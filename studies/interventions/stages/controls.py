@@ -17,11 +17,13 @@ from strata.train.trainer import Trainer
 
 def memorised(trainer: Trainer, level: float) -> None:
     """Train to the first validation at which the training accuracy is at that level."""
-    every, epochs = trainer.params.validate_every, trainer.params.epochs
-    for _ in loop.through(trainer, [*range(every, epochs, every), epochs], f"{trainer.run}"):
-        seen = trainer.latest()
-        if seen["train"] >= level:
-            if seen["mirror-free"] >= 0.5:
+    interval, epochs = trainer.params.validate_every, trainer.params.epochs
+    for _ in loop.train_through(
+        trainer, [*range(interval, epochs, interval), epochs], f"{trainer.run}"
+    ):
+        accuracies = trainer.latest()
+        if accuracies["train"] >= level:
+            if accuracies["mirror-free"] >= 0.5:
                 raise InputError(f"{trainer.run}: generalises as it memorises: no such control")
             return
     raise InputError(f"{trainer.run}: does not memorise in {epochs} epochs")

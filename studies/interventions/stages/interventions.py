@@ -1,8 +1,7 @@
-"""All interventions on one run, or on other weights of its shape.
+"""All cuts of one run.
 
-In: a run's name, the settings, its weights, and where to write; with a fifth argument, weights
-whose key frequencies are used. Out: JSON, ``records.Interventions``; criteria.md
-defines it.
+In: a run's name, the settings, its weights, and where to write. Out: JSON,
+``records.Interventions``; criteria.md defines it.
 """
 
 from strata import store
@@ -11,11 +10,11 @@ from studies.interventions.code import suite
 from studies.params import InterventionsSettings
 
 
-def main(name: str, settings: str, weights_path: str, out: str, *others: str) -> None:
-    run, own = Run.parse(name), store.read_model(settings, InterventionsSettings)
-    weights, *key = (store.read_weights(path, run) for path in (weights_path, *others))
+def main(name: str, settings: str, weights_path: str, out: str) -> None:
+    run, interventions_settings = Run.parse(name), store.read_model(settings, InterventionsSettings)
+    weights = store.read_weights(weights_path, run)
     # One line: these matrices indented, a number on each, would be half as large again.
-    store.write_json(out, suite.intervene(run, weights, own, *key), indent=None)
+    store.write_json(out, suite.intervene(run, weights, interventions_settings), indent=None)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from jaxtyping import Bool, Complex, Float, Int
-from sympy.ntheory import factorint
+from jaxtyping import Bool, Complex, Int
 
+from strata.arithmetic import factorint
 from strata.measure.character_fit import half
 from strata.monoid import JClass, axes, chi, classes, frequencies, jclass, position
 from strata.patch.projections import Masks
@@ -31,27 +31,10 @@ class Characters:
         values = np.concatenate([self.values, other.values], axis=1)
         return Characters(self.labels + other.labels, values)
 
-    def squares(self, part: Float[np.ndarray, "n some"]) -> Float[np.ndarray, "n some count"]:
-        """Σ_c X(q, c)² over the candidates c with a 1 in each column of `part`, for every q.
-
-        2 |f(q)|² Σ|f(c)|² + 2 Re f(q)² Σ f̄(c)²: the second sum is that of a character, 0 unless
-        it is its own inverse.
-        """
-        f = self.values[:, None]
-        size, own = part.T @ np.abs(self.values) ** 2, part.T @ self.values**2
-        return 2 * (np.abs(f) ** 2 * size + np.real(f**2 * own.conj()))
-
-    def inner(
-        self, y: Float[np.ndarray, "n n"], part: Float[np.ndarray, "n some"]
-    ) -> Float[np.ndarray, "n some count"]:
-        """Σ_c y(q, c) X(q, c) over the same candidates, for every q."""
-        sums = [(y * column) @ self.values.conj() for column in part.T]
-        return 2 * np.real(self.values[:, None] * np.stack(sums, axis=1))
-
 
 @cache
 def valuations(n: int, p: int) -> Int[np.ndarray, " n"]:
-    """min(κ, p-adic valuation) of every residue, where p^κ ‖ n; that of 0 is κ.
+    """Return min(κ, p-adic valuation) of every residue, where p^κ ‖ n; that of 0 is κ.
 
     >>> valuations(12, 2).tolist()
     [2, 0, 1, 0, 2, 0, 1, 0, 2, 0, 1, 0]
@@ -60,8 +43,8 @@ def valuations(n: int, p: int) -> Int[np.ndarray, " n"]:
     return (np.arange(n)[:, None] % powers == 0).sum(axis=1)
 
 
-def local(n: int, part: Part) -> Complex[np.ndarray, " n"]:
-    """The character of one prime at every residue: χ_k(w_p(x)) where v_p(x) = v, else 0."""
+def local_character(n: int, part: Part) -> Complex[np.ndarray, " n"]:
+    """Return the character of one prime at every residue: χ_k(w_p(x)) where v_p(x) = v, else 0."""
     p, v, k = part
     group = JClass(p ** (factorint(n)[p] - v), 1)
     x = np.flatnonzero(valuations(n, p) == v)
@@ -72,7 +55,8 @@ def local(n: int, part: Part) -> Complex[np.ndarray, " n"]:
 
 
 def labels(J: JClass, mask: Bool[np.ndarray, " size"]) -> list[Label]:
-    """The key frequencies of a class, one of ±k: what the less is at each prime where it is not 0.
+    """Return the key frequencies of a class, one of each pair ±k: a label says what the character
+    is at each prime where it is not 1.
 
     >>> labels(JClass(165, 3), (frequencies((4, 10)) == [1, 7]).all(axis=1))
     [(Part(p=5, v=0, k=(1,)), Part(p=11, v=0, k=(7,)))]
@@ -84,44 +68,37 @@ def labels(J: JClass, mask: Bool[np.ndarray, " size"]) -> list[Label]:
         parts = zip(powers, np.split(k, ends), strict=True)
         return tuple(Part(p, kappa[p] - v, tuple(x.tolist())) for (p, v), x in parts if x.any())
 
-    every = frequencies(J.orders)[half(mask, J.orders)]
-    return [min(label(k), label(-k % np.array(J.orders))) for k in every]
+    key_frequencies = frequencies(J.orders)[half(mask, J.orders)]
+    return [min(label(k), label(-k % np.array(J.orders))) for k in key_frequencies]
 
 
-def of_strata(n: int, key: Masks) -> Characters:
-    """The key characters of every class, each on its own class."""
-    found, columns = [], [np.zeros((n, 0), dtype=np.complex128)]
+def strata_characters(n: int, key: Masks) -> Characters:
+    """Return the key characters of every class, each on its own class."""
+    key_labels, columns = [], [np.zeros((n, 0), dtype=np.complex128)]
     for J in (jclass(d, n) for d in key):
         mask = half(key[J.d], J.orders)
         values = np.zeros((n, int(mask.sum())), dtype=np.complex128)
         for i, k in enumerate(frequencies(J.orders)[mask]):
             values[J.elements, i] = chi(k, J.orders)
-        found += labels(J, key[J.d])
+        key_labels += labels(J, key[J.d])
         columns.append(values)
-    return Characters(tuple(found), np.concatenate(columns, axis=1))
-
-
-def of_primes(n: int, key: Masks) -> Characters:
-    """For each prime power p^κ ‖ n and v < κ the key frequencies of J_{n/p^(κ−v)}, whose axes are
-    those of p: shared by all classes whose valuation is v."""
-    powers = [n // p ** (k - v) for p, k in sorted(factorint(n).items()) for v in range(k)]
-    return of_labels(n, [x for d in powers if d in key for x in labels(jclass(d, n), key[d])])
+    return Characters(tuple(key_labels), np.concatenate(columns, axis=1))
 
 
 def mixed(n: int, key: Masks) -> Characters:
-    """The key frequencies of any class that are not zero on two or more primes, once each."""
-    every = (x for J in classes(n) if J.d in key for x in labels(J, key[J.d]))
-    return of_labels(n, [*dict.fromkeys(x for x in every if len(x) > 1)])
+    """Return the key frequencies of any class that are not zero on several primes, once each."""
+    key_labels = (x for J in classes(n) if J.d in key for x in labels(J, key[J.d]))
+    return characters_of(n, [*dict.fromkeys(x for x in key_labels if len(x) > 1)])
 
 
-def of_labels(n: int, found: list[Label]) -> Characters:
-    """The characters of these labels: products over their primes."""
-    columns = [np.prod([local(n, part) for part in x], axis=0) for x in found]
-    return Characters(tuple(found), np.array(columns, dtype=np.complex128).reshape(-1, n).T)
+def characters_of(n: int, labels: list[Label]) -> Characters:
+    """Return the characters of these labels: products over their primes."""
+    columns = [np.prod([local_character(n, part) for part in x], axis=0) for x in labels]
+    return Characters(tuple(labels), np.array(columns, dtype=np.complex128).reshape(-1, n).T)
 
 
 def key_in_any_class(n: int, key: Masks) -> Characters:
-    """The key frequencies of any class: those of one prime once each, then those of several."""
-    every = (x for J in classes(n) if J.d in key for x in labels(J, key[J.d]))
-    single = sorted(dict.fromkeys(x for x in every if len(x) == 1))
-    return of_labels(n, single) + mixed(n, key)
+    """Return the key frequencies of any class, once each: those of one prime, then of several."""
+    key_labels = (x for J in classes(n) if J.d in key for x in labels(J, key[J.d]))
+    single = sorted(dict.fromkeys(x for x in key_labels if len(x) == 1))
+    return characters_of(n, single) + mixed(n, key)

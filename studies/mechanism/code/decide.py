@@ -1,11 +1,13 @@
-"""What the measures of a run say of each statement, and what runs say together: criteria-2.md."""
+"""Decide what the measures of a run say of each statement, and what runs say together:
+criteria-2.md."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from strata.results import FAILS, HOLDS, UNDECIDED, Row, by_levels, over_runs
-from strata.statistics import share_interval
-from studies.params import MechanismLevels
+from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED, UNDECIDED, Row, by_levels
+from strata.tables.statements import Statements, tally
+from studies.mechanism.code.models import CONTROLS, FRESH, Models
+from studies.params import AddingLevels, MechanismLevels, MechanismParams
 
 STATEMENTS = {
     "votes": "each prime votes by the remainder of the product, and the votes are added",
@@ -14,7 +16,19 @@ STATEMENTS = {
     "decoding": "the last layer does what the loss asks, given its lengths",
     "interaction": "primes interact in the embedding, by gates or characters of several",
 }
-BY_HAND = "a network that is written down from these, not trained, answers every pair"
+# In words of pages, where the criteria speak of logits and characters.
+SENTENCES = Statements(
+    {
+        "votes": "the mean logits of a product are a sum over primes of functions of the candidate "
+        "and of the product modulo that prime",
+        "code": "the outputs follow from a few zeros, angles and gates of the product",
+        "neurons": "each neuron sees one prime, or one mixed angle, and which primes divide",
+        "decoding": "the columns of the last layer point nearly where the loss would have them, "
+        "given their lengths",
+        "interaction": "where primes interact, it is in the embedding, by gates or mixed angles",
+        "by-hand": "a network that is written down from these, not trained, answers every pair",
+    }
+)
 
 
 class Criterion(NamedTuple):
@@ -28,8 +42,8 @@ class Criterion(NamedTuple):
 
 # The id of a criterion begins with that of its statement.
 CRITERIA = {
-    id: Criterion(id.partition("-")[0], *of)
-    for id, of in {
+    id: Criterion(id.partition("-")[0], *fields)
+    for id, fields in {
         "votes-share": ("share", "share", "explained by votes, of the mean logits"),
         "votes-right": ("spared", "accuracy", "right answers of the votes"),
         "votes-classes": ("share", "share", "left-out classes predicted by the others (median R²)"),
@@ -60,41 +74,42 @@ CRITERIA = {
 }
 
 
-def judged(values: dict[str, float], levels: MechanismLevels) -> list[Row]:
-    """A row for each criterion, by these numbers, with its verdict; and one for each statement,
-    which holds if all of its numbers do and does not if any does not. Numbers without a value are
-    left out; a statement without any has no verdict."""
+def judge(
+    values: dict[str, float],
+    levels: MechanismLevels | AddingLevels,
+    criteria: Mapping[str, Criterion] = CRITERIA,
+    statements: Mapping[str, str] = STATEMENTS,
+) -> list[Row]:
+    """Return a row with a verdict for each statement, then for each criterion. A statement holds if
+    all of its numbers do, and fails if one of them does. Numbers that are NaN do not count; a
+    statement without any number has no verdict."""
     rows = []
-    for id, (_, kind, unit, sentence) in CRITERIA.items():
+    for id, (_, kind, unit, sentence) in criteria.items():
         verdict = by_levels(values[id], *getattr(levels, kind))
         rows.append(Row("", id, sentence, unit=unit, value=values[id], verdict=verdict))
-    whole = []
-    for id, sentence in STATEMENTS.items():
-        own = {row.verdict for row in rows if CRITERIA[row.id].statement == id}
-        verdict = next((x for x in (FAILS, UNDECIDED, HOLDS) if x in own), "")
-        whole.append(Row("", id, sentence, verdict=verdict))
-    return [*whole, *rows]
+    judged_statements = []
+    for id, sentence in statements.items():
+        verdicts = {row.verdict for row in rows if criteria[row.id].statement == id}
+        verdict = next((x for x in (FAILS, UNDECIDED, HOLDS) if x in verdicts), "")
+        judged_statements.append(Row("", id, sentence, verdict=verdict))
+    return [*judged_statements, *rows]
 
 
-class Tally(NamedTuple):
-    """How many runs a statement holds for, does not, and is undecided for; the 95 % interval of
-    Clopper and Pearson of the share for which it holds; and the verdict of them together."""
+def verdict_over_fresh(networks: Models, id: str, params: MechanismParams) -> str:
+    """Decide a statement over the fresh runs that generalise, of which there must be enough. A
+    statement that holds for a model in which it must not is not confirmed."""
+    verdicts = networks.verdict(id)
+    counting = (networks.kind == FRESH) & (networks.accuracy >= params.accuracy)
+    if counting.sum() < params.fewest:
+        return f"no verdict before {params.fewest}"
+    verdict = tally(verdicts[counting]).verdict
+    controls = ", ".join(x for x in CONTROLS if verdicts.get(x) == HOLDS)
+    if verdict == CONFIRMED and controls:
+        return f"not confirmed: holds {controls} too"
+    return verdict
 
-    holds: int
-    fails: int
-    undecided: int
-    low: float
-    high: float
-    verdict: str
 
-
-def tally(verdicts: Sequence[str]) -> Tally:
-    """The runs together; those without a verdict are left out.
-
-    >>> tally(["holds"] * 20 + ["undecided"] * 8).verdict, tally(["holds"] * 8 + [FAILS] * 20)[-1]
-    ('confirmed', 'refuted')
-    """
-    holds, fails, undecided = (list(verdicts).count(x) for x in (HOLDS, FAILS, UNDECIDED))
-    known = holds + fails + undecided
-    interval = share_interval(holds, known)
-    return Tally(holds, fails, undecided, *interval, over_runs(holds, known))
+def verdict_by_hand(margins: Sequence[float]) -> str:
+    """Decide whether the networks written by hand answer every pair, from the least margin of each.
+    These networks are all that exist, not a sample."""
+    return CONFIRMED if min(margins) > 0 else REFUTED

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from sympy.ntheory import primefactors
 
+from strata.arithmetic import primefactors
 from strata.monoid import prime_powers
-from strata.patch.patching import Passed
+from strata.patch.patching import ForwardPass
 from studies.mechanism.code.characters import Characters, valuations
 
 Labels = Int[np.ndarray, " n"]  # of residues, from 0 on
@@ -29,58 +29,71 @@ class Replaced(NamedTuple):
     family: Int[np.ndarray, " d_mlp"]
 
 
-def families(n: int, several: Characters) -> list[Labels]:
-    """For each prime power Q ‖ n the labels by a mod Q and the valuation of a at every other prime;
-    for each character of several primes those by its value and all valuations."""
+def families(n: int, mixed: Characters) -> list[Labels]:
+    """Return the labels of each family. For each prime power Q ‖ n the label of a is a mod Q and
+    the valuation of a at every other prime; for each character of several primes it is the
+    character's value and all valuations."""
     zeros = {p: valuations(n, p) for p in primefactors(n)}
-    found = []
+    family_labels = []
     for Q, p in zip(prime_powers(n), primefactors(n), strict=True):
-        others = [v for r, v in zeros.items() if r != p]
-        found.append(numbered(np.arange(n) % Q, *others))
-    for values in several.values.T:
+        other_valuations = [v for r, v in zeros.items() if r != p]
+        family_labels.append(join_labels(np.arange(n) % Q, *other_valuations))
+    for values in mixed.values.T:
         turns = np.rint(np.angle(values) / (2 * np.pi) * n**2).astype(np.int64) % n**2
-        found.append(numbered(np.where(np.abs(values) > 0.5, turns, -1), *zeros.values()))
-    return found
+        family_labels.append(
+            join_labels(np.where(np.abs(values) > 0.5, turns, -1), *zeros.values())
+        )
+    return family_labels
 
 
-def numbered(*labels: Labels) -> Labels:
-    """One label for each combination of these."""
+def join_labels(*labels: Labels) -> Labels:
+    """Number the combinations of these labels."""
     return np.unique(np.stack(labels, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def replaced(pairs: Passed, every: list[Labels]) -> Replaced:
+def count_cells(labels: list[Labels], family: Int[np.ndarray, " d_mlp"]) -> int:
+    """Count the numbers in the tables that replace the neurons: a cell of (a, b) and that of (b, a)
+    once, because a neuron has one mean for both."""
+    sizes = [int(x.max()) + 1 for x in labels]
+    return sum(sizes[i] * (sizes[i] + 1) // 2 for i in family.tolist() if i >= 0)
+
+
+def replace_neurons(pairs: ForwardPass, labels: list[Labels]) -> Replaced:
     """Replace every neuron by its means over the cells of its family."""
-    members = [np.equal.outer(x, np.arange(x.max() + 1)).astype(np.float64) for x in every]
+    members = [np.equal.outer(x, np.arange(x.max() + 1)).astype(np.float64) for x in labels]
     counts = [member.sum(axis=0) for member in members]
     cells = [np.outer(count, count) / pairs.n**2 for count in counts]
-    hidden, family = np.empty_like(pairs.before), np.zeros(pairs.before.shape[1], dtype=np.int64)
+    hidden, family = (
+        np.empty_like(pairs.preactivations),
+        np.zeros(pairs.preactivations.shape[1], dtype=np.int64),
+    )
     explained = variance = 0.0
-    for some, before in squares(pairs):
+    for block, before in square_blocks(pairs):
         active = np.maximum(before, 0)
-        tables, mean = [means(active, x) for x in members], active.mean(axis=(0, 1))
-        found = [
+        tables, mean = [cell_means(active, x) for x in members], active.mean(axis=(0, 1))
+        between_cells = [
             np.tensordot(cell, table**2, axes=2) - mean**2
             for cell, table in zip(cells, tables, strict=True)
         ]
-        each, best = active.var(axis=(0, 1)), np.argmax(found, axis=0)
-        family[some] = np.where(each > 0, best, -1)
-        explained += np.max(found, axis=0).sum()
-        variance += each.sum()
-        for i, own in enumerate(best):
-            hidden[:, some.start + i] = tables[own][every[own][pairs.a], every[own][pairs.b], i]
+        variances, best = active.var(axis=(0, 1)), np.argmax(between_cells, axis=0)
+        family[block] = np.where(variances > 0, best, -1)
+        explained += np.max(between_cells, axis=0).sum()
+        variance += variances.sum()
+        for i, k in enumerate(best):
+            hidden[:, block.start + i] = tables[k][labels[k][pairs.a], labels[k][pairs.b], i]
     return Replaced(hidden, float(explained / (variance or 1)), family)
 
 
-def squares(pairs: Passed) -> Iterator[tuple[slice, Float[np.ndarray, "n n some"]]]:
-    """What some neurons read, for all (a, b), and some more, until all have been."""
-    for start in range(0, pairs.before.shape[1], NEURONS):
-        some = slice(start, start + NEURONS)
-        yield some, pairs.before[:, some][pairs.row]
+def square_blocks(pairs: ForwardPass) -> Iterator[tuple[slice, Float[np.ndarray, "n n some"]]]:
+    """Yield what a block of neurons reads for all (a, b), block after block."""
+    for start in range(0, pairs.preactivations.shape[1], NEURONS):
+        block = slice(start, start + NEURONS)
+        yield block, pairs.preactivations[:, block][pairs.row]
 
 
-def means(
+def cell_means(
     x: Float[np.ndarray, "n n some"], member: Float[np.ndarray, "n Q"]
 ) -> Float[np.ndarray, "Q Q some"]:
-    """The mean over the pairs with residues r of a and s of b, where all residues are as common."""
+    """Return the mean over the pairs with label r of a and s of b; every residue counts alike."""
     half = np.tensordot(member / member.sum(axis=0), x, axes=(0, 0))
     return np.tensordot(member / member.sum(axis=0), half, axes=(0, 1)).swapaxes(0, 1)

@@ -6,29 +6,33 @@ is, and the network answers again.
 
 import numpy as np
 from jaxtyping import Float
-from sympy.ntheory import primefactors
 
-from strata.patch.patching import Passed, passed
+from strata.arithmetic import primefactors
+from strata.patch.patching import ForwardPass, forward_pass
 from strata.patch.projections import Masks
 from strata.store import Arrays
-from studies.mechanism.code.characters import key_in_any_class, valuations
+from studies.mechanism.code.characters import characters_of, key_in_any_class, valuations
 from studies.mechanism.code.dictionary import basis
 from studies.mechanism.code.gates import Code
 
 
-def span(n: int, key: Masks, gates: bool) -> Float[np.ndarray, "n some"]:
-    """An orthonormal basis of 1, φ and, where told, [r | a]·φ for every prime r."""
-    use = Code(n, key_in_any_class(n, key)).plain
-    columns = [use]
+def span(n: int, key: Masks, gates: bool, mixed: bool = True) -> Float[np.ndarray, "n some"]:
+    """Return an orthonormal basis of 1 and φ and, with gates, of [r | a]·φ for every prime r.
+    Without mixed, φ has the characters of one prime alone."""
+    characters = key_in_any_class(n, key)
+    if not mixed:
+        characters = characters_of(n, [label for label in characters.labels if len(label) == 1])
+    functions = Code(n, characters).plain
+    columns = [functions]
     if gates:
         zeros = ((valuations(n, r) > 0)[:, None] for r in primefactors(n))
-        columns += [use[:, 1:] * zero for zero in zeros]
+        columns += [functions[:, 1:] * zero for zero in zeros]
     return basis(np.concatenate(columns, axis=1))
 
 
-def projected(weights: Arrays, n: int, onto: Float[np.ndarray, "n some"]) -> Passed:
-    """All pairs of the network with the rows of its embedding projected on these functions of
-    a."""
+def project_embedding(weights: Arrays, n: int, onto: Float[np.ndarray, "n some"]) -> ForwardPass:
+    """Project the rows of the embedding on these functions of a, and run all pairs of the
+    network."""
     W_E = weights["W_E"].astype(np.float64)
     W_E[:n] = onto @ (onto.T @ W_E[:n])
-    return passed(weights | {"W_E": W_E}, n)
+    return forward_pass(weights | {"W_E": W_E}, n)

@@ -5,8 +5,8 @@ from math import nan
 from typing import Any, NamedTuple
 
 import pandas as pd
-from sympy import factorint
 
+from strata.arithmetic import factorint
 from strata.results import check
 from strata.run import Run
 
@@ -29,27 +29,28 @@ class Models(NamedTuple):
     values: pd.DataFrame
     verdicts: pd.DataFrame
 
-    def of(self, id: str, measure: str = "") -> pd.Series:
-        """One number of every model; NaN where there is none. Raises InputError for an id that none
-        has."""
-        check(id, {x for x, _ in self.values.columns})
+    def numbers(self, id: str, measure: str = "") -> pd.Series:
+        """Return one number of every model; NaN where there is none. Raises InputError for an id
+        that no model has, neither with a number nor with a verdict."""
+        check(id, {x for x, _ in self.values.columns} | {*self.verdicts.columns})
         return pd.Series(self.values.get((id, measure), nan), self.kind.index)
 
     @property
     def accuracy(self) -> pd.Series:
-        return self.of("whole", "right")
+        """Return the share of right answers of every model."""
+        return self.numbers("whole", "right")
 
     def verdict(self, id: str) -> pd.Series:
-        """What is said of every model; empty where nothing is."""
+        """Return the verdict on every model; empty where there is none."""
         return pd.Series(self.verdicts[id])
 
-    def where(self, some: pd.Series) -> "Models":
-        """Those of which this is true."""
-        return Models(*(x.loc[some] for x in self))
+    def where(self, mask: pd.Series) -> "Models":
+        """Select the models for which the mask is true."""
+        return Models(*(x.loc[mask] for x in self))
 
 
 def kind_of(name: str, fresh: Sequence[str]) -> str:
-    """What a run is to the verdict: fresh, earlier of the same kind, or of another kind.
+    """Return what a run is to the verdict: fresh, earlier of the same kind, or of another kind.
 
     >>> [kind_of(x, ["n6-s2"]) for x in ("n6-s1", "n6-s2", "n8-s1", "n12-s1", "mlp-n6-s1")]
     ['earlier', 'fresh', 'one prime', 'with squares', 'MLP-only']
@@ -70,13 +71,14 @@ def kind_of(name: str, fresh: Sequence[str]) -> str:
 
 
 def models(measured: pd.DataFrame, fresh: Sequence[str]) -> Models:
-    """The models of a long table. Where many are of one kind, those of one modulus are a group."""
+    """Collect the models of a long table. Where a kind has many models, those of one modulus are a
+    group."""
     kinds = {str(name): kind_of(str(name), fresh) for name in measured["run"].unique()}
     runs = {name: Run.parse(name) for name, kind in kinds.items() if kind != BESIDE}
 
     def order(name: str) -> tuple[Any, ...]:
-        run, place = runs.get(name), KINDS.index(kinds[name])
-        return (place, run.n, run.variant, run.seed, run.weights_seed) if run else (place,)
+        run, rank = runs.get(name), KINDS.index(kinds[name])
+        return (rank, run.n, run.variant, run.seed, run.weights_seed) if run else (rank,)
 
     def group(name: str) -> str:
         if name not in runs:
@@ -89,5 +91,5 @@ def models(measured: pd.DataFrame, fresh: Sequence[str]) -> Models:
     groups = pd.Series([group(x) for x in names], kind.index, name="group")
     text = measured.astype(dict.fromkeys(["run", "id", "measure", "verdict"], object))
     values = text.pivot_table("value", "run", ["id", "measure"], "last").reindex(kind.index)
-    said = text.loc[text["measure"] == ""].pivot_table("verdict", "run", "id", "last")
-    return Models(kind, n, groups, values, said.reindex(kind.index).fillna(""))
+    verdicts = text.loc[text["measure"] == ""].pivot_table("verdict", "run", "id", "last")
+    return Models(kind, n, groups, values, verdicts.reindex(kind.index).fillna(""))

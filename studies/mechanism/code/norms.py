@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import root_scalar
-from sympy.ntheory import factorint
 
 from strata.api import by_hand
 from strata.architecture import architecture_of
-from strata.patch.patching import Passed, outcome, passed
+from strata.arithmetic import factorint
+from strata.patch.patching import ForwardPass, forward_pass, outcome
 from strata.store import Arrays
 from studies.mechanism.code import proof
 
@@ -34,43 +34,43 @@ ENOUGH, ROUNDS = 1e-10, 5000  # the relative gain of a round that is the last, a
 LARGEST = 100.0  # logarithm of a factor of all logits
 
 
-def squares(weights: Arrays) -> float:
-    """The total squared norm."""
+def squared_norm(weights: Arrays) -> float:
+    """Return the total squared norm."""
     return float(sum((x.astype(np.float64) ** 2).sum() for x in weights.values()))
 
 
-def balanced(weights: Arrays) -> Arrays:
-    """The weights of the least total squared norm with these logits, by factors alone, float64."""
+def balance(weights: Arrays) -> Arrays:
+    """Return the float64 weights of the least squared norm with these logits, by factors alone."""
     w = {name: x.astype(np.float64) for name, x in weights.items()}
-    total = squares(w)
+    total = squared_norm(w)
     for _ in range(ROUNDS):
-        for axes, *both in FACTORS:
-            wrote, read = (
+        for axes, *sides in FACTORS:
+            written, read = (
                 sum(np.einsum(f"{AXES[x]},{AXES[x]}->{axes}", w[x], w[x]) for x in names)
-                for names in both
+                for names in sides
             )
-            used = (wrote > 0) & (read > 0)
-            factor = np.divide(read, wrote, out=np.ones_like(wrote), where=used) ** 0.25
-            for names, by in zip(both, (factor, 1 / factor), strict=True):
+            in_use = (written > 0) & (read > 0)
+            factor = np.divide(read, written, out=np.ones_like(written), where=in_use) ** 0.25
+            for names, by in zip(sides, (factor, 1 / factor), strict=True):
                 w |= {x: np.einsum(f"{AXES[x]},{axes}->{AXES[x]}", w[x], by) for x in names}
-        before, total = total, squares(w)
+        before, total = total, squared_norm(w)
         if before - total <= ENOUGH * total:
             break
     return w
 
 
-def multiplied(weights: Arrays, factor: float) -> Arrays:
-    """The balanced weights whose logits are these by a factor."""
-    return balanced(weights | {name: factor * weights[name] for name in ("W_U", "b_U")})
+def scale_logits(weights: Arrays, factor: float) -> Arrays:
+    """Return the balanced weights whose logits are these times a factor."""
+    return balance(weights | {name: factor * weights[name] for name in ("W_U", "b_U")})
 
 
-def of_squares(weights: Arrays, total: float) -> Arrays:
-    """The balanced weights with the logits by the factor for which this is the total squared norm.
-    Raises ValueError where attention alone has more."""
-    w = balanced(weights)
-    excess = lambda log: squares(multiplied(w, np.exp(log))) - total  # noqa: E731
-    found = root_scalar(excess, bracket=(-LARGEST, LARGEST), xtol=1e-9)
-    return multiplied(w, np.exp(found.root))
+def with_squared_norm(weights: Arrays, total: float) -> Arrays:
+    """Return the balanced weights of this total squared norm whose logits are these times a factor.
+    Raises ValueError where attention alone has a larger norm."""
+    w = balance(weights)
+    excess = lambda log: squared_norm(scale_logits(w, np.exp(log))) - total  # noqa: E731
+    root = root_scalar(excess, bracket=(-LARGEST, LARGEST), xtol=1e-9)
+    return scale_logits(w, np.exp(root.root))
 
 
 class Size(NamedTuple):
@@ -84,40 +84,41 @@ class Size(NamedTuple):
     margin: float
 
 
-def size(pairs: Passed) -> Size:
-    """The size of a transformer that was run over all its pairs."""
-    used = (pairs.before.max(axis=0) > 0) & pairs.weights["W_out"].any(axis=1)
+def size(pairs: ForwardPass) -> Size:
+    """Measure the size of a transformer that was run over all its pairs."""
+    in_use = (pairs.preactivations.max(axis=0) > 0) & pairs.weights["W_out"].any(axis=1)
     return Size(
-        int(used.sum()), sum(int((x != 0).sum()) for x in pairs.weights.values()),
-        squares(pairs.weights), squares(balanced(pairs.weights)),
+        int(in_use.sum()), sum(int((x != 0).sum()) for x in pairs.weights.values()),
+        squared_norm(pairs.weights), squared_norm(balance(pairs.weights)),
         float(proof.all_margins(pairs).margin.min()),
     )  # fmt: skip
 
 
-def comparable(pairs: Passed) -> bool:
-    """Whether a network written by hand is of the kind and modulus of this one."""
+def comparable(pairs: ForwardPass) -> bool:
+    """Whether a network written by hand exists for the kind and modulus of this one."""
     square_free = max(factorint(pairs.n).values()) == 1
     return architecture_of(pairs.weights).attends and square_free and pairs.n <= by_hand.LARGEST
 
 
-def loss_and_margin(pairs: Passed) -> tuple[float, float]:
-    """The mean over all ordered pairs of the cross-entropy, in nats, and of how far the logit of
-    the right answer is above the largest other."""
+def loss_and_margin(pairs: ForwardPass) -> tuple[float, float]:
+    """Return the mean over all ordered pairs of the cross-entropy, in nats, and of how far the
+    logit of the right answer is above the largest other."""
     loss, _, margin = outcome(pairs.logits(pairs.residual), pairs.label)
     return float(pairs.count @ loss) / pairs.n**2, float(pairs.count @ margin) / pairs.n**2
 
 
-def beside_by_hand(pairs: Passed) -> dict[str, float]:
-    """A network's total squared norm, mean loss in nats, and mean and least margin; the loss and
-    the mean margin of the one written by hand at this norm, and the norm, over the network's, at
-    which that has the mean margin of the network; NaN where this is not above 0."""
-    total = squares(pairs.weights)
+def compare_by_hand(pairs: ForwardPass) -> dict[str, float]:
+    """Compare a network with the one written by hand. Return the network's total squared norm, mean
+    loss in nats and mean margin; the loss and the mean margin of the one written by hand at this
+    norm; and the norm, over the network's, at which that one has the mean margin of the network.
+    The last is NaN where the network's mean margin is not above 0."""
+    total = squared_norm(pairs.weights)
     loss, margin = loss_and_margin(pairs)
-    weights = of_squares(by_hand.weights(pairs.n), total)
-    scaled = passed(weights, pairs.n)
-    its_loss, its_margin = loss_and_margin(scaled)
-    alike = squares(multiplied(weights, margin / its_margin)) if margin > 0 else float("nan")
+    weights = with_squared_norm(by_hand.weights(pairs.n), total)
+    scaled = forward_pass(weights, pairs.n)
+    hand_loss, hand_margin = loss_and_margin(scaled)
+    norm = squared_norm(scale_logits(weights, margin / hand_margin)) if margin > 0 else float("nan")
     return {
-        "squared norm": total, "loss": loss, "mean margin": margin, "by hand: loss": its_loss,
-        "by hand: mean margin": its_margin, "by hand: norm for this margin": alike / total,
+        "squared norm": total, "loss": loss, "mean margin": margin, "by hand: loss": hand_loss,
+        "by hand: mean margin": hand_margin, "by hand: norm for this margin": norm / total,
     }  # fmt: skip

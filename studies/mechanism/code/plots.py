@@ -18,22 +18,83 @@ VERDICTS = {
     UNDECIDED: palette.UNDECIDED[0],
     FAILS: palette.FAILS[0],
 }
+BINS = 6  # of angles
 OUTLINE = withStroke(linewidth=1.1, foreground=palette.HOLDS[0])
 
 
 def ballot(
     ax: Axes, scores: Float[np.ndarray, " n"], p: int, colour: str, most: float, answer: int
 ) -> None:
-    """The candidates as a grid: in the row of each remainder modulo p, in the column of that modulo
-    n/p; darker is more, nothing below 0. The answer is framed."""
+    """Draw the candidates as a grid: in the row of each remainder modulo p, in the column of that
+    modulo n/p; darker is more, nothing below 0. The answer is framed."""
     n, c = len(scores), np.arange(len(scores))
     cells = np.zeros((p, n // p))
     cells[c % p, c % (n // p)] = np.clip(scores / (most or 1), 0, 1)
     shades = LinearSegmentedColormap.from_list("votes", ("#f5f6f7", colour))
     ax.pcolormesh(cells, cmap=shades, vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
-    at = answer % (n // p), answer % p
-    ax.add_patch(Rectangle(at, 1, 1, fill=False, edgecolor="black", linewidth=1.2, clip_on=False))
+    corner = answer % (n // p), answer % p
+    ax.add_patch(
+        Rectangle(corner, 1, 1, fill=False, edgecolor="black", linewidth=1.2, clip_on=False)
+    )
     ax.set(ylim=(p, 0), aspect="equal")
+    ax.set_axis_off()
+
+
+def votes_by_angle(rows: pd.DataFrame, least: int) -> pd.DataFrame:
+    """Return the votes of all networks in a long table by the angle between the operands, in the
+    columns that ``hole`` draws, of the primes from ``least`` on."""
+    columns = ["run", "degrees", "at_mean", "unchanged"]
+    text = rows.astype({"run": object, "id": object, "measure": object})
+    votes = text[text["id"].isin(["vote", "vote at mean"])]
+    if votes.empty:
+        return pd.DataFrame(columns=columns)
+    votes = votes.pivot_table("value", ["run", "measure"], "id").reset_index()
+    numbers = votes["measure"].str.extract(r"(?P<p>\d+):(?P<k>\d+) (?P<delta>\d+)").astype(int)
+    half_turns = numbers["k"] * numbers["delta"] / (numbers["p"] - 1)  # kδ/2 is half the angle
+    votes["degrees"] = 180 - (360 * half_turns % 360 - 180).abs()
+    by_character = votes.groupby([votes["run"], numbers["p"], numbers["k"]])
+    votes["at_mean"] = votes["vote at mean"] / by_character["vote at mean"].transform("mean")
+    votes["unchanged"] = votes["vote"] / by_character["vote"].transform("mean")
+    return votes.loc[numbers["p"] >= least, columns]
+
+
+def hole(ax: Axes, votes: pd.DataFrame) -> None:
+    """Draw how votes depend on the angle between the operands, a dot for each network and range of
+    angles: hollow with attention at its mean, full with attention. ``votes`` has the columns run,
+    degrees, at_mean and unchanged, each vote over the mean of its character."""
+    edges = np.linspace(0, 180, BINS + 1)
+    votes = votes.assign(bin=np.digitize(votes["degrees"], edges[1:-1]))
+    by_network = votes.groupby(["run", "bin"])[["at_mean", "unchanged"]].agg("mean")
+    bins = by_network.index.get_level_values("bin").to_numpy()
+    centre, colour = (edges[1:] + edges[:-1])[bins] / 2, palette.PRIMES[11][0]
+    angle = np.linspace(0, 180)
+    law = np.pi / 2 * np.cos(np.radians(angle) / 2)
+    ax.plot(angle, law, color=palette.FAILS[0], label="|cos(angle/2)|, over its mean")
+    ax.plot(
+        centre - 3, by_network["at_mean"], "o", ms=3, mew=0.6, mfc="white", mec=palette.FAILS[0],
+        label="attention at its mean",
+    )  # fmt: skip
+    ax.plot(centre + 3, by_network["unchanged"], "o", ms=2.5, color=colour, label="with attention")
+    ax.axhline(0, color="black", linewidth=0.6)
+    ax.set(xlim=(0, 180), xticks=[0, 45, 90, 135, 180])
+    ax.set(xlabel="angle between the operands, degrees", ylabel="vote, over its mean")
+    ax.legend(loc="lower left")
+
+
+def two_adders(ax: Axes, degrees: float) -> None:
+    """Draw the two sums of a pair of operands whose angles differ by so many degrees: the arrows
+    added are short where these are opposite, and the arrows subtracted are long there."""
+    start = (180 - degrees) / 2
+    a, b = (np.exp(1j * np.radians(x)) for x in (start, start + degrees))
+    arrows = (
+        (a, "black", "a"), (b, "black", "b"),
+        (a + b, palette.FAILS[0], "sum"), (a - b, palette.PRIMES[11][0], "difference"),
+    )  # fmt: skip
+    for end, colour, text in arrows:
+        arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", (end.real, end.imag), (0, 0), arrowprops=arrow)
+        ax.text(1.12 * end.real, 1.12 * end.imag + 0.08, text, color=colour, ha="center")
+    ax.set(xlim=(-2.4, 2.4), ylim=(-0.6, 2.1), aspect="equal")
     ax.set_axis_off()
 
 
@@ -44,30 +105,30 @@ def verdicts(
     group: pd.Series,
     parts: Mapping[str, Sequence[str]],
 ) -> None:
-    """A bar for each statement, a column of `by_run`, in each group of models, its rows: for what
-    share of those with a verdict it holds, is undecided, or does not hold; with how many hold.
-    Groups stand part by part."""
+    """Draw a bar for each statement, a column of `by_run`, in each group of models. The bar shows
+    for what share of the models with a verdict the statement holds, is undecided, or does not hold;
+    its number says for how many it holds. Groups stand part by part."""
     names, y = [], np.arange(len(sentences))
     for place, name in enumerate(name for part in parts.values() for name in part):
-        own = by_run[group == name]
-        known, left = (own != "").sum().to_numpy(), np.full(len(sentences), place - 0.44)
+        in_group = by_run[group == name]
+        decided, edge = (in_group != "").sum().to_numpy(), np.full(len(sentences), place - 0.44)
         for verdict, colour in VERDICTS.items():
-            count = (own == verdict).sum().to_numpy()
-            width = 0.88 * count / np.maximum(known, 1)
-            ax.barh(y, width, 0.7, left, color=colour, label="" if place else verdict)
-            left = left + width
-        for row, (holds, of) in enumerate(zip((own == HOLDS).sum(), known, strict=True)):
-            if of:  # an outline, as the end of a bar may lie below
-                text = ax.text(place, row, f"{holds}/{of}", ha="center", va="center", color="white")
+            count = (in_group == verdict).sum().to_numpy()
+            width = 0.88 * count / np.maximum(decided, 1)
+            ax.barh(y, width, 0.7, edge, color=colour, label="" if place else verdict)
+            edge = edge + width
+        for row, (holds, n) in enumerate(zip((in_group == HOLDS).sum(), decided, strict=True)):
+            if n:  # an outline, as the end of a bar may lie below
+                text = ax.text(place, row, f"{holds}/{n}", ha="center", va="center", color="white")
                 text.set_path_effects([OUTLINE])
-        names.append(f"{name} ({len(own)})")
+        names.append(f"{name} ({len(in_group)})")
     start = -0.5
-    for part, some in parts.items():
-        if start > -0.5 and some:
+    for part, names_of_part in parts.items():
+        if start > -0.5 and names_of_part:
             ax.axvline(start, color="black", linewidth=1)
-        if some:
-            ax.text(start + len(some) / 2, len(y) - 0.45, part, ha="center", va="top")
-        start += len(some)
+        if names_of_part:
+            ax.text(start + len(names_of_part) / 2, len(y) - 0.45, part, ha="center", va="top")
+        start += len(names_of_part)
     ax.set_yticks(y, sentences)
     ax.set_xticks(range(len(names)), names, rotation=30, ha="left", rotation_mode="anchor")
     ax.tick_params(length=0, top=False, labeltop=True, labelbottom=False)

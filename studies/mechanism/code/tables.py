@@ -5,123 +5,107 @@ from typing import Any
 
 import pandas as pd
 
-from strata.results import CONFIRMED, HOLDS, REFUTED
+from strata.results import HOLDS
 from strata.tables.format import STYLES
-from strata.tables.table import ID, SAID, Column, Record, Table, of
-from studies.mechanism.code import decide, measures
-from studies.mechanism.code.decide import CRITERIA, STATEMENTS
-from studies.mechanism.code.models import BESIDE, CONTROLS, EARLIER, FRESH, GROUPS, Models, models
+from strata.tables.statements import Tally, tally
+from strata.tables.table import ID, Column, Record, Table, count_of
+from studies.mechanism.code import decide, doubts, measures
+from studies.mechanism.code.decide import CRITERIA, SENTENCES, STATEMENTS
+from studies.mechanism.code.models import BESIDE, EARLIER, FRESH, GROUPS, Models, models
 from studies.params import MechanismParams
 
 ALL, ILLUSTRATE, WRITTEN = "all fresh runs", "all earlier runs", "written by hand"
-# In words of pages, where the criteria speak of logits and characters.
-WORDS = {
-    "votes": "each prime votes by the remainder of the product, and the votes are added",
-    "code": "the outputs follow from a few zeros, angles and gates of the product",
-    "neurons": "each neuron sees one prime, or one mixed angle, and which primes divide",
-    "decoding": "the last layer minimises the loss, given the lengths of its columns",
-    "interaction": "where primes interact, it is in the embedding, by gates or mixed angles",
-}
 
 
 def tables(
     measured: pd.DataFrame, hand: pd.DataFrame, params: MechanismParams
 ) -> tuple[Table, ...]:
-    """All tables, from the measures of all models and the networks written by hand."""
-    every = models(measured, params.fresh)
-    done = every.where(every.accuracy >= params.accuracy)
-    compared = done.where(done.kind.isin(GROUPS))
-    held = "Runs for which each statement holds and does not, with 95 % intervals."
-    asked = "What each statement rests on: median, and the worst of all runs."
-    kinds = "How primes interact: runs of each kind."
-    others = "Share of the mean logits that last layers explain: medians (least to largest)."
-    sizes = "Trained networks beside those written by hand: medians."
-    decides = "Of how many fresh networks each is true; last row: by hand, one of each modulus."
-    gated = "Characters that another prime switches off."
-    said = pd.concat([statements(every, params), written(hand)], ignore_index=True)
-    deciding = said.loc[said["group"].isin([ALL, WRITTEN])]
+    """Return all tables, from the measures of all models and the networks written by hand."""
+    networks = models(measured, params.fresh)
+    generalising = networks.where(networks.accuracy >= params.accuracy)
+    compared = generalising.where(generalising.kind.isin(GROUPS))
+    about_statements = "Runs for which each statement holds and does not, with 95 % intervals."
+    about_measures = "What each statement rests on: median, and the worst of all runs."
+    about_kinds = "How primes interact: runs of each kind."
+    about_rivals = "Share of the mean logits that last layers explain: medians (least to largest)."
+    about_sizes = "Trained networks beside those written by hand: medians."
+    about_all = "Of how many fresh networks each is true; last row: by hand, one of each modulus."
+    about_gates = "Characters that another prime switches off."
+    counts = statements(networks, hand, params)
+    deciding = counts.loc[counts["group"].isin([ALL, WRITTEN])]
     return (
-        Table("mechanism-said", decides, deciding, DECIDING),
-        Table("mechanism-statements", held, said, HELD, ("id", "holds")),
-        Table("mechanism-measures", asked, criteria(compared, params), MEASURES),
-        Table("mechanism-votes", "Votes of primes: medians.", ballots(done), BALLOTS),
-        Table("mechanism-kinds", kinds, interactions(done), INTERACTIONS),
-        Table("mechanism-rivals", others, rivals(done), RIVALS),
-        Table("mechanism-by-hand", sizes, by_hand(done, hand), SIZES),
-        Table("mechanism-gates", gated, gates(measured, done), GATES),
-        Table("mechanism-runs", "The verdicts, run by run.", runs(every), RUNS),
+        Table("mechanism-said", about_all, deciding, DECIDING),
+        Table("mechanism-statements", about_statements, counts, HELD, ("id", "holds")),
+        Table("mechanism-measures", about_measures, criteria(compared, params), MEASURES),
+        Table("mechanism-votes", "Votes of primes: medians.", ballots(generalising), BALLOTS),
+        Table("mechanism-kinds", about_kinds, interactions(generalising), INTERACTIONS),
+        Table("mechanism-rivals", about_rivals, rivals(generalising), RIVALS),
+        Table("mechanism-by-hand", about_sizes, by_hand(generalising, hand), SIZES),
+        Table("mechanism-gates", about_gates, gates(measured, generalising), GATES),
+        Table("mechanism-runs", "The verdicts, run by run.", runs(networks), RUNS),
+        *doubts.tables(networks, params),
     )
 
 
-def runs(every: Models) -> pd.DataFrame:
-    """Accuracy, kind, verdicts; and all numbers that these rest on."""
-    shown = {"kind": every.kind, "accuracy": every.accuracy, "interact": every.verdict("kind")}
-    shown |= {"many": every.of("whole", "many")}
-    shown |= {name: every.verdict(name) for name in STATEMENTS}
-    return pd.DataFrame(shown | {id: every.of(id) for id in CRITERIA}).reset_index()
+def runs(networks: Models) -> pd.DataFrame:
+    """Return accuracy, kind, verdicts and all numbers that these rest on, run by run."""
+    columns = {"kind": networks.kind, "accuracy": networks.accuracy}
+    columns |= {"interact": networks.verdict("kind"), "many": networks.numbers("whole", "many")}
+    columns |= {name: networks.verdict(name) for name in STATEMENTS}
+    return pd.DataFrame(columns | {id: networks.numbers(id) for id in CRITERIA}).reset_index()
 
 
-def statements(every: Models, params: MechanismParams) -> pd.DataFrame:
-    """How many runs of each group hold, and the interval of their share; all fresh ones first, then
-    those of moduli that were trained before and of new ones."""
-    kind, right = every.kind, every.accuracy >= params.accuracy
-    new = (kind == FRESH) & ~every.n.isin([*every.n[kind == EARLIER]])
+def statements(networks: Models, hand: pd.DataFrame, params: MechanismParams) -> pd.DataFrame:
+    """Count how many runs of each group each statement holds for, with the interval of their share;
+    all fresh ones first, then those of moduli that were trained before and of new ones. Last come
+    the networks written by hand, one for each modulus."""
+    kind, right = networks.kind, networks.accuracy >= params.accuracy
+    new = (kind == FRESH) & ~networks.n.isin([*networks.n[kind == EARLIER]])
     groups = {ALL: kind == FRESH, "of moduli trained before": (kind == FRESH) & ~new}
     groups |= {"of new moduli": new, ILLUSTRATE: kind == EARLIER}
-    some = every.group[(kind != BESIDE) | right]
-    groups |= {name: every.group == name for name in dict.fromkeys(some)}
+    group_names = networks.group[(kind != BESIDE) | right]
+    groups |= {name: networks.group == name for name in dict.fromkeys(group_names)}
     rows = []
-    for name, own in groups.items():
-        done = own & right
-        for id, sentence in WORDS.items():
-            tally = decide.tally(every.verdict(id)[done].tolist())
-            row: Record = {"kind": {ALL: FRESH, ILLUSTRATE: EARLIER}.get(name, ""), "group": name}
-            row |= {"runs": own.sum(), "generalising": done.sum()}
-            row |= {"id": id, "sentence": sentence} | tally._asdict()
-            row["decided"] = name == ALL and done.sum() >= params.fewest
-            if name != ALL:
-                row["verdict"] = ""
-            elif not row["decided"]:
-                row["verdict"] = f"no verdict before {params.fewest}"
-            elif tally.verdict == CONFIRMED and (held := _by_controls(every, id)):
-                row["verdict"] = f"not confirmed: holds {held} too"
-            rows.append(row)
-    return pd.DataFrame(rows)
+    for name, members in groups.items():
+        generalising = members & right
+        row = {"kind": {ALL: FRESH, ILLUSTRATE: EARLIER}.get(name, ""), "group": name}
+        row |= {"runs": members.sum(), "generalising": generalising.sum()}
+        row |= {"decided": name == ALL and generalising.sum() >= params.fewest}
+        for id in STATEMENTS:
+            verdict = decide.verdict_over_fresh(networks, id, params) if name == ALL else ""
+            count = tally(networks.verdict(id)[generalising])._asdict()
+            rows.append(row | {"id": id} | count | {"verdict": verdict})
+    right = (hand["margin"] > 0).sum()
+    row = {"kind": WRITTEN, "group": WRITTEN, "runs": len(hand), "generalising": right}
+    row |= {"id": "by-hand", "holds": right, "fails": len(hand) - right, "undecided": 0}
+    rows.append(row | {"verdict": decide.verdict_by_hand(hand["margin"].tolist()), "decided": True})
+    names = ["kind", "group", "runs", "generalising", "id", "sentence"]
+    return SENTENCES.frame(rows, [*names, *Tally._fields, "decided"])
 
 
-def written(hand: pd.DataFrame) -> pd.DataFrame:
-    """The last statement, of one network for each modulus: it holds where the least margin is above
-    0, and is confirmed if it holds for all. No interval: these are all there are, no sample."""
-    held = (hand["margin"] > 0).sum()
-    row = {"kind": WRITTEN, "group": WRITTEN, "runs": len(hand), "generalising": held}
-    row |= {"id": "by-hand", "sentence": decide.BY_HAND, "decided": True}
-    row |= {"holds": held, "fails": len(hand) - held, "undecided": 0}
-    row["verdict"] = REFUTED if row["fails"] else CONFIRMED
-    return pd.DataFrame([row])
-
-
-def _by_controls(every: Models, id: str) -> str:
-    """The controls for which a statement holds."""
-    said = every.verdict(id)
-    return ", ".join(x for x in CONTROLS if said.get(x, "") == HOLDS)
-
-
-def counted(row: Record) -> str:
-    """Runs for which a statement holds, how many it does not hold for, and the interval of the
-    share for which it holds, if there is one."""
+def share_text(row: Record) -> str:
+    """Write for how many runs a statement holds and does not hold, and the interval of the share
+    for which it holds, if there is one."""
     total = row["holds"] + row["fails"] + row["undecided"]
     if not total:
-        return row["verdict"] or "—"
+        return "—"
     ends = ""
     if not pd.isna(row["low"]):
         ends = f" ({100 * row['low']:.0f} to {100 * row['high']:.0f} %)"
     fails = f", {row['fails']} not" * (row["fails"] > 0)
-    verdict = f": {row['verdict']}" * bool(row["verdict"])
-    return f"{row['holds']} of {total}{ends}{fails}{verdict}"
+    return f"{row['holds']} of {total}{ends}{fails}"
 
 
-def criteria(every: Models, params: MechanismParams) -> pd.DataFrame:
-    """Every number with a level: over fresh runs and earlier ones, the worst by its level."""
+def count_text(row: Record) -> str:
+    """Write the same, and the verdict, or this alone where no run counts."""
+    text = share_text(row)
+    if text == "—":
+        return row["verdict"] or text
+    return text + f": {row['verdict']}" * bool(row["verdict"])
+
+
+def criteria(networks: Models, params: MechanismParams) -> pd.DataFrame:
+    """Summarise every number with a level by group of runs; the worst is that by its level."""
     rows = []
     for id, (statement, kind, unit, sentence) in CRITERIA.items():
         holds, fails = getattr(params.measures.levels, kind)
@@ -129,123 +113,124 @@ def criteria(every: Models, params: MechanismParams) -> pd.DataFrame:
         row |= {"unit": {"accuracy": "share", "ratio": "index"}.get(unit, unit), "level": holds}
         row |= {"most": holds < fails}
         for group in GROUPS:
-            own = every.where(every.kind == group)
-            row |= over(own.of(id), group, worst="max" if holds < fails else "min")
-            row[f"{group} holds"] = (own.verdict(id) == HOLDS).sum()
+            in_group = networks.where(networks.kind == group)
+            row |= over(in_group.numbers(id), group, worst="max" if holds < fails else "min")
+            row[f"{group} holds"] = (in_group.verdict(id) == HOLDS).sum()
         rows.append(row)
     row = {"statement": "—", "id": "replaced", "sentence": measures.REPLACED, "unit": "share"}
     for group in GROUPS:
-        own = every.where(every.kind == group)
-        row |= over(own.of("replaced", "right"), group, worst="min")
+        in_group = networks.where(networks.kind == group)
+        row |= over(in_group.numbers("replaced", "right"), group, worst="min")
     return pd.DataFrame([*rows, row]).astype({f"{group} holds": "Int64" for group in GROUPS})
 
 
 def over(values: pd.Series, group: str, worst: str) -> Record:
-    """How many a group has, their median, and the worst."""
-    found = {"runs": values.count(), "median": values.median(), "worst": values.agg(worst)}
-    return {f"{group} {name}": value for name, value in found.items()}
+    """Return how many models of a group have a number, the median, and the worst."""
+    numbers = {"runs": values.count(), "median": values.median(), "worst": values.agg(worst)}
+    return {f"{group} {name}": value for name, value in numbers.items()}
 
 
-def asked(row: Record) -> str:
-    """A level, if there is one."""
+def level_text(row: Record) -> str:
+    """Write a level, if there is one."""
     if pd.isna(row["level"]):
         return "—"
     sign = "at most" if row["most"] else "at least"
     return f"{sign} {STYLES[row['unit']](row['level'])}"
 
 
-def summarised(every: Models) -> dict[str, pd.Series]:
-    """The models of each row of a table of medians: all fresh ones, all earlier, each group."""
-    found = {ALL: every.kind == FRESH, ILLUSTRATE: every.kind == EARLIER}
-    found = {name: own for name, own in found.items() if own.any()}
-    return found | {name: every.group == name for name in every.group.unique()}
+def summarised(networks: Models) -> dict[str, pd.Series]:
+    """Return the models of each row of a table of medians: all fresh, all earlier, each group."""
+    groups = {ALL: networks.kind == FRESH, ILLUSTRATE: networks.kind == EARLIER}
+    groups = {name: members for name, members in groups.items() if members.any()}
+    return groups | {name: networks.group == name for name in networks.group.unique()}
 
 
-def ballots(every: Models) -> pd.DataFrame:
-    """What votes explain in each group of one kind, how well they predict left-out classes, and in
+def ballots(networks: Models) -> pd.DataFrame:
+    """Summarise what votes explain in each group, how well they predict left-out classes, and in
     how many runs every product of every class that was left out is answered rightly."""
     names = {
         "ceiling": ("whole", "ceiling"), "share": ("votes-share", ""),
-        "favoured": ("votes", "favoured"), "rival": ("votes", "classes explain"),
+        "rival": ("votes", "classes explain"),
         "classes": ("votes-classes", ""), "right": ("votes", "right answers"),
         "whole": ("votes", "every product right"),
     }  # fmt: skip
-    found = pd.DataFrame({name: every.of(*key) for name, key in names.items()})
+    numbers = pd.DataFrame({name: networks.numbers(*key) for name, key in names.items()})
     rows = []
-    for group, chosen in summarised(every).items():
-        some, own = every.where(chosen), pd.DataFrame(found[chosen])
-        n = some.n.iloc[0] if some.n.nunique() == 1 else None
-        row = {"group": group, "kind": some.kind.iloc[0], "n": n, "runs": len(own)}
-        row |= own.agg("median").to_dict()
-        rows.append(row | {"whole": own["whole"].sum(min_count=1)})
+    for group, members in summarised(networks).items():
+        in_group, group_numbers = networks.where(members), pd.DataFrame(numbers[members])
+        n = in_group.n.iloc[0] if in_group.n.nunique() == 1 else None
+        row = {"group": group, "kind": in_group.kind.iloc[0], "n": n, "runs": len(group_numbers)}
+        row |= group_numbers.agg("median").to_dict()
+        rows.append(row | {"whole": group_numbers["whole"].sum(min_count=1)})
     return pd.DataFrame(rows).astype({"n": "Int64"} if rows else {})
 
 
-def interactions(every: Models) -> pd.DataFrame:
-    """How many runs of each group are of each kind, and for how many of all and of each votes
-    hold; and of their interaction, the median."""
-    kinds, many = every.verdict("kind"), every.of("whole", "many")
-    held = every.verdict("votes") == HOLDS
+def interactions(networks: Models) -> pd.DataFrame:
+    """Count the runs of each group that are of each kind, and those of all and of each kind for
+    which votes hold; and return the median of their interaction."""
+    kinds, left_by_votes = networks.verdict("kind"), networks.numbers("whole", "many")
+    votes_hold = networks.verdict("votes") == HOLDS
     rows = []
-    for group, own in summarised(every).items():
-        row = {"group": group, "runs": own.sum(), "votes": (own & held).sum()}
+    for group, members in summarised(networks).items():
+        row = {"group": group, "runs": members.sum(), "votes": (members & votes_hold).sum()}
         for kind in measures.KINDS:
-            row |= {kind: (own & (kinds == kind)).sum()}
-            row |= {f"{kind}, votes": (own & held & (kinds == kind)).sum()}
-        rows.append(row | {"many": many.loc[own].median()})
+            row |= {kind: (members & (kinds == kind)).sum()}
+            row |= {f"{kind}, votes": (members & votes_hold & (kinds == kind)).sum()}
+        rows.append(row | {"many": left_by_votes.loc[members].median()})
     return pd.DataFrame(rows)
 
 
-def rivals(every: Models) -> pd.DataFrame:
-    """What the last layer of the least loss explains in each group, and what its rivals do."""
-    last = [x for id, x in every.values.columns if id == "rival"]
+def rivals(networks: Models) -> pd.DataFrame:
+    """Summarise what the last layer of the least loss and its rivals explain in each group."""
+    last = [x for id, x in networks.values.columns if id == "rival"]
     names = {"least loss": ("decoding-share", ""), **{x: ("rival", x) for x in last}}
     rows = []
-    for group, chosen in summarised(every).items():
-        own = every.where(chosen)
-        row: dict[str, Any] = {"group": group, "runs": len(own.kind)}
+    for group, members in summarised(networks).items():
+        in_group = networks.where(members)
+        row: dict[str, Any] = {"group": group, "runs": len(in_group.kind)}
         for name, key in names.items():
-            x = own.of(*key)
+            x = in_group.numbers(*key)
             row |= {name: x.median(), f"{name} least": x.min(), f"{name} largest": x.max()}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def ranged(name: str) -> Callable[[Record], str]:
-    """A median, and the range."""
+def median_and_range(name: str) -> Callable[[Record], str]:
+    """Return a style that writes a median and the range."""
 
     def cell(row: Record) -> str:
-        shown = STYLES["share"]
-        least, largest = (shown(row[f"{name} {x}"]) for x in ("least", "largest"))
-        return f"{shown(row[name])} ({least} to {largest})" if row["runs"] > 1 else shown(row[name])
+        text = STYLES["share"]
+        least, largest = (text(row[f"{name} {x}"]) for x in ("least", "largest"))
+        return f"{text(row[name])} ({least} to {largest})" if row["runs"] > 1 else text(row[name])
 
     return cell
 
 
-def by_hand(every: Models, hand: pd.DataFrame) -> pd.DataFrame:
-    """For each modulus the network written by hand, and beside it the trained ones: where its loss
+def by_hand(networks: Models, hand: pd.DataFrame) -> pd.DataFrame:
+    """Compare, for each modulus, the network written by hand with the trained ones: where its loss
     is lower at their norm, and the norm that it needs for their mean margin, over theirs."""
-    found = pd.DataFrame({x: every.of("by-hand", x) for x in (
+    numbers = pd.DataFrame({x: networks.numbers("by-hand", x) for x in (
         "squared norm", "loss", "by hand: loss", "by hand: norm for this margin")})  # fmt: skip
-    found["lower"] = found["by hand: loss"] < found["loss"]
+    numbers["lower"] = numbers["by hand: loss"] < numbers["loss"]
     rows = []
-    for n, own in found[every.kind.isin(GROUPS) | (every.group == "one prime")].groupby(every.n):
+    compared = numbers[networks.kind.isin(GROUPS) | (networks.group == "one prime")]
+    for n, trained in compared.groupby(networks.n):
         written = hand.loc[hand["n"] == n].to_dict("records")
         if written:
-            row = {"n": n, "runs": len(own), "lower": own["lower"].sum()} | written[0]
+            row = {"n": n, "runs": len(trained), "lower": trained["lower"].sum()} | written[0]
             rows.append(row | {
-                "squared": pd.Series(own["squared norm"]).median(),
-                "norm": pd.Series(own["by hand: norm for this margin"]).median(),
+                "squared": pd.Series(trained["squared norm"]).median(),
+                "norm": pd.Series(trained["by hand: norm for this margin"]).median(),
             })  # fmt: skip
     return pd.DataFrame(rows, columns=["runs", *SIZES] if not rows else None)
 
 
-def gates(rows: pd.DataFrame, every: Models) -> pd.DataFrame:
-    """The gates of the code of each run."""
-    own = rows.loc[(rows["id"] == "gate") & rows["run"].isin([*every.kind.index])]
-    kind = own["run"].map(every.kind)
-    shown = own.assign(kind=kind, character=own["measure"], by=own["value"])
-    return shown[[*GATES]].reset_index(drop=True)
+def gates(rows: pd.DataFrame, networks: Models) -> pd.DataFrame:
+    """Return the gates of the code of each run."""
+    gate_rows = rows.loc[(rows["id"] == "gate") & rows["run"].isin([*networks.kind.index])]
+    kind = gate_rows["run"].map(networks.kind)
+    table = gate_rows.assign(kind=kind, character=gate_rows["measure"], by=gate_rows["value"])
+    return table[[*GATES]].reset_index(drop=True)
 
 
 RUN = {"run": Column("run", align="l"), "kind": Column("kind", align="l")}
@@ -258,23 +243,22 @@ RUNS = {
 }
 DECIDING = {
     **ID,
-    "sentence": Column("statement", align="l"),
-    "holds": Column("holds for", of("holds", "generalising"), "l"),
+    **SENTENCES.columns("statement"),
+    "holds": Column("holds for", count_of("holds", "generalising"), "l"),
     "fails": Column("not for", "count"),
-    "low": Column("interval from", "share"),
+    "low": Column("95 % interval from", "share"),
     "high": Column("to", "share"),
-    "verdict": SAID,
 }
 HELD = {
     **GROUP,
     "generalising": Column("generalise", "count"),
     "id": Column("statement", align="l"),
-    "holds": Column("holds for", counted, "l"),
+    "holds": Column("holds for", count_text, "l"),
 }
 MEASURES = {
     "statement": Column("statement", align="l"),
     "sentence": Column("measure", align="l"),
-    "level": Column("holds", asked, "l"),
+    "level": Column("holds", level_text, "l"),
     **{
         f"{group} {name}": Column(f"{group}: {name}", style)
         for group in GROUPS
@@ -286,7 +270,6 @@ BALLOTS = {
     **GROUP,
     "ceiling": Column("depends on the product alone", "share"),
     "share": Column("votes explain, of that", "share"),
-    "favoured": Column("remainders that favour their own", "share"),
     "rival": Column("classes explain", "share"),
     "classes": Column("left-out classes, R²", "share"),
     "right": Column("left-out answers right", "share"),
@@ -302,7 +285,7 @@ INTERACTIONS = {
 RIVALS = {
     **GROUP,
     **{
-        name: Column(name, ranged(name))
+        name: Column(name, median_and_range(name))
         for name in (
             "least loss", "class means", "directions of class means", "nearest class mean",
             "equal lengths", "box",

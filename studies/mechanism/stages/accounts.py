@@ -1,65 +1,24 @@
-"""The tables that decide between strata and primes.
+"""The mean logits of one run under both accounts, where primes come first and where classes do.
 
-In: a folder, and what to make of which files. runs: the list of their names, the folders with the
-descriptions of the logits and the measures of the embedding, the metrics of all, and, where there
-are such weights, the folder with those of published ones. controls: of the trained, the memorised
-and the untrained model the logits, then the embedding. Out: NAME.csv, NAME.tex, NAME.md and
-NAME.json for each table; of runs also results.parquet, the numbers of each run, those of published
-weights under the name "published".
+In: a run's name, the settings of the mechanism as JSON, its weights, the file to write; with a
+fifth argument, weights whose key frequencies are used. Out: Parquet, one row for each number.
 """
 
-from pathlib import Path
-
 from strata import results, store
-from strata.collected import listed, read_collected
-from strata.measure.metrics import Metrics
-from strata.params import GridParams
-from strata.run import command
-from strata.tables import format
-from studies.mechanism.code import tables_accounts as accounts
-from studies.mechanism.code.records import Embedding, Logits
-from studies.mechanism.code.tables_accounts import Case
-from studies.params import load
-
-MODELS: tuple[str, ...] = ("trained", "memorised", "untrained")
+from strata.patch.patching import forward_pass
+from strata.patch.projections import key_masks
+from strata.run import Run, command
+from studies.mechanism.code import accounts
+from studies.mechanism.code.profile import profile
+from studies.params import MechanismSettings
 
 
-def case(logits: Path | str, embedding: Path | str, generalised: bool | None = None) -> Case:
-    """What these files say of a model."""
-    of = store.read_model(logits, Logits), store.read_model(embedding, Embedding)
-    return Case(*of, bool(generalised))
-
-
-def of_runs(
-    folder: str, names: str, logits: str, embedding: str, metrics: str, *published: str
-) -> None:
-    params = load()
-    done = {x.run: x.generalised for x in read_collected(metrics, Metrics)}
-    cases = {
-        name: case(Path(logits, f"{name}.json"), Path(embedding, f"{name}.json"), done[name])
-        for name in listed(names)
-    }
-    usual = {name: x for name, x in cases.items() if GridParams.usual(name)}
-    found = accounts.measures(usual, params.accounts.levels)
-    tables = accounts.tables(found, params.accounts.levels, params.grid.confidence)
-    format.write(tables, folder)
-    for theirs in published:
-        of = Path(theirs, "logits.json"), Path(theirs, "embedding.json")
-        right = store.read_model(Path(theirs, "metrics.json"), Metrics).generalised
-        cases["published"] = case(*of, right)
-    every = accounts.measures(cases, params.accounts.levels)
-    results.write_rows(Path(folder, "results.parquet"), accounts.results(every))
-
-
-def of_controls(folder: str, *paths: str) -> None:
-    of = zip(MODELS, paths[: len(MODELS)], paths[len(MODELS) :], strict=True)
-    levels = load().accounts.levels
-    models = accounts.measures({name: case(x, y) for name, x, y in of}, levels)
-    format.write([accounts.beside_controls(models, levels)], folder)
-
-
-def main(folder: str, kind: str, *paths: str) -> None:
-    (of_runs if kind == "runs" else of_controls)(folder, *paths)
+def main(name: str, settings: str, weights: str, out: str, *key_from: str) -> None:
+    run, threshold = Run.parse(name), store.read_model(settings, MechanismSettings).key_threshold
+    network, *others = (store.read_weights(path, run) for path in (weights, *key_from))
+    key = key_masks((others or [network])[0]["W_E"][: run.n], run.n, threshold)
+    rows = accounts.measure(profile(forward_pass(network, run.n)), key)
+    results.write_rows(out, [row._replace(run=name) for row in rows])
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ margin above 0 says that every pair is answered rightly.
 """
 
 import pandas as pd
-from sympy.ntheory import factorint
 
 from strata import store
 from strata.api import by_hand
-from strata.patch.patching import passed
+from strata.arithmetic import factorint
+from strata.patch.patching import forward_pass
 from strata.run import command
 from strata.store import Arrays
 from studies.mechanism.code import norms
@@ -19,14 +19,15 @@ FROM, TO = 6, 429
 
 
 def writing(w: Arrays) -> Arrays:
-    """The network without the neurons that write nothing, most of them: it computes the same."""
-    kept = w["W_out"].any(axis=1)
-    return w | {"W_in": w["W_in"][:, kept], "b_in": w["b_in"][kept], "W_out": w["W_out"][kept]}
+    """Return the network without the neurons that write nothing, most of them: it computes the
+    same."""
+    live = w["W_out"].any(axis=1)
+    return w | {"W_in": w["W_in"][:, live], "b_in": w["b_in"][live], "W_out": w["W_out"][live]}
 
 
 def main(out: str) -> None:
     rows = [
-        {"n": n} | norms.size(passed(writing(by_hand.weights(n)), n))._asdict()
+        {"n": n} | norms.size(forward_pass(writing(by_hand.weights(n)), n))._asdict()
         for n in range(FROM, TO + 1)
         if max(factorint(n).values()) == 1
     ]

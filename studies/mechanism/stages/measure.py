@@ -11,8 +11,8 @@ from studies.params import MechanismSettings
 
 
 def main(name: str, settings: str, weights: str, out: str) -> None:
-    run, own = Run.parse(name), store.read_model(settings, MechanismSettings)
-    rows = measures.measure(store.read_weights(weights, run), run.n, own)
+    run, mechanism_settings = Run.parse(name), store.read_model(settings, MechanismSettings)
+    rows = measures.measure(store.read_weights(weights, run), run.n, mechanism_settings)
     measures.write(out, name, rows)
 
 

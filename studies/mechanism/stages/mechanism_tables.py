@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from strata import results
-from strata.collected import listed
+from strata.collected import read_names
 from strata.run import command
 from strata.tables import format
 from studies.mechanism.code import tables
@@ -18,11 +18,11 @@ from studies.params import load
 
 
 def main(names: str, measures: str, hand: str, collected: str, folder: str, *others: str) -> None:
-    paths = {name: Path(measures, f"{name}.parquet") for name in listed(names)}
+    paths = {name: Path(measures, f"{name}.parquet") for name in read_names(names)}
     paths |= {name: Path(path) for name, _, path in (other.partition("=") for other in others)}
-    found = pd.concat([results.read_rows(path).assign(run=name) for name, path in paths.items()])
-    results.write_rows(collected, found)
-    format.write(tables.tables(found, pd.read_csv(hand), load().mechanism), folder)
+    rows = pd.concat([results.read_rows(path).assign(run=name) for name, path in paths.items()])
+    results.write_rows(collected, rows)
+    format.write(tables.tables(rows, pd.read_csv(hand), load().mechanism), folder)
 
 
 if __name__ == "__main__":

@@ -6,19 +6,19 @@ share that each explains.
 """
 
 from strata import store
-from strata.patch.patching import passed
+from strata.patch.patching import forward_pass
 from strata.run import Run, command
 from studies.mechanism.code import picture
 from studies.mechanism.code.profile import profile
 
 
 def main(out: str, *models: str) -> None:
-    found = []
+    drawings = []
     for name, weights in zip(models[::2], models[1::2], strict=True):
         run = Run.parse(name)
-        y = profile(passed(store.read_weights(weights, run), run.n))
-        found.append({"run": name, "n": run.n} | picture.network(y))
-    store.write_json(out, found, indent=None)
+        y = profile(forward_pass(store.read_weights(weights, run), run.n))
+        drawings.append({"run": name, "n": run.n} | picture.drawing(y))
+    store.write_json(out, drawings, indent=None)
 
 
 if __name__ == "__main__":

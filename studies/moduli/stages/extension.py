@@ -16,8 +16,8 @@ from studies.moduli.code import moduli
 def main(folder: str, metrics: str) -> None:
     grid = section("params.yaml", "grid", GridParams)
     runs = [x for x in read_collected(metrics, Metrics) if grid.extends(x.run)]
-    some = [x for x in runs if not all(c.regular for c in x.classes)]
-    format.write(moduli.tables(some), folder)
+    extended = [x for x in runs if not all(c.regular for c in x.classes)]
+    format.write(moduli.tables(extended), folder)
 
 
 if __name__ == "__main__":

@@ -5,21 +5,20 @@ of the interventions, without which their verdicts are left out. Out: NAME.csv, 
 and NAME.json for each table.
 """
 
-from sympy.ntheory import primefactors
-
 from strata import results
+from strata.arithmetic import primefactors
 from strata.collected import read_collected
 from strata.measure.metrics import Metrics
 from strata.run import command
 from strata.tables import format
-from studies.moduli.code import four_primes
+from studies.moduli.code import decide
 from studies.params import runs
 
 
 def main(folder: str, listed: str, metrics: str, accounts: str, interventions: str) -> None:
-    asked = [run for run in runs("moduli", listed) if len(primefactors(run.n)) == 4]
-    found = map(results.read_rows, (accounts, interventions))
-    format.write(four_primes.tables(asked, read_collected(metrics, Metrics), *found), folder)
+    planned = [run for run in runs("moduli", listed) if len(primefactors(run.n)) == 4]
+    studies = map(results.read_rows, (accounts, interventions))
+    format.write(decide.tables(planned, read_collected(metrics, Metrics), *studies), folder)
 
 
 if __name__ == "__main__":

@@ -10,14 +10,14 @@ from strata.measure.metrics import Metrics
 from strata.run import command
 from strata.tables import format
 from studies.params import load, runs
-from studies.seeds.code import crossed
+from studies.seeds.code import decide
 
 
-def main(folder: str, listed: str, metrics: str, *found: str) -> None:
+def main(folder: str, listed: str, metrics: str, *studies: str) -> None:
     params = load()
-    measured, more = read_collected(metrics, Metrics), results.read_rows(*found)
-    made = crossed.tables(runs("seeds", listed), measured, more, params.grid.confidence)
-    format.write(made, folder)
+    measured, accounts = read_collected(metrics, Metrics), results.read_rows(*studies)
+    tables = decide.tables(runs("seeds", listed), measured, accounts, params.grid.confidence)
+    format.write(tables, folder)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from strata.monoid import frequencies
 from strata.result import Result
 from strata.run import Run
 from strata.store import Arrays
-from strata.task import Residues, Task, named
+from strata.task import Residues, Task, parse_task
 from studies.params import ZerosSettings
 from studies.zeros.code import mixing, votes
 from studies.zeros.code.mixing import Energy, KeyCharacter, Pair
@@ -22,7 +22,7 @@ GROUPS = (TWO, NONE, ONE, ALL, ABSORBING, OTHER)
 
 
 class Measured(Result):
-    """One run."""
+    """What is measured of one run."""
 
     run: str
     group: str
@@ -45,65 +45,67 @@ class Measured(Result):
 
     @property
     def F(self) -> float | None:
-        """How many times their even share the characters that feel both primes with zeros have."""
-        of = [x.over_even for x in self.pairs if x.zeros == 2]
-        return of[0] if self.group == TWO else None
+        """Return the energy of the characters that feel both primes with zeros, in even shares."""
+        ratios = [x.over_even for x in self.pairs if x.zeros == 2]
+        return ratios[0] if self.group == TWO else None
 
     @property
     def pure(self) -> int | None:
-        """The key characters of the prime without zeros alone."""
+        """Count the key characters of the prime without zeros alone."""
         if self.group != TWO:
             return None
         return sum(len(x.primes) == 1 and x.primes[0] not in self.zeros for x in self.keys)
 
 
-def measured(
+def measure(
     run: str, weights: Arrays, task: Task, accuracy: float, settings: ZerosSettings
 ) -> Measured:
-    """Raises InputError for a task that the criteria do not name."""
+    """Measure one run. Raise InputError for a task that the criteria do not name."""
     if isinstance(task, Residues):
-        several = {0: NONE, 1: ONE, 2: TWO, 3: ALL}
-        group, of = several[len(task.zeros)], task
-    elif isinstance(task.said, str) and re.fullmatch(r"C\d+( x C\d+)*", task.said):
-        share = energy_share(weights["W_E"][: task.order], orders := sizes(task.said))
-        both = (frequencies(orders) != 0).all(axis=1)
-        factors = Energy(**mixing.energy(share, both))
+        groups = {0: NONE, 1: ONE, 2: TWO, 3: ALL}
+        group, residues = groups[len(task.zeros)], task
+    elif isinstance(task.setting, str) and re.fullmatch(r"C\d+( x C\d+)*", task.setting):
+        share = energy_share(weights["W_E"][: task.order], orders := sizes(task.setting))
+        mixed = (frequencies(orders) != 0).all(axis=1)
+        factors = Energy(**mixing.energy(share, mixed))
         return Measured(
             run=run, group=OTHER, modulus=None, zeros=(), accuracy=accuracy, factors=factors
         )
     else:
-        group, of = ABSORBING, without_absorbing(task, settings.absorbing)
-    share, n = mixing.units_share(weights["W_E"], of), of.modulus
-    images = None
-    if not of.zeros:
-        held = mixing.at_most(share, n, settings.holds)
-        images = {f"{p}, {q}": x for (p, q), x in held.items()}
+        group, residues = ABSORBING, without_absorbing(task, settings.absorbing)
+    share, n = mixing.units_share(weights["W_E"], residues), residues.modulus
+    images = fitted = None
+    if residues is task:
+        fitted = votes.inside_classes(votes.profile(weights, residues), residues)
+    if not residues.zeros:
+        shares = mixing.at_most(share, n, settings.holds)
+        images = {f"{p}, {q}": x for (p, q), x in shares.items()}
     return Measured(
         run=run,
         group=group,
         modulus=n,
-        zeros=of.zeros,
+        zeros=residues.zeros,
         accuracy=accuracy,
-        pairs=mixing.pairs(share, of),
+        pairs=mixing.pairs(share, residues),
         keys=mixing.keys(share, n, settings.key_threshold),
-        votes=votes.inside_classes(votes.profile(weights, of), of) if of is task else None,
+        votes=fitted,
         images=images,
     )
 
 
-def sizes(said: str) -> tuple[int, ...]:
-    """The orders of a product of cyclic groups, whose elements are numbered in lexicographic order.
+def sizes(product: str) -> tuple[int, ...]:
+    """Return the orders of a product of cyclic groups, whose elements are in lexicographic order.
 
     >>> sizes("C11 x C13")
     (11, 13)
     """
-    return tuple(int(x.removeprefix("C")) for x in said.split(" x "))
+    return tuple(int(x.removeprefix("C")) for x in product.split(" x "))
 
 
 def without_absorbing(task: Task, n: int) -> Residues:
-    """The units of Z_n, where the task is these and, last, one element that absorbs all. Raises
-    InputError where it is not."""
-    units = named("units", n)
+    """Return the units of Z_n, where the task is these and, last, one element that absorbs all.
+    Raise InputError where the task is another."""
+    units = parse_task("units", n)
     assert isinstance(units, Residues)
     table, last = task.table, units.order
     same = task.order == last + 1 and (table[:-1, :-1] == units.table).all()
@@ -112,12 +114,12 @@ def without_absorbing(task: Task, n: int) -> Residues:
     return units
 
 
-def read(folder: Path | str, asked: Sequence[Run]) -> dict[Run, Measured]:
-    """The measures of the runs that are trained."""
-    paths = {run: Path(folder, f"{run}.json") for run in asked}
+def read(folder: Path | str, runs: Sequence[Run]) -> dict[Run, Measured]:
+    """Return the measures of the runs that are trained."""
+    paths = {run: Path(folder, f"{run}.json") for run in runs}
     return {run: store.read_model(x, Measured) for run, x in paths.items() if x.is_file()}
 
 
 def read_all(folder: Path | str) -> dict[Run, Measured]:
-    """The measures of all runs that have any."""
+    """Return the measures of all runs that have any."""
     return read(folder, [Run.parse(path.stem) for path in sorted(Path(folder).glob("*.json"))])

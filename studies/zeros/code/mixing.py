@@ -18,7 +18,7 @@ from strata.result import Result
 from strata.task import Residues, primes
 
 Shares = Float[np.ndarray, " size"]  # of the energy, at each character
-Some = Bool[np.ndarray, " size"]  # of the characters, in the order of ``frequencies``
+Selection = Bool[np.ndarray, " size"]  # of the characters, in the order of ``frequencies``
 
 
 class Energy(Result):
@@ -30,12 +30,12 @@ class Energy(Result):
 
     @property
     def over_even(self) -> float:
-        """1 if energy were even."""
+        """Return the energy in even shares: 1 if energy were even."""
         return self.share / self.even
 
 
 class Pair(Energy):
-    """Of the characters that feel both primes, and perhaps others."""
+    """Energy of the characters that feel both primes, and perhaps others."""
 
     primes: tuple[int, int]
     zeros: int
@@ -51,51 +51,54 @@ class KeyCharacter(Result):
 
 
 def units_share(W_E: Float[np.ndarray, "tokens d_model"], task: Residues) -> Shares:
-    """The share of the energy of the units' rows at each character; 0 of the constant."""
+    """Return the share of the energy of the units' rows at each character; 0 of the constant."""
     J = task.jclass(1)
     return energy_share(W_E[J.elements], J.orders)
 
 
 def pairs(share: Shares, task: Residues) -> tuple[Pair, ...]:
-    """For each two primes of n. Where both have zeros no automorphism of the task changes it."""
+    """Return the energy for each two primes of n. No automorphism of the task changes the energy of
+    two primes that both have zeros."""
     J, zeros = JClass(task.modulus, 1), {*task.zeros}
-    known = primes(task.modulus)
-    felt = {p: feels(J, p) for p in known}
+    factors = primes(task.modulus)
+    masks = {p: depends_on(J, p) for p in factors}
     return tuple(
-        Pair(primes=(p, q), zeros=len({p, q} & zeros), **energy(share, felt[p] & felt[q]))
-        for p, q in combinations(known, 2)
+        Pair(primes=(p, q), zeros=len({p, q} & zeros), **energy(share, masks[p] & masks[q]))
+        for p, q in combinations(factors, 2)
     )
 
 
-def feels(J: JClass, p: int) -> Some:
-    """The characters that are not constant on the axes of p."""
+def depends_on(J: JClass, p: int) -> Selection:
+    """Mark the characters that are not constant on the axes of p."""
     return (J.coordinates[:, np.array(axis_primes(J), dtype=int) == p] != 0).any(axis=1)
 
 
-def energy(share: Shares, of: Some) -> dict[str, float]:
-    """The fields of ``Energy`` at these characters."""
-    return {"share": float(share[of].sum()), "even": float(of.sum() / (len(of) - 1))}
+def energy(share: Shares, characters: Selection) -> dict[str, float]:
+    """Return the fields of ``Energy`` at these characters."""
+    even = float(characters.sum() / (len(characters) - 1))
+    return {"share": float(share[characters].sum()), "even": even}
 
 
 def keys(share: Shares, n: int, threshold: float) -> tuple[KeyCharacter, ...]:
-    """The key characters, one of each ±k, the strongest first. Key: from ``threshold`` times the
-    even share of one on."""
+    """Return the key characters, one of each ±k, the strongest first. A character is key from
+    ``threshold`` times the even share of one on."""
     J = JClass(n, 1)
     key = np.flatnonzero(half(key_frequencies(share, threshold), J.orders))
-    felt = {p: feels(J, p) for p in primes(n)}
+    masks = {p: depends_on(J, p) for p in primes(n)}
     return tuple(
         KeyCharacter(
             frequency=tuple(J.coordinates[i].tolist()),
             share=float(share[i]),
-            primes=tuple(p for p in felt if felt[p][i]),
+            primes=tuple(p for p in masks if masks[p][i]),
         )
         for i in key[np.argsort(-share[key], kind="stable")].tolist()
     )
 
 
-def images(n: int) -> list[dict[int, Some]]:
-    """The images of the usual decomposition of the units of Z_n, into those modulo each prime,
-    under all automorphisms of the group: of each, the characters that feel each prime.
+def images(n: int) -> list[dict[int, Selection]]:
+    """Return the images of the usual decomposition of the units of Z_n, into those modulo each
+    prime, under all automorphisms of the group: for each image, the characters that feel each
+    prime.
 
     A decomposition is a cyclic subgroup of order p − 1 for each p which together generate the
     group; two such have the same orders, so an automorphism leads from one to the other. A
@@ -112,19 +115,16 @@ def images(n: int) -> list[dict[int, Some]]:
     # A cyclic subgroup is known by the characters that are 1 on it.
     kinds = np.unique(trivial, axis=1, return_index=True)[1]
     cyclic = [[h for h in kinds if period[h] == p - 1] for p in primes(n)]
-    found = [trivial[:, own] for own in product(*cyclic)]
-    return [
-        dict(zip(primes(n), ~own.T, strict=True)) for own in found if own.all(axis=1).sum() == 1
-    ]
+    tuples = (trivial[:, subgroups] for subgroups in product(*cyclic))
+    generating = [x for x in tuples if x.all(axis=1).sum() == 1]
+    return [dict(zip(primes(n), ~x.T, strict=True)) for x in generating]
 
 
 def at_most(share: Shares, n: int, level: float) -> dict[tuple[int, int], float]:
-    """For each two primes of n the share of the images in which the characters that feel both have
-    at most ``level`` of their even share."""
-    known = images(n)
-    return {
-        (p, q): float(
-            np.mean([Energy(**energy(share, x[p] & x[q])).over_even <= level for x in known])
-        )
-        for p, q in combinations(primes(n), 2)
-    }
+    """Return for each two primes of n the share of the images in which the characters that feel
+    both have at most ``level`` of their even share."""
+    shares, by_image = {}, images(n)
+    for p, q in combinations(primes(n), 2):
+        pairs = (Energy(**energy(share, masks[p] & masks[q])) for masks in by_image)
+        shares[p, q] = float(np.mean([x.over_even <= level for x in pairs]))
+    return shares

@@ -9,18 +9,19 @@ WORDS = ("neither has\nzero divisors", "one of the two\nhas them", "both have\nz
 
 
 def mixing(ax: Axes, points: pd.DataFrame) -> None:
-    """A dot for each run and each two primes, hollow where the run does not generalise, in a column
-    for each number of the two with zeros; a bar at the median of those that generalise."""
+    """Draw a dot for each run and each two primes, hollow where the run does not generalise, in a
+    column for each number of the two with zeros; and a bar at the median of those that generalise.
+    """
     points = points.sort_values("over_even")
     for zeros in range(len(WORDS)):
-        own = points[points["zeros"] == zeros]
-        for done in (True, False):
-            some = own[own["generalises"].astype(bool) == done]
-            x = zeros + 0.28 * np.sin(2.4 * np.arange(len(some)))  # apart, the same each time
-            face = COLORS[zeros] if done else "white"
-            ax.plot(x, some["over_even"], "o", color=COLORS[zeros], markerfacecolor=face)
-            if done and len(some):
-                middle = float(np.median(some["over_even"]))
+        column = points[points["zeros"] == zeros]
+        for generalises in (True, False):
+            group = column[column["generalises"].astype(bool) == generalises]
+            x = zeros + 0.28 * np.sin(2.4 * np.arange(len(group)))  # apart, the same each time
+            face = COLORS[zeros] if generalises else "white"
+            ax.plot(x, group["over_even"], "o", color=COLORS[zeros], markerfacecolor=face)
+            if generalises and len(group):
+                middle = float(np.median(group["over_even"]))
                 ax.plot([zeros - 0.4, zeros + 0.4], [middle] * 2, color="black")
                 ax.text(zeros + 0.42, middle, f"{middle:.2g}", va="center", fontsize=8)
     for level, words in ((1, "even: the primes are not told apart"), (0.5, "half of it")):

@@ -8,13 +8,13 @@ from strata import store
 from strata.measure.metrics import Metrics
 from strata.run import Run, command
 from studies.params import ZerosSettings
-from studies.zeros.code.measures import measured
+from studies.zeros.code.measures import measure
 
 
 def main(name: str, settings: str, weights: str, metrics: str, out: str) -> None:
-    run, own = Run.parse(name), store.read_model(settings, ZerosSettings)
+    run, params = Run.parse(name), store.read_model(settings, ZerosSettings)
     task, accuracy = store.read_task(weights, run), store.read_model(metrics, Metrics).accuracy.all
-    store.write_json(out, measured(name, store.read_weights(weights, run), task, accuracy, own))
+    store.write_json(out, measure(name, store.read_weights(weights, run), task, accuracy, params))
 
 
 if __name__ == "__main__":

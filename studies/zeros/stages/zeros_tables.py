@@ -8,13 +8,13 @@ from strata import store
 from strata.run import Run, command
 from strata.tables import format
 from studies.params import ZerosSettings
-from studies.zeros.code import measures, verdicts
+from studies.zeros.code import measures, tables
 
 
 def main(folder: str, settings: str, measured: str) -> None:
     params = store.read_model(settings, ZerosSettings)
-    asked = [Run.parse(name) for name in params.planned]
-    format.write(verdicts.tables(asked, measures.read(measured, asked), params), folder)
+    planned = [Run.parse(name) for name in params.planned]
+    format.write(tables.tables(planned, measures.read(measured, planned), params), folder)
 
 
 if __name__ == "__main__":

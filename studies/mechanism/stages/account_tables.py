@@ -1,0 +1,29 @@
+"""The tables of the two accounts.
+
+In: the names of the runs as JSON, the folder with the accounts of each, the measures of all, a
+folder, and accounts of other models as NAME=PATH, whose rows get that name for their run. Out: each
+table as NAME.csv, .tex and .md.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from strata import results
+from strata.collected import read_names
+from strata.run import command
+from strata.tables import format
+from studies.mechanism.code import account_tables
+from studies.params import load
+
+
+def main(names: str, accounts: str, measured: str, folder: str, *others: str) -> None:
+    paths = {name: Path(accounts, f"{name}.parquet") for name in read_names(names)}
+    paths |= {name: Path(path) for name, _, path in (other.partition("=") for other in others)}
+    rows = pd.concat([results.read_rows(path).assign(run=name) for name, path in paths.items()])
+    tables = account_tables.tables(rows, results.read_rows(measured), load().mechanism)
+    format.write(tables, folder)
+
+
+if __name__ == "__main__":
+    command(main)
