@@ -1,8 +1,8 @@
 """SLURM itself on loopback, run by whoever runs the tests: a controller and some nodes of one
 processor each, in a folder of its own, with a munge of its own."""
 
-import getpass
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -73,7 +73,9 @@ class Cluster:
             f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={self.folder}/cgroup\n"
         )
         host, ports = socket.gethostname().partition(".")[0], free_ports(1 + len(self.names))
-        text = CONF.format(host=host, port=ports[0], user=getpass.getuser(), folder=self.folder)
+        text = CONF.format(
+            host=host, port=ports[0], user=pwd.getpwuid(os.getuid()).pw_name, folder=self.folder
+        )
         nodes = zip(self.names, ports[1:], strict=True)
         text += "".join(NODE.format(name=name, host=host, port=port) for name, port in nodes)
         (self.folder / "slurm.conf").write_text(text)
@@ -147,7 +149,7 @@ class Cluster:
         return "\n".join(f"{x.name}: {x.read_text(errors='replace')[-2000:]}" for x in paths)
 
     def stop(self) -> None:
-        self.call("scancel", "--user", getpass.getuser())
+        self.call("scancel", "--user", pwd.getpwuid(os.getuid()).pw_name)
         for name in self.names:
             for pid in self.steps(name):
                 kill_process(pid)

@@ -14,6 +14,8 @@ import strata
 from strata import params, task
 from strata.inputs import InputError
 from strata.run import Run
+from strata.train import machine
+from strata.train.environment import gflop
 from strata.train.trainer import Trainer
 
 SMALL: dict[str, Any] = {
@@ -31,11 +33,16 @@ def test_a_training_is_that_of_the_pipeline():
     assert torch.get_num_threads() == threads
     settings = params.load("params.yaml").settings(Run(12, 3, "quick")).varied("quick", SMALL)
     dealt = task.split(12, 3, 0.8, 0.2)
-    trainer = Trainer(Run(12, 3, "quick"), settings.train, dealt)
-    trainer.advance(20)
+    try:
+        device = machine.prepare(products=gflop(12, settings))
+        trainer = Trainer(Run(12, 3, "quick"), settings.train, dealt, device)
+        trainer.advance(20)
+    finally:
+        torch.set_num_threads(threads)
+        torch.set_flush_denormal(False)
     for name, x in training.model.weights().items():
-        np.testing.assert_allclose(x, trainer.weights()[name], atol=1e-6)
-    np.testing.assert_allclose(training.history["loss"], trainer.history()["loss"], rtol=1e-5)
+        np.testing.assert_array_equal(x, trainer.weights()[name])
+    np.testing.assert_array_equal(training.history["loss"], trainer.history()["loss"])
     a, b = training.split["train"].T
     assert {*(a * 12 + b)} == {*np.flatnonzero(dealt == task.TRAIN)}
     assert training.plot().png.startswith(b"\x89PNG")
