@@ -30,7 +30,7 @@ def at_mean(second):
 @pytest.fixture(scope="module")
 def fit(second):
     """Fit the scores of its heads by formula."""
-    return scores.fit_scores(scores.scores_of(second), residues.all_labels(SECOND), 2)
+    return scores.fit_pass(second, 2)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_the_second_adder_refuses_what_its_heads_cannot_serve(n):
 
 
 def test_a_second_adder_fills_the_hole_that_the_sum_leaves(second, at_mean, fit):
-    one = scores.fit_scores(scores.scores_of(second), residues.labels_of_one_prime(SECOND), 1)
+    one = scores.fit_pass(second, 1)
     votes = hole.all_votes(second, at_mean)
     counting = hole.votes_that_count(votes, one.labels)
     assert [(x.p, x.k) for x in counting] == [(7, 1), (11, 1)]
@@ -140,7 +140,7 @@ def test_additive_neurons_are_the_least_squares_fit_over_all_ordered_pairs():
 def test_networks_whose_attention_is_constant_add_by_formula():
     n = 105
     pairs = forward_pass(by_hand.weights(n), n)
-    fit = scores.fit_scores(scores.scores_of(pairs), residues.all_labels(n), 2)
+    fit = scores.fit_pass(pairs, 2)
     assert fit.labels == ((),) * 4
     assert adding.right(pairs, adding.neurons(pairs, fit).form("B4")) == 1
     assert np.isnan(scores.skill_back(1.0, 1.0, 1.0))

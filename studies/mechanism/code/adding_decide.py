@@ -91,10 +91,14 @@ def grouped(networks: Models, params: AddingParams) -> Models:
     return networks._replace(kind=networks.kind.mask(networks.kind.index.isin(params.new), NEW))
 
 
+def in_group(networks: Models, group: str) -> pd.Series:
+    """Return which models are of a group."""
+    return networks.kind.isin((FRESH, NEW) if group == TOGETHER else (group,))
+
+
 def counting(networks: Models, group: str, params: AddingParams) -> pd.Series:
     """Return which models of a group generalise."""
-    kinds = {TOGETHER: (FRESH, NEW)}.get(group, (group,))
-    return networks.kind.isin(kinds) & (networks.accuracy >= params.accuracy)
+    return in_group(networks, group) & (networks.accuracy >= params.accuracy)
 
 
 def stands(networks: Models, some: pd.Series, params: AddingParams) -> Tally:

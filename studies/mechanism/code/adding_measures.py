@@ -118,14 +118,13 @@ def of_attention(
 ) -> Part:
     """Measure statement 7; nothing with a level where attention carries no skill."""
     pairs = network.whole
-    trained, candidates = scores.scores_of(pairs), residues.all_labels(pairs.n)
 
     def right(fit: scores.Fit) -> float:
         pattern = scores.pattern_of(pairs, fit.scores)
         return scores.with_pattern(pairs, pattern).accuracy
 
     def permuted(order: Int[np.ndarray, " n"]) -> float:
-        return network.back(right(scores.fit_scores(trained, candidates, 2, order)))
+        return network.back(right(scores.fit_pass(pairs, 2, order)))
 
     right_two = right(two)
     values = {
@@ -257,11 +256,10 @@ def measure(weights: Arrays, n: Task | int, settings: Settings) -> list[Row]:
     if not architecture_of(weights).attends:
         rows += without_attention(pairs)
     elif pairs.n > 2:  # modulo 2 no character has an angle
-        rng, trained = np.random.default_rng(settings.seed), scores.scores_of(pairs)
+        rng = np.random.default_rng(settings.seed)
         orders = [permute_within_classes(pairs.n, rng) for _ in range(settings.draws)]
         network = attending(pairs)
-        one = scores.fit_scores(trained, residues.labels_of_one_prime(pairs.n), 1)
-        two = scores.fit_scores(trained, residues.all_labels(pairs.n), 2)
+        one, two = scores.fit_pass(pairs, 1), scores.fit_pass(pairs, 2)
         neurons = adding.neurons(pairs, two, seed=settings.seed)
         before = neurons.form("B4")
         for numbers, more in (

@@ -100,9 +100,8 @@ def statements(
     statement 8 stands; and decide each over the networks that decide."""
     rows: list[Cells] = []
     for group in ROWS:
-        kinds = (FRESH, NEW) if group == TOGETHER else (group,)
         some = counting(networks, group, params)
-        row: Cells = {"group": group, "networks": int(networks.kind.isin(kinds).sum())}
+        row: Cells = {"group": group, "networks": int(decide.in_group(networks, group).sum())}
         row["generalising"] = int(some.sum())
         for id in (*STATEMENTS, RIVAL):
             decides = decide.decides(id) == group

@@ -15,7 +15,7 @@ from strata.measure.activations import attention_scores
 from strata.patch.patching import forward_pass
 from strata.run import command
 from strata.store import Arrays
-from studies.mechanism.code import adding, adding_measures, outputs, residues, scores
+from studies.mechanism.code import adding, adding_measures, outputs, scores
 from studies.params import AddingMeasures
 
 
@@ -25,7 +25,7 @@ def formulas(weights: Arrays, n: int, seed: int) -> Arrays:
     if not architecture_of(weights).attends or n == 2:
         raise InputError("by formula: needs a transformer with attention, and n from 3 on")
     pairs = forward_pass(weights, n)
-    two = scores.fit_scores(scores.scores_of(pairs), residues.all_labels(n), 2)
+    two = scores.fit_pass(pairs, 2)
     neurons = adding.neurons(pairs, two, seed=seed)
     before = neurons.form("B4")
     written = outputs.written(neurons, np.maximum(before, 0))

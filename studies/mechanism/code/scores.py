@@ -22,7 +22,7 @@ from strata.measure.activations import (
 from strata.patch.patching import ForwardPass
 from studies.mechanism.code.dictionary import basis, energy, residual, zeros
 from studies.mechanism.code.records import Label
-from studies.mechanism.code.residues import waves
+from studies.mechanism.code.residues import all_labels, labels_of_one_prime, waves
 
 Pattern = Float[np.ndarray, "rows n_heads 3"]
 CARRIES = 0.05  # attention carries skill where fixing it costs at least this many right answers
@@ -96,6 +96,13 @@ def basis_beyond(
 def scores_of(pairs: ForwardPass) -> Float[np.ndarray, "n n_heads"]:
     """Return the score that each head gives to each residue."""
     return attention_scores(pairs.weights).scores[: pairs.n]
+
+
+def fit_pass(pairs: ForwardPass, count: int, order: Int[np.ndarray, " n"] | None = None) -> Fit:
+    """Fit the scores of a network by one character of one prime (*A-one*), or by at most two
+    characters of one or of two primes (*A-two*)."""
+    candidates = labels_of_one_prime(pairs.n) if count == 1 else all_labels(pairs.n)
+    return fit_scores(scores_of(pairs), candidates, count, order)
 
 
 def pattern_of(pairs: ForwardPass, scores: Float[np.ndarray, "n n_heads"]) -> Pattern:

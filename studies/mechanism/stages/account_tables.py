@@ -5,22 +5,16 @@ folder, and accounts of other models as NAME=PATH, whose rows get that name for 
 table as NAME.csv, .tex and .md.
 """
 
-from pathlib import Path
-
-import pandas as pd
-
 from strata import results
-from strata.collected import read_names
 from strata.run import command
 from strata.tables import format
 from studies.mechanism.code import account_tables
+from studies.mechanism.code.collect import read_runs
 from studies.params import load
 
 
 def main(names: str, accounts: str, measured: str, folder: str, *others: str) -> None:
-    paths = {name: Path(accounts, f"{name}.parquet") for name in read_names(names)}
-    paths |= {name: Path(path) for name, _, path in (other.partition("=") for other in others)}
-    rows = pd.concat([results.read_rows(path).assign(run=name) for name, path in paths.items()])
+    rows = read_runs(names, accounts, others)
     tables = account_tables.tables(rows, results.read_rows(measured), load().mechanism)
     format.write(tables, folder)
 

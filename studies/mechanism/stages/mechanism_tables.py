@@ -5,22 +5,18 @@ hand, the long table to write, a folder, and measures of other models as NAME=PA
 that name for their run. Out: the long table, Parquet; each table as NAME.csv, .tex and .md.
 """
 
-from pathlib import Path
-
 import pandas as pd
 
 from strata import results
-from strata.collected import read_names
 from strata.run import command
 from strata.tables import format
 from studies.mechanism.code import tables
+from studies.mechanism.code.collect import read_runs
 from studies.params import load
 
 
 def main(names: str, measures: str, hand: str, collected: str, folder: str, *others: str) -> None:
-    paths = {name: Path(measures, f"{name}.parquet") for name in read_names(names)}
-    paths |= {name: Path(path) for name, _, path in (other.partition("=") for other in others)}
-    rows = pd.concat([results.read_rows(path).assign(run=name) for name, path in paths.items()])
+    rows = read_runs(names, measures, others)
     results.write_rows(collected, rows)
     format.write(tables.tables(rows, pd.read_csv(hand), load().mechanism), folder)
 
