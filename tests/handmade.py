@@ -116,7 +116,7 @@ class Studied(NamedTuple):
     rows: list[Row]
 
 
-def found(runs: Sequence[Studied]) -> pd.DataFrame:
+def long_table(runs: Sequence[Studied]) -> pd.DataFrame:
     """Return the long table of what studies measured."""
     return pd.DataFrame([row for run in runs for row in run.rows], columns=list(Row._fields))
 

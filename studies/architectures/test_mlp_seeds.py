@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from handmade import Key, Studied, found, studied
+from handmade import Key, Studied, long_table, studied
 from scipy import stats
 
 from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED, UNDECIDED
@@ -36,7 +36,7 @@ def make_tables(
     rows: pd.DataFrame | None = None,
     account_verdicts: pd.DataFrame | None = None,
 ) -> tuple[Table, ...]:
-    rows, metrics = found(models) if rows is None else rows, [x.metrics for x in models]
+    rows, metrics = long_table(models) if rows is None else rows, [x.metrics for x in models]
     return architectures.tables(metrics, rows, rows, account_verdicts, (MODULI, FIVE), 0.01, 0.95)
 
 
@@ -209,7 +209,7 @@ def test_a_planted_difference_is_found_and_one_that_does_not_vary_has_no_test(si
 
 def test_what_no_study_has_measured_is_left_out():
     models = runs((35, 15), lambda key: planted_epochs(key, []))
-    statements, pairs, _ = make_tables(models, found([]))
+    statements, pairs, _ = make_tables(models, long_table([]))
     assert {*statements.frame["id"]} == {"epoch", "first", "equal", "strata"}
     assert not [name for name in pairs.frame if name.startswith(("mixes", "directions"))]
 

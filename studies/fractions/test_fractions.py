@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from handmade import Studied, found, studied
+from handmade import Studied, long_table, studied
 
 from strata.results import FAILS, HOLDS
 from strata.run import Run
@@ -34,7 +34,7 @@ def runs(planted: Planted) -> list[Studied]:
 
 
 def tables(models: Sequence[Studied]) -> tuple[Table, Table]:
-    return decide.tables(FRACTIONS, [x.metrics for x in models], found(models))
+    return decide.tables(FRACTIONS, [x.metrics for x in models], long_table(models))
 
 
 def verdicts(models: Sequence[Studied]) -> list[tuple[int, int, int, str]]:
@@ -83,6 +83,6 @@ def test_a_run_that_never_gets_there_and_one_that_is_missing_are_shown_as_such(t
 
 def test_without_the_study_of_the_mechanism_there_is_no_mixing():
     models = runs(lambda x, s: {})
-    built = decide.tables(FRACTIONS, [x.metrics for x in models], found([]))
+    built = decide.tables(FRACTIONS, [x.metrics for x in models], long_table([]))
     assert built[1].frame["id"].tolist() == ["epoch", "first"]
     assert not {"mixes", "L", "E"} & {*built[0].frame}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from handmade import Studied, found, studied
+from handmade import Studied, long_table, studied
 from scipy.stats import binom
 
 from strata.inputs import InputError
@@ -35,7 +35,7 @@ def heads(run: Studied, powers: Sequence[int], divided: bool, words: str = "") -
 
 def tables(models: Sequence[Studied], interventions: Sequence[Studied] = ()) -> tuple[Table, Table]:
     metrics = [x.metrics for x in models]
-    return decide.tables(PLANNED, metrics, found(models), found(interventions))
+    return decide.tables(PLANNED, metrics, long_table(models), long_table(interventions))
 
 
 def statements(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from handmade import found, studied
+from handmade import long_table, studied
 from small import ALL, PRINTED, ROOT
 
 from strata import store
@@ -31,7 +31,7 @@ def frame():
     theirs = studied((35, 9, "transformer"))
     ours = comparison.comparable_runs(theirs.metrics, [x.metrics for x in all_runs])
     rows = [x._replace(run="published") for x in theirs.rows]
-    mechanism = found([*all_runs, theirs._replace(rows=rows)])
+    mechanism = long_table([*all_runs, theirs._replace(rows=rows)])
     routes = [Row(x, "lost-head-0", "head 0: skill lost", "", "share", 0.5) for x in GATING]
     for name in GATING:
         routes.append(Row(name, "routes-head-0", "head 0: routes by classes", verdict="no"))
@@ -39,7 +39,7 @@ def frame():
         routes.append(Row(*criterion, "", "share", 0.5, verdict))
         numbers = (("against", nan), ("cases", 2), ("held", 1))
         routes += [Row(*criterion, measure, "count", x) for measure, x in numbers]
-    interventions = found([theirs._replace(rows=routes)])
+    interventions = long_table([theirs._replace(rows=routes)])
     tables = comparison.tables(theirs.metrics, ours, mechanism, interventions, ALL.grid)
     return {table.name: table.frame for table in tables}
 

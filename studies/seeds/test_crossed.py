@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from handmade import Studied, found, studied
+from handmade import Studied, long_table, studied
 from scipy import stats
 
 from strata.run import Run
@@ -33,7 +33,7 @@ def runs(planted: Planted, missing: tuple[int, int] = (0, 0)) -> list[Studied]:
 
 
 def tables(models: list[Studied]) -> tuple[Table, Table]:
-    return decide.tables(PLANNED, [x.metrics for x in models], found(models), 0.95)
+    return decide.tables(PLANNED, [x.metrics for x in models], long_table(models), 0.95)
 
 
 def components(models: list[Studied]) -> dict[str, dict[Any, Any]]:

@@ -83,8 +83,8 @@ def test_installed_alone_it_analyses(tmp_path):
     build = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(library)]
     subprocess.run(build, cwd=root, check=True, capture_output=True)
     code = (
-        "import strata; found = strata.analyse(strata.by_hand(6)); "
-        "print(found.sentence, len(found.mechanism) > 9, strata.__file__)"
+        "import strata; analysis = strata.analyse(strata.by_hand(6)); "
+        "print(analysis.sentence, len(analysis.mechanism) > 9, strata.__file__)"
     )
     variables = {k: x for k, x in os.environ.items() if k != "STRATA_REPOSITORY"}
     process = subprocess.run(
