@@ -70,7 +70,7 @@ deposit: $(READY) ## a folder for an archive that gives DOIs, from which all of 
 
 test: $(if $(ALL),$(REMOTES),$(READY)) ## run the tests; ALL=1: those too that take long, or need SLURM, a browser, qemu
 	@echo 'Tests of the library, of the pipeline by DVC itself, of the pages, of each study$(if $(ALL),,; not, without ALL=1, what takes long or needs SLURM, a browser, qemu)'
-	@OMP_NUM_THREADS=1 pytest -n $(JOBS) --dist loadfile $(if $(ALL),,-m 'not slow')
+	@OMP_NUM_THREADS=1 pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(if $(ALL),,-m 'not slow')
 
 lint: $(READY) ## style, types, notebooks without outputs
 	@ruff check

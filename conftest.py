@@ -16,7 +16,7 @@ collect_ignore_glob = ["ops/scripts/*", "studies/*/stages/*"]
 SLOW = {
     "test_faults", "test_grid", "test_workers", "test_processors", "test_remotes", "test_deposit",
     "test_pages", "test_front", "test_appendix", "test_kills", "test_deleted", "test_verify",
-    "test_artifacts", "test_experiments",
+    "test_artifacts", "test_experiments", "test_back",
 }  # fmt: skip
 
 STUDIES = [f"studies.{x.parent.name}.code" for x in Path(__file__).parent.glob("studies/*/code")]
@@ -31,6 +31,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.stem in SLOW:
             item.add_marker("slow")
+    # Files are dealt out in this order, and at the end none that takes long is left to one process.
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(autouse=True)

@@ -65,9 +65,11 @@ def initial(n: int, d_model: int, n_heads: int, d_mlp: int) -> Weights:
     return {name: x.clone().requires_grad_() for name, x in W.items()}
 
 
-def forward(W: Weights, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def forward(
+    W: Weights, a: torch.Tensor, b: torch.Tensor, fixed: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the logits (pairs n) of the candidates for ab, and the attention of `=` (3 pairs
-    n_heads).
+    n_heads), which is ``fixed`` where that is given.
 
     The network reads the three tokens a, b, = and answers at the place of =. No place has an
     embedding of its own, so it cannot tell (a, b) from (b, a), which suits multiplication.
@@ -79,7 +81,7 @@ def forward(W: Weights, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor,
     values = torch.einsum("td,hdk->thk", x, W["W_V"]) + W["b_V"]  # tokens n_heads d_head
     scores = (keys * query).sum(-1) / math.sqrt(query.shape[1])  # tokens n_heads
     tokens = torch.stack([a, b, torch.full_like(a, len(x) - 1)])  # 3 pairs
-    pattern = scores[tokens].softmax(dim=0)  # 3 pairs n_heads
+    pattern = scores[tokens].softmax(dim=0) if fixed is None else fixed  # 3 pairs n_heads
     z = (pattern[..., None] * values[tokens]).sum(0)  # pairs n_heads d_head
     # The residual stream at =: its embedding, and what heads and neurons add to it.
     stream = x[-1] + torch.einsum("phk,hkd->pd", z, W["W_O"]) + W["b_O"]  # pairs d_model
@@ -182,6 +184,24 @@ def picture(g: list[np.ndarray], q: int) -> str:
     return "\n".join([*lines, " " * (10 + q) + f"↑ {q}"])
 
 
+# The hole -----------------------------------------------------------------------------------------
+def vote(logits: np.ndarray, n: int, p: int, k: int) -> list[float]:
+    """Return how strongly logits follow the product's character of frequency k modulo p, for each
+    difference δ = 0, 1, …, (p − 1)/2 of the exponents of a and b.
+
+    cos(α + φ) + cos(β + φ) vanishes where the angles α and β are opposite. So a network that only
+    adds such waves has a hole there, and its vote falls as |cos(kδπ/(p − 1))|.
+    """
+    t = np.array([exponent(x, p) if x % p else -1 for x in range(n)])  # n
+    chi = np.where(t < 0, 0, np.exp(2j * np.pi * k * t / (p - 1)))  # n
+    a, b = np.divmod(np.arange(n * n), n)  # n²
+    strength = np.real(chi[a * b % n] * (logits @ chi.conj())) / n  # n²
+    units = (t[a] >= 0) & (t[b] >= 0)  # n²: neither is 0 modulo p
+    delta = np.abs(t[a] - t[b])[units]
+    delta = np.minimum(delta, p - 1 - delta)
+    return [float(strength[units][delta == x].mean()) for x in range(p // 2 + 1)]
+
+
 # What it found ------------------------------------------------------------------------------------
 def main() -> None:
     """Train one network, and print what is in it."""
@@ -196,9 +216,16 @@ def main() -> None:
         text = ", ".join(f"{k} {shares[k]:.0%}" for k in strongest)
         print(f"J_{d}, {len(shares)} residues: strongest frequencies of the embedding {text}")
     with torch.no_grad():
-        logits, pattern = forward(W, *product(torch.arange(N * N), N)[:2])
+        a, b, _ = product(torch.arange(N * N), N)
+        logits, pattern = forward(W, a, b)
+        fixed = forward(W, a, b, pattern.mean(dim=1, keepdim=True).expand_as(pattern))[0]
     text = ", ".join(f"{x:.1%}" for x in pattern[2].mean(dim=0).tolist())
     print(f"= attends to itself with {text} by head, with the rest to a and b")
+    p = max(primes(N))
+    for name, x in (("as it is", logits), ("fixed at its mean", fixed)):
+        by_delta = [vote(x.double().numpy(), N, p, k) for k in range(1, p // 2)]
+        text = ", ".join(f"{v:.1f}" for v in max(by_delta, key=sum))
+        print(f"attention {name}: votes modulo {p} on angles further and further apart {text}")
     y, count = by_product(logits.double().numpy(), N)
     (explained, g), rng = votes(y, count, np.arange(N)), np.random.default_rng(SEED)
     chance = np.mean([votes(y, count, rng.permutation(N))[0] for _ in range(20)])

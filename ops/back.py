@@ -20,7 +20,7 @@ from strata.inputs import InputError, shortened
 from strata.run import command
 
 PARAMS = ("params.yaml", "studies/params.yaml")
-DERIVED = ("data/code", "data/config")  # made from the code and parameters alone
+DERIVED = ("data/code", "data/config", "data/params.json")  # made from code and parameters alone
 STASHED = "before make back"
 RUN = re.compile(r"\$\{(?:item\.run|key)\}|\$\{variant\}n\$\{n\}-s\$\{seed\}")
 
@@ -89,6 +89,7 @@ def restore_outputs(outs: Iterable[Out]) -> list[str]:
     return [path for project in caches if project in wrong for path in check_out(project)]
 
 
+@alive("back")
 def main() -> None:
     files.require_top()
     for project in files.projects():
@@ -107,9 +108,7 @@ def main() -> None:
         path.unlink()
         with suppress(OSError):  # it has other files
             path.parent.rmdir()
-    with alive("back"):
-        unsaved = restore_outputs(outs)
-    if unsaved:
+    if unsaved := restore_outputs(outs):
         raise InputError(
             f"{shortened(unsaved)}: this content is recorded nowhere and would be lost;"
             " move it or delete it, then make back"

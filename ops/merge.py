@@ -67,7 +67,7 @@ def merge_pack(path: str) -> tuple[bytes, list[str]]:
 
 
 def merge_runs(path: str) -> tuple[bytes, list[str]]:
-    """Return the list of runs with the lines of both sides."""
+    """Return the list of runs with the lines of both sides, each once: both may add one run."""
     texts = []
     for number in (2, 1, 3):
         texts.append(Path(git("rev-parse", "--git-path", f"merge-{number}")))
@@ -76,7 +76,7 @@ def merge_runs(path: str) -> tuple[bytes, list[str]]:
     done = subprocess.run(merge, capture_output=True, check=True)
     for text in texts:
         text.unlink()
-    return done.stdout, []
+    return b"".join(dict.fromkeys(done.stdout.splitlines(keepends=True))), []
 
 
 def conflicts() -> list[str]:

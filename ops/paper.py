@@ -60,7 +60,8 @@ def bring(project: str, planner: plan.Planner) -> None:
     if unrun:
         if slow := [x for x in unrun if files.kind(x) not in plan.QUICK]:
             show(f"{shortened(slow)}: recorded with values that came after its run: it runs again")
-        reproduce(project, "--force", "--single-item", *map(files.inside, unrun))
+        with alive(f"{label}repro"):
+            reproduce(project, "--force", "--single-item", *map(files.inside, unrun))
     with alive(f"{label}plan"):
         stages, params = planner.stale(project), load("params.yaml")
     show(f"{label}plan … {'; '.join(plan.describe(stages, params))}")
@@ -69,7 +70,8 @@ def bring(project: str, planner: plan.Planner) -> None:
         again = f"make {project or 'paper'} GO=1 goes on; make back undoes a change"
         raise InputError(f"trainings of more than ten minutes: {again}")
     began = time.monotonic()
-    reproduce(project, "--all-pipelines")
+    with alive(f"{label}repro"):  # DVC says nothing of stages that it only looks at
+        reproduce(project, "--all-pipelines")
     show(f"{label}repro … {since(began)}")
 
 

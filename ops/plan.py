@@ -158,6 +158,7 @@ def describe(
     return lines or ["nothing to do"]
 
 
+@alive("plan")
 def main() -> None:
     files.require_top()
     packages.refuse()
@@ -168,8 +169,7 @@ def main() -> None:
     with scratch(overrides) as top:
         planner, params = Planner(live=False, top=top), load("params.yaml")
         for project in files.with_runs() if os.environ.get("STUDIES") else [""]:
-            with alive("plan"):
-                stages = planner.stale(project)
+            stages = planner.stale(project)
             if project and stages:
                 print(f"{project}, by make {project}:")
             if stages or not project:

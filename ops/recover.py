@@ -110,11 +110,13 @@ def forget(project: str = "") -> None:
 
 def delete_partial(project: str = "") -> None:
     """Delete what killed writes left beside outputs: ``store.replacing`` writes to a hidden file
-    first. Call it only while nothing writes there."""
+    first, and figures are drawn in a hidden folder. Call it only while nothing writes there."""
     for pattern in (*OUTPUTS, *(f"*/{name}" for name in OUTPUTS)):
         for folder in Path(project).glob(pattern):
             for path in folder.rglob(".*.tmp"):
                 path.unlink(missing_ok=True)
+            for path in folder.glob(".figures-*"):
+                shutil.rmtree(path)
 
 
 def delete_empty(project: str = "") -> Iterator[str]:

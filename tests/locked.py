@@ -111,6 +111,13 @@ COPIED += ("requirements.lock", "requirements-cpu.lock")
 class Project(tiny.Project):
     """A repository of three tiny runs."""
 
+    @classmethod
+    def copy(cls, base: Path, folder: Path) -> "Project":
+        """Copy the project, for a test that changes it. In the base it is made once for all."""
+        original = tiny.once(base / "locked", lambda top: cls(top).begin())
+        shutil.copytree(original, folder / "project", symlinks=True)
+        return cls(folder / "project")
+
     def begin(self) -> None:
         """Copy the code and settings that the stages need, and run every stage."""
         self.folder.mkdir()

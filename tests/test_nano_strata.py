@@ -82,6 +82,23 @@ def test_votes_are_least_squares_over_all_pairs_by_hand():
     assert nano.votes(indicators @ g, count, np.arange(n))[0] == pytest.approx(1)
 
 
+def test_the_vote_of_a_character_by_difference_is_the_planted_one():
+    """The powers of 3 modulo 7 are 1, 3, 2, 6, 4, 5."""
+    n, planted = 35, [3.0, 1.0, 4.0, 0.5]
+    t = {3**i % 7: i for i in range(6)}
+    chi = np.array([np.exp(2j * np.pi * t[c % 7] / 6) if c % 7 else 0 for c in range(n)])
+    logits = np.zeros((n * n, n))
+    for a in range(n):
+        for b in range(n):
+            if a % 7 and b % 7:
+                delta = abs(t[a % 7] - t[b % 7])
+                size = planted[min(delta, 6 - delta)]
+                logits[a * n + b] = size * (chi[a * b % n] * chi.conj()).real
+    # Thirty of the candidates are units modulo 7, and a cosine squared is one half on average.
+    assert nano.vote(logits, n, 7, 1) == pytest.approx([x * 15 / n for x in planted])
+    assert nano.vote(logits, n, 7, 2) == pytest.approx([0] * 4, abs=1e-9)
+
+
 def test_the_file_runs_by_itself(monkeypatch, capsys):
     monkeypatch.setattr(nano, "EPOCHS", 5)
     nano.main()

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from filelock import FileLock
@@ -24,7 +25,9 @@ TINY = {
     "random_subsets": 20, "shuffles": 5, "draws": 2, "square_free_up_to": 1000,
     "moduli": "[6]",
 }  # fmt: skip
-FIGURES = {"fig01-hierarchy", "metrics-figures"}  # the stages of figures that a tiny paper has
+FIGURE = "fig01-hierarchy"
+FIGURES = {FIGURE, "metrics-figures"}  # the stages of figures that a tiny paper has
+DRAWN = "fig03-attn-scores"  # by the second of them, which draws five for the paper
 OF_A_RUN = ("split", "train", "activations", "metrics")
 CHECK = f"{files.RUNS}:check@runs"
 EVERY = {"code", "params", CHECK, "collect", "tables", "seeds", "forward", *FIGURES}
@@ -104,6 +107,10 @@ class Project:
         paths = [x for name in folders for top in self.folder.glob(name) for x in top.rglob("*.*")]
         return {str(p.relative_to(self.folder)): provenance.md5(p) for p in paths if p.is_file()}
 
+    def page(self) -> str:
+        """Return the md5 of the page of the figure, which shows its parameters."""
+        return self.outputs()[f"figures/{FIGURE}.html"]
+
     def published(self) -> dict[str, str]:
         """Return the md5 of the results that a cache keeps."""
         return {k: v for k, v in self.outputs().items() if not k.startswith("data/forward/")}
@@ -133,6 +140,11 @@ def pipeline(figures: set[str] = FIGURES) -> Described:
     assert drawing >= figures
     omitted = drawing - figures | {"gather"}  # a tiny paper has no runs over seeds
     paper["stages"] = {k: v for k, v in stages.items() if k not in omitted}
+    for stage in (stages[name] for name in figures & {"metrics-figures"}):
+        left_out = {*re.findall(r"fig\d\d-[\w-]+", stage["cmd"])} - {DRAWN}
+        stage["cmd"] = " ".join(x for x in stage["cmd"].split() if x not in left_out)
+        for kind in ("deps", "outs"):
+            stage[kind] = [x for x in stage[kind] if not any(name in x for name in left_out)]
     paper["plots"] = [x for x in paper["plots"] if isinstance(x, dict)]
     return {"dvc.yaml": paper, files.RUNS: YAML(typ="safe").load(text)}
 
@@ -186,26 +198,34 @@ def add(project: Project, described: Described) -> None:
             shutil.copy(ROOT / name / ".dvc" / file, folder)
 
 
-def shared(base: Path, *, beside: bool = False) -> Project:
-    """Return the paper, or with ``beside`` the paper and studies, with everything made once, packed
-    and committed: for copies alone. The project lies in a folder that all processes of pytest
-    share."""
-    top = base / ("both" if beside else "made")
+def once(top: Path, make: Callable[[Path], None]) -> Path:
+    """Have a project made in that folder once for all processes of pytest, and return where it
+    lies: for copies alone."""
     with FileLock(f"{top}.lock"):
         if not (top / "ready").exists():
             shutil.rmtree(top, ignore_errors=True)
-            if beside:
-                top.mkdir()
-                project = copied(shared(base), top)
-                add(project, studies())
-                project.dvc("repro", "--all-pipelines", project="studies")
-            else:
-                project = prepared(top / "project", pipeline())
-                assert project.dvc("repro") == EVERY
-            project.do(*PACKS, "write")
-            project.commit()
+            top.mkdir()
+            make(top / "project")
             (top / "ready").touch()
-    return Project(top / "project")
+    return top / "project"
+
+
+def shared(base: Path, *, beside: bool = False) -> Project:
+    """Return the paper, or with ``beside`` the paper and studies, with everything made, packed and
+    committed."""
+
+    def make(folder: Path) -> None:
+        if beside:
+            project = copied(shared(base), folder.parent)
+            add(project, studies())
+            project.dvc("repro", "--all-pipelines", project="studies")
+        else:
+            project = prepared(folder, pipeline())
+            assert project.dvc("repro") == EVERY
+        project.do(*PACKS, "write")
+        project.commit()
+
+    return Project(once(base / ("both" if beside else "made"), make))
 
 
 def copied(project: Project, folder: Path) -> Project:

@@ -124,7 +124,8 @@ def make(on: str, args: Sequence[str], names: Sequence[str]) -> None:
         print("squeue --me shows it; when it has ended, the same command brings in what it made")
         return
     work_here(tree, runs, count)
-    left = [run for run in find_missing()[0] if run in missing]
+    with alive("look at what was made"):
+        left = [run for run in find_missing()[0] if run in missing]
     print(f"made {quantity(len(runs) - len(left), 'run')} in {duration(time.monotonic() - began)}")
     if left:
         raise InputError(

@@ -180,13 +180,15 @@ def layers(r: Results) -> Json:
 
 def formulas(r: Results) -> Json:
     """Return how many answers are right with formulas in the place of what attention scores, of
-    what neurons read, and of both and what they write: in the median network and the worst."""
+    what neurons read, and of both and what they write: in the median network and the worst; and for
+    how many networks each statement on these holds, with its verdict."""
     ids = "attention-right", "adding-right", "formulas-right"
     rows = {x: r.rows("adding-measures", id=x)[0] for x in ids}
     names = ("fresh and new median", "fresh and new worst", "fresh and new networks")
     if any(row[names[0]] is None for row in rows.values()):
         raise Missing("adding-measures: no network")
-    return {id: [row[x] for x in names] for id, row in rows.items()}
+    statements = {x["id"]: x for x in r.rows("adding-said")}
+    return {id: [row[x] for x in names] for id, row in rows.items()} | {"said": statements}
 
 
 def heads(r: Results) -> Json:

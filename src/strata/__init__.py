@@ -25,7 +25,7 @@ PUBLIC = {
     "Transformer": "strata.api.model",
     "activations": "strata.api.repository",
     "analyse": "strata.api.analysis",
-    "by_hand": "strata.api.by_hand",
+    "by_hand": "strata.api.hand",
     "classes": "strata.monoid",
     "from_weights": "strata.api.foreign",
     "load": "strata.api.repository",

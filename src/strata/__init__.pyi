@@ -1,8 +1,8 @@
 from strata import monoid as monoid
 from strata.api.analysis import Analysis as Analysis
 from strata.api.analysis import analyse as analyse
-from strata.api.by_hand import by_hand as by_hand
 from strata.api.foreign import from_weights as from_weights
+from strata.api.hand import by_hand as by_hand
 from strata.api.model import MLP as MLP
 from strata.api.model import Transformer as Transformer
 from strata.api.repository import activations as activations

@@ -114,6 +114,22 @@ def test_equally_well_is_an_interval_within_a_hundredth(gaps, verdict):
     assert decide.verdict_in_words(row | {"counts": None}) == worse.get(verdict, verdict)
 
 
+def test_a_bound_that_is_met_decides_nothing_outside_of_it_and_all_within():
+    intervals = ((0.01, 0.02), (-0.02, -0.01), (-0.01, 0.01))
+    verdicts = [decide.by_interval(*x, 0.01) for x in intervals]
+    assert verdicts == [UNDECIDED, UNDECIDED, HOLDS]
+
+
+@pytest.mark.parametrize(("confidence", "verdict"), [(0.9375, UNDECIDED), (0.93, HOLDS)])
+def test_what_is_shown_has_a_p_value_below_the_level(confidence, verdict):
+    models = runs([35], lambda key: planted_epochs(key, []))  # 5 of 5: p = 1/16
+    rows, metrics = long_table([]), [x.metrics for x in models]
+    written = architectures.tables(metrics, rows, rows, None, (MODULI, FIVE), 0.01, confidence)
+    frame = written[0].frame
+    [row] = frame.loc[(frame["id"] == "epoch") & frame["n"].isna()].to_dict("records")
+    assert (row["p_holm"], row["verdict"]) == (1 / 16, verdict)
+
+
 def tail(counts: Sequence[int], runs: int, p: float) -> float:
     """Return the probability of these counts of successes."""
     return sum(comb(runs, k) * p**k * (1 - p) ** (runs - k) for k in counts)

@@ -41,7 +41,10 @@ def params():
     return load(ROOT)
 
 
-@pytest.mark.parametrize("name", SMALL)
+SLOW = pytest.param("renamed", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("name", [*(x for x in SMALL if x != "renamed"), SLOW])
 def test_planted_models_come_out_as_the_criteria_say(name, params):
     model = SMALL[name]()
     rows = adding_planted.measure({name: model}, params.adding.measures)
@@ -95,16 +98,35 @@ def test_any_model_of_any_modulus_can_be_measured(n, kind, params):
     assert {*CRITERIA} <= {row.id for row in rows}
 
 
+def test_a_network_that_prefers_nothing_is_not_identified(params):
+    weights = random_weights(6, "mlp")
+    weights |= {name: np.zeros_like(weights[name]) for name in ("W_U", "b_U")}
+    rows = adding_measures.measure(weights, 6, params.adding.measures)
+    [row] = [x for x in rows if x.id == "identified-preference"]
+    assert (row.value, row.verdict) == (0, FAILS)
+
+
 # ---- verdicts --------------------------------------------------------------------------------
 
 
-def network(run: str, verdict: str, accuracy=1.0, rival=0.8, **others: str):
+@pytest.mark.parametrize("verdict", [HOLDS, UNDECIDED, FAILS, ""])
+def test_a_planted_model_comes_out_where_its_statement_holds_fails_or_has_no_verdict(verdict):
+    comes_out = {
+        name: adding_decide.comes_out(name, "hole", verdict)
+        for name in ("second adder", "renamed", "by hand")
+    }
+    assert comes_out == {
+        "second adder": verdict == HOLDS, "renamed": verdict != HOLDS, "by hand": not verdict
+    }  # fmt: skip
+
+
+def network(run: str, verdict: str, accuracy=1.0, rival=0.8, carries=1.0, **others: str):
     """What a run has where every statement comes out like this, but for others."""
     verdicts = dict.fromkeys(STATEMENTS, verdict) | others
     rows = [Row(run, id, "", verdict=x) for id, x in verdicts.items()]
     rows += [Row(run, id, "", value=0.5, verdict=verdicts[CRITERIA[id].statement])
              for id in CRITERIA]  # fmt: skip
-    numbers = {("whole", "right"): accuracy, ("attention", "carries skill"): 1.0}
+    numbers = {("whole", "right"): accuracy, ("attention", "carries skill"): carries}
     numbers |= dict.fromkeys(adding_tables.MORE, 0.5) | {("adding", "rival"): rival}
     return rows + [Row(run, id, "", name, value=x) for (id, name), x in numbers.items()]
 
@@ -172,21 +194,43 @@ def test_what_holds_for_a_model_of_which_it_must_not_is_not_confirmed(params):
     assert otherwise["classes first"] == "formulas" and not otherwise["second adder"]
 
 
+def test_votes_are_tabulated_by_the_order_of_their_character(params):
+    """Plant the law for 11:1, of order ten, and for 13:4, of order three, whose farthest angles are
+    120 degrees apart; and a vote that is full at every other angle for 5:1, of order four."""
+    votes = {"11:1": np.cos(np.pi * np.arange(6) / 10),
+             "13:4": np.abs(np.cos(4 * np.pi * np.arange(7) / 12)), "5:1": [1, 2, 0]}  # fmt: skip
+    rows = [Row("n143-s15", "vote at mean", "", f"{x} {delta}", value=float(y))
+            for x, vote in votes.items() for delta, y in enumerate(vote)]  # fmt: skip
+    frame = tables(params, [network("n143-s15", HOLDS) + rows])["adding-orders"].frame
+    assert frame[["order", "characters"]].to_numpy().tolist() == [[3, 1], [4, 1], [10, 1]]
+    of_four = np.corrcoef([1, 0.5**0.5, 0], votes["5:1"])[0, 1]
+    assert frame["correlation"].tolist() == pytest.approx([1, of_four, 1])
+    assert frame["farthest"].tolist() == pytest.approx([0.5, 0, 0], abs=1e-9)
+
+
 def test_adding_is_not_confirmed_where_its_rival_is_not_refuted(params):
     runs = forty(params, HOLDS)
-    stands = [network(name, HOLDS, rival=0.96) for name in params.mechanism.fresh[:15]]
-    verdicts = (
-        tables(params, [*runs[15:], *stands])["adding-said"]
-        .frame.set_index("id")["verdict"]
-        .to_dict()
-    )
-    assert verdicts["adding"] == "not confirmed: the rival stands in 15"
-    assert verdicts["hole"] == "confirmed" and verdicts["rival"] == "undecided"
+    right = params.adding.measures.levels.right[0]
+
+    def verdicts(carries: float) -> dict[str, str]:
+        stands = [
+            network(name, HOLDS, rival=right, carries=carries)
+            for name in params.mechanism.fresh[:15]
+        ]
+        frame = tables(params, [*runs[15:], *stands])["adding-said"].frame
+        return frame.set_index("id")["verdict"].to_dict()
+
+    carrying = verdicts(1.0)
+    assert carrying["adding"] == "not confirmed: the rival stands in 15"
+    assert carrying["hole"] == "confirmed" and carrying["rival"] == "undecided"
+    # Where attention carries no skill, nothing is asked of the rival.
+    assert [verdicts(0.0)[x] for x in ("adding", "rival")] == ["confirmed", "refuted"]
 
 
 def test_networks_that_do_not_generalise_are_listed_and_not_counted(params):
     runs = forty(params, HOLDS)
     runs[0] = network(params.mechanism.fresh[0], FAILS, 0.5)
+    runs[1] = network(params.mechanism.fresh[1], HOLDS, params.adding.accuracy)
     runs += [network("n143-s1", UNDECIDED), network("mlp-n143-s1", "")]
     written = tables(params, runs)
     frame = written["adding-statements"].frame.set_index(["group", "id"])

@@ -9,7 +9,8 @@ from studies.mechanism.code import decide, measures, tables
 from studies.params import MechanismParams
 
 FRESH = [f"n6-s{seed}" for seed in range(11, 39)]
-HAND = pd.DataFrame({"n": [6], "neurons": [2], "parameters": [9], "margin": [10.0]})
+NUMBERS = {"neurons": 2, "parameters": 9, "margin": 10.0, "balanced": 3.0, "second": 4.0}
+HAND = pd.DataFrame([{"n": 6} | NUMBERS])
 
 
 def rows(run, verdict, accuracy=1.0):
@@ -48,7 +49,10 @@ def runs(verdict, *others, right=1.0):
         (runs(HOLDS, *[FAILS] * 9), "undecided"),
         (runs(FAILS, *[HOLDS] * 8), "refuted"),
         (runs(HOLDS, *[HOLDS] * 9, right=0.5), "no verdict"),
+        (runs(HOLDS, *[HOLDS] * 8, right=0.5), "confirmed"),
+        (runs(HOLDS, *[HOLDS] * 9, right=0.99), "confirmed"),
         ([*runs(HOLDS), ("memorised", HOLDS, 0.4)], "not confirmed"),
+        ([*runs(HOLDS), ("memorised", UNDECIDED, 0.4)], "confirmed"),
     ],
 )
 def test_the_verdict_rests_on_fresh_runs_and_on_enough_that_generalise(settings, fresh, verdict):
@@ -56,7 +60,9 @@ def test_the_verdict_rests_on_fresh_runs_and_on_enough_that_generalise(settings,
     frame = tables_of(settings, [*earlier, *fresh])["mechanism-statements"].frame
     first = frame.iloc[0]  # the first statement over all fresh runs
     assert str(first["verdict"]).startswith(verdict)
-    assert first["holds"] == sum(x[1] == HOLDS and x[2:] in ((), (1.0,)) for x in fresh[:28])
+    assert first["holds"] == sum(
+        x[1] == HOLDS and x[2:] in ((), (1.0,), (0.99,)) for x in fresh[:28]
+    )
 
 
 def test_runs_before_the_criteria_decide_nothing_and_are_counted_apart(settings):
@@ -92,7 +98,9 @@ def test_the_worst_is_that_by_the_level(settings):
     assert frame.loc["replaced", ["earlier runs", "earlier worst"]].tolist() == [2, 0.994]
 
 
-@pytest.mark.parametrize(("margin", "verdict"), [(1e-3, "confirmed"), (-1e-3, "refuted")])
+@pytest.mark.parametrize(
+    ("margin", "verdict"), [(1e-3, "confirmed"), (0.0, "refuted"), (-1e-3, "refuted")]
+)
 def test_networks_written_by_hand_are_confirmed_if_all_answer_every_pair(settings, margin, verdict):
     hand = pd.concat([HAND, HAND.assign(n=10, margin=margin)])
     row = tables_of(settings, [("n6-s1", HOLDS)], hand)["mechanism-said"].frame.iloc[-1]

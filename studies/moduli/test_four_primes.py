@@ -66,6 +66,9 @@ def test_a_run_that_does_not_generalise_is_shown_and_left_out():
     assert [(x["run"], x["generalises"], x["L"]) for x in rows] == [
         ("n210-s1", True, "primes"), ("n210-s2", False, "between"), ("n210-s3", True, "primes")
     ]  # fmt: skip
+    interventions = [heads(x, (5, 7, 7, 5), x == models[1]) for x in models]
+    _, of_heads = statements(models, interventions)
+    assert (of_heads["runs"], of_heads["held"]) == (2, 0)
     [none] = statements(runs(failed, failed, failed))
     assert none["verdict"] == UNTESTED and "no run generalises" in decide.STATEMENTS.in_words(none)
 

@@ -76,6 +76,12 @@ def test_of_noise_no_factor_is_shown_to_decide_and_tests_are_corrected_over_all(
     assert {x["verdict"] for x in tested} == {"none"} and len(tested) == 2
     tests = [x[f"p_{y}"] for x in tested for y in ("split", "weights")]
     assert [x[f"p_holm_{y}"] for x in tested for y in ("split", "weights")] == holm(tests)
+    later = components(runs(lambda s, w: noise(s, w) | {"first": round(900 + 100 * NOISE[s, w])}))
+    assert later["first_validation"]["p_split"] is not None
+    assert later["first_validation"]["p_holm_split"] is None
+    assert [later[x] for x in rows if x != "first_validation"] == [
+        rows[x] for x in rows if x != "first_validation"
+    ]
 
 
 def test_with_a_cell_missing_or_a_run_that_does_not_generalise_nothing_is_said():

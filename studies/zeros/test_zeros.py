@@ -59,11 +59,21 @@ def verdicts(measured: dict[Run, Measured]) -> dict[str, tuple[int, int, str]]:
 def test_both_statements_are_decided_by_one_rule(held, count, verdict):
     counting = DECIDING[:count]
     measured = {UNITS[0]: units(UNITS[0], 0, 0, 0)}
-    measured |= {run: deciding(run, *((0.5, 1) if i < held else (0.51, 0)))
+    measured |= {run: deciding(run, *((0.5, 1) if i < held else (0.51, 0)), SETTINGS.answers)
               for i, run in enumerate(counting)}  # fmt: skip
     assert verdicts(measured) == {"apart": (held, count, verdict), "own": (held, count, verdict)}
     failed = {run: deciding(run, accuracy=0.989) for run in DECIDING[count:]}
     assert verdicts(measured | failed) == verdicts(measured)
+
+
+def test_the_interval_has_the_confidence_of_the_settings():
+    measured = {run: deciding(run, *((0.5, 1) if i < 13 else (0.51, 0)))
+                for i, run in enumerate(DECIDING)}  # fmt: skip
+    measured[UNITS[0]] = units(UNITS[0], 0, 0, 0)
+    for confidence, verdict in ((0.95, UNDECIDED), (0.9, CONFIRMED)):
+        settings = SETTINGS.model_copy(update={"confidence": confidence})
+        frame = tables.tables([*measured], measured, settings)[0].frame
+        assert {*frame["verdict"]} == {verdict}
 
 
 def test_primes_apart_have_to_be_so_more_often_than_by_chance():

@@ -70,6 +70,8 @@ def test_a_model_that_is_right_is_right_everywhere_until_it_is_changed(kind):
     state = {name: torch.from_numpy(x) for name, x in weights.items()}
     analysis = strata.analyse(strata.from_weights(state), repository=ROOT)
     assert {*analysis.accuracy["right"]} == {1} and analysis.accuracy["count"].tolist()[0] == N * N
+    of_classes = analysis.accuracy.loc[analysis.accuracy["pairs"].str.startswith("ab in J")]
+    assert of_classes["count"].sum() == N * N
     changes = analysis.changes.set_index("change")
     assert (changes.drop(columns="note").loc["none"] == 1).all()
     assert len(analysis.heads) == (kind == "transformer")
@@ -83,7 +85,7 @@ def test_what_the_network_computes_comes_first_and_is_measured_as_that():
     state = {name: torch.from_numpy(x) for name, x in weights.items()}
     analysis = strata.analyse(state, repository=ROOT)
     text = str(analysis)
-    assert "answers are a + b mod 6 in 100.0 %, ab mod 6 in" in text.splitlines()[0]
+    assert "answers are a + b mod 6 in 100.0 % of pairs" in text.splitlines()[0]
     assert "--task C6" in text and "J₁" not in text
     assert analysis.mechanism.empty and analysis.mechanism.attrs["reason"]
     for setting in ("C6", tasks.ANSWERS, analysis.table):
@@ -127,6 +129,7 @@ def disturbed(table: np.ndarray, share: float) -> np.ndarray:
 
 
 Z35, PIECES = commutative.parse_monoid("Z35"), commutative.parse_monoid
+MANY, EXCHANGED = np.arange(17), np.array([0, 2, 1, *range(3, 35)])
 # Each table with what its first line must contain.
 ANSWERS = {
     "b − a mod 6 in 100.0 %": (TOKENS - TOKENS[:, None]) % N,
@@ -149,12 +152,17 @@ ANSWERS = {
     "ab in C2 x chain3 in 100.0 %": PIECES("C2 x chain3"),
     "ab in C7 x chain4 in 9": disturbed(PIECES("C7 x chain4"), 0.02),
     "ab mod 35 in 9": disturbed(Z35, 0.08),
-    "none of the 130 operations tried: none gives more": disturbed(Z35, 1),
-    "where a token t stands for t + 2": disturbed(
+    "operations tried: the best,": disturbed(Z35, 1),
+    "ab + 2a + 2b + 2 mod 35 in 9": disturbed(
         (np.outer(np.arange(35) + 2, np.arange(35) + 2) - 2) % 35, 0.02
     ),
+    "3a + 5b mod 17 in 9": disturbed(np.add.outer(3 * MANY, 5 * MANY) % 17, 0.1),
+    "ab + 1 mod 17 in 100.0 %": (np.outer(MANY, MANY) + 1) % 17,
+    "3ab mod 35 in 100.0 %": 3 * Z35 % 35,
+    "lcm(a, b) mod 17 in 100.0 %, ab mod 17 in 66.4 % of pairs": np.lcm.outer(MANY, MANY) % 17,
+    "answers are 0 in 94.1 % of pairs; 2 answers occur: 0, 1": np.eye(17, dtype=np.int64),
     "the task with operands 1 and 2 exchanged": np.outer(SWAPPED, SWAPPED) % N,
-    "the task with its answers exchanged (1 for 3, 2 for 6, 3 for 9 …)": 3 * Z35 % 35,
+    "the task with its answers exchanged (1 for 2, 2 for 1 …)": EXCHANGED[Z35],
 }
 
 
@@ -163,6 +171,14 @@ def test_the_first_line_is_true_of_any_table(line):
     reading = algebra.Reading(ANSWERS[line], task.task_of(len(ANSWERS[line])), 0.99)
     assert line in reading.sentence()
     assert reading.is_task == (line == "ab mod 35 in 9")
+
+
+@pytest.mark.parametrize("n", range(3, 9))
+def test_random_answers_have_no_name(n):
+    for seed in range(20):
+        table = np.random.default_rng(seed).integers(n, size=(n, n))
+        best = algebra.Reading(table, task.task_of(n), 0.99).best
+        assert best is None or best.right == 1
 
 
 def test_laws_are_those_of_every_pair_and_triple():
@@ -179,6 +195,27 @@ def test_laws_are_those_of_every_pair_and_triple():
     assert algebra.laws(symmetric(3)).group
 
 
+@pytest.mark.parametrize("table", [np.tile(TOKENS, (N, 1)), np.tile(TOKENS[:, None], N)])
+def test_units_zeros_and_solutions_are_of_both_sides(table):
+    laws = algebra.laws(table)
+    assert (laws.associative, laws.unit, laws.zero, laws.cancellative) == (1, None, None, False)
+
+
+def test_an_operation_is_named_from_half_of_the_answers_on():
+    rng, operation = np.random.default_rng(0), task.task_of(10)
+    right, rank = operation.table, rng.permutation(100).reshape(10, 10)
+    wrong = (right + rng.integers(1, 10, size=(10, 10))) % 10
+    half = np.where(rank < 50, right, wrong)
+    reading = algebra.Reading(half, operation, 0.99)
+    assert reading.best == reading.compared[0] and reading.compared[0].right == 0.5
+    assert len(algebra.Reading(half, operation, 0.5).matches) == 1 < len(reading.matches)
+    # All pairs with the answer 0 are right, and as many answers are 0 as are right.
+    rank = np.argsort(np.lexsort([rng.permutation(100), right.ravel() > 0])).reshape(10, 10)
+    constant = np.where(rank < 50, right, np.where(rank < 73, 0, right % 9 + 1))
+    reading = algebra.Reading(constant, operation, 0.99)
+    assert reading.constant == reading.compared[0].right == 0.5 and reading.best is None
+
+
 def logits_of(table: np.ndarray) -> np.ndarray:
     return 9 * np.eye(len(table))[table.ravel()]
 
@@ -186,19 +223,34 @@ def logits_of(table: np.ndarray) -> np.ndarray:
 def test_logits_alone_have_a_first_line_votes_and_no_vacuous_number():
     zeroed = np.where((np.outer(TOKENS, TOKENS) % 3 == 0), 0, np.outer(TOKENS, TOKENS) % N)
     analysis = strata.analyse(logits=logits_of(zeroed), repository=ROOT)
-    assert analysis.sentence.endswith("where ab is in J1, J2, J6, and not in J3")
+    assert analysis.sentence.endswith("where gcd(ab, 6) is 1 or 2 or 6, and not where it is 3")
+    at_level = np.maximum(np.outer(np.arange(11), np.arange(11)) % 11, 1)
+    at_level[1, 2] = 3  # of the hundred pairs of units
+    analysis = strata.analyse(logits=logits_of(at_level), repository=ROOT)
+    assert analysis.sentence.endswith("where gcd(ab, 11) is 1, and not where it is 11")
     exact = strata.analyse(logits=logits_of(np.outer(TOKENS, TOKENS) % N), repository=ROOT)
     rows = exact.mechanism.set_index("id")
     assert rows.loc["votes-right", "value"] == rows.loc["votes-network", "value"] < 1
     assert rows.loc["votes-share", ["holds", "fails"]].tolist() == [0.8, 0.5]
     broken = logits_of(np.outer(TOKENS, TOKENS) % N)
-    broken[3, 3] = np.nan
+    broken[3, 3], broken[9, 3] = np.nan, np.inf
     broken_analysis = strata.analyse(logits=broken, repository=ROOT)
-    assert "not finite" in str(broken_analysis).splitlines()[0]
+    first_line = str(broken_analysis).splitlines()[0]
+    assert (
+        "not finite in 2 of 36 pairs" in first_line and "first that of a = 0, b = 3" in first_line
+    )
+    tied = strata.analyse(logits=np.zeros((36, 6)), repository=ROOT)
+    assert "every answer is a tie" in str(tied).splitlines()[0]
     assert "J₁" not in str(broken_analysis)
     power = strata.analyse(logits=logits_of(PIECES("Z8")), repository=ROOT)
-    for vacuous in (broken_analysis, power):
+    for vacuous in (broken_analysis, tied, power):
         assert vacuous.no_mechanism and vacuous.mechanism.empty
+    other = strata.analyse(logits=logits_of(PIECES("C6")), repository=ROOT)
+    for refused in (broken_analysis, tied, other):
+        with pytest.raises(InputError, match="votes: "):
+            refused.votes(2)
+        with pytest.raises(InputError, match="votes: "):
+            refused.plot()
 
 
 @pytest.mark.parametrize("setting", ["Z6", "C2 x C3", "chain4"])
@@ -267,6 +319,7 @@ def test_a_task_is_the_same_in_every_form(tmp_path):
         ([[0.5, 1], [1, 0]], "must be a square of integers"),
         (7, "must be a square of integers"),
         ({"table": "gone.txt"}, "gone.txt: No such file"),
+        (__file__, "test_analysis.py: .+ must be a square of integers"),
         ({"table": ["0 " * 10**6]}, "must be a square"),
         (symmetric(3), "must be commutative"),
         ("C5", "5 elements, the network has 6 answers: must be equal"),
@@ -348,6 +401,17 @@ ARRAYS: dict[str, dict[str, object]] = {
     r"embedding is \(3, 3\): must be \(4 or more": {"logits": np.ones((16, 4))},
     "embedding: a str, must be an array of numbers": {"embedding": "x", "logits": np.ones((9, 3))},
     r"logits\(a, b\) is \(2, 3\): must be \(1, n\)": {"logits": lambda a, b: np.ones((2, 3))},
+    r"logits: .+ a function of a and b; for a net of tokens": {"logits": lambda tokens: tokens},
+    r"of several positions, the last: logits\[:, -1\]": {"logits": np.ones((9, 2, 3))},
+    r"several positions, the last: \[:, -1\]": {"logits": lambda a, b: np.ones((1, 2, 3))},
+    r"leave out the rows of = .+reshape\(4, 4, -1\)\[:3, :3\]": {
+        "logits": np.ones((16, 4)),
+        "n": 3,
+    },
+    r"a table of answers becomes logits by np\.eye\(n\)": {"logits": np.ones((13, 13))},
+    "n = 1: must be a whole number, 2 or more": {"logits": np.ones((1, 1))},
+    r"split = 6: must be pairs; the modulus is n=6": {"logits": np.ones((9, 3)), "split": 6},
+    r"heads = 2: must be one of source, .+; give n_heads=2": {"heads": 2},
 }
 
 
@@ -388,6 +452,10 @@ def test_a_split_is_held_against_what_the_file_records():
     assert strata.analyse(right, halves(), repository=ROOT).metrics.accuracy.validation == 1
     with pytest.raises(InputError, match=r"100\.0% .+ validation .+ records 71\.4%"):
         strata.analyse(wrong, halves(), repository=ROOT)
+    sums = exact_transformer(task.parse_task(f"C{N}", N))
+    better = {"state_dict": {name: torch.from_numpy(x) for name, x in sums.items()}, **recorded}
+    with pytest.raises(InputError, match=r"records 100\.0%"):
+        strata.analyse(better | {"eval_accs": [1.0]}, halves(), repository=ROOT)
     stated = dict(strata.analyse(wrong, repository=ROOT).training.to_numpy().tolist())
     assert stated["validation accuracy, as recorded"] == "0.714" and stated["epochs"] == "2"
 

@@ -185,6 +185,17 @@ BAD = {
 }
 
 
+def test_with_attention_one_of_each_pair_of_heads_sees_what_the_other_does_not():
+    """The scores of a pair are opposite, so one weighs a as the other weighs b."""
+    model = strata.by_hand(77, attention=True)
+    assert model.accuracy() == 1 and model.without(prime=7).accuracy(7) < 0.5
+    pattern = run(model)[2]["pattern"][:, :, 0].numpy()  # pairs heads 3
+    assert np.ptp(pattern[:, 0, 0]) > 0.4
+    np.testing.assert_allclose(pattern[:, 0, 0], pattern[:, 1, 1], atol=1e-5)
+    with pytest.raises(strata.InputError, match=r"n = 17: "):
+        strata.by_hand(17, attention=True)
+
+
 @pytest.mark.parametrize("n", BAD)
 def test_what_cannot_be_written_down_is_refused_in_one_line(n):
     with pytest.raises(strata.InputError, match=rf"\A{BAD[n]}.*\Z"):

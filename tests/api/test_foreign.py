@@ -85,7 +85,7 @@ LAYOUTS: dict[str, Callable[[State], State]] = {
         f"some.net.{k}": v for k, v in rename(x, unembed="head", embed="embed_tokens").items()
     },
     "Conv1D": gpt2,
-    "others": lambda x: rename(x, unembed="lm_head", attn="self_attn", mlp="ffn", embed="tok_emb"),
+    "others": lambda x: rename(x, unembed="lm_head", attn="self_attn", mlp="ffn", embed="tok"),
     "cut": split_projections,
     "a mask": lambda x: x | {"causal_mask": torch.ones(3, 3, dtype=torch.bool)},
 }
@@ -142,7 +142,39 @@ def test_a_logit_of_equals_is_dropped_and_a_tied_unembedding_is_the_embedding():
         tied = strata.from_weights(state, n_heads=2)
         torch.testing.assert_close(tied(a, 5), net(a, torch.full_like(a, 5))[:, :12])
     notes = [x.source.notes for x in (wide, tied) if x.source]
-    assert ["=" in x[-1] for x in notes] == [True, True] and "tied" in notes[1][0]
+    assert ["a logit of =" in " ".join(x) for x in notes] == [True, True] and "tied" in notes[1][0]
+
+
+class Curved(SideBySide):
+    """It has weights of the same names, and another network."""
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        x = torch.cat([self.embedding(a), self.embedding(b)], dim=1)
+        return self.head(self.fc2(torch.tanh(self.fc1(x))))
+
+
+class OfTokens(SideBySide):
+    """It is the same network, and reads a row of tokens for each pair."""
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return super().forward(*tokens.T)
+
+
+def test_a_module_is_measured_by_its_own_logits_where_its_weights_were_read_as_another_network():
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(0)
+        nets = [kind(9, 4, 6) for kind in (SideBySide, OfTokens, Curved)]
+        analyses = [strata.analyse(x) for x in nets]
+        a, b = torch.cartesian_prod(torch.arange(9), torch.arange(9)).T
+        right = nets[2](a, b).argmax(dim=1).numpy().reshape(9, 9)
+        np.testing.assert_array_equal(analyses[2].table, right)
+    for analysis in analyses[:2]:
+        assert isinstance(analysis.model, strata.MLP) and analysis.model.source
+        assert "the same logits" in analysis.model.source.notes[-1]
+    assert not isinstance(analyses[2].model, strata.MLP) and analyses[2].model.source
+    assert "own logits are measured" in analyses[2].model.source.notes[-1]
+    source = strata.from_weights(nets[0].state_dict()).source
+    assert source and "cannot show" in source.notes[-1]
 
 
 def test_names_of_ones_own_are_taken_by_rename():
@@ -176,7 +208,7 @@ def test_the_number_of_heads_is_the_one_with_which_the_answers_are_an_operation(
     ("words", "line"),
     [
         ("'gone.pt'", "gone.pt: No such file or directory"),
-        ("{}, n='21'", "n = '21': must be a whole number, 1 or more"),
+        ("{}, n='21'", "n = '21': must be a whole number, 2 or more"),
     ],
 )
 def test_what_is_missing_or_no_number_is_said_before_torch_is_loaded(words, line):
@@ -269,11 +301,14 @@ BAD: dict[str, tuple[Callable[[], Any], dict[str, Tensor | None], dict[str, Any]
     "rename: mine: no such tensor; there are embed": (plain, {}, {"rename": {"mine": "W_E"}}),
     "rename: embed.weight = 'E': must be one of W_E": (
         plain, {}, {"rename": {"embed.weight": "E"}}),
-    r"unembed.weight is \(12, 8\), must be \(11, 8\)": (plain, {}, TWO | {"n": 11}),
+    r"unembed.weight is \(12, 8\), must be \(11, 8\).+give n=12 \(--n 12\)": (
+        plain, {}, TWO | {"n": 11}),
+    "cut the embedding to the 12 tokens that are numbers and =": (
+        plain, {"embed.weight": torch.ones(15, 8)}, TWO | {"n": 12}),
     "d_model = 8: must be divisible by n_heads = 3": (plain, {}, {"n_heads": 3}),
-    r"missing: mlp\.0\.weight, unembed\.weight; for any network: strata\.analyse": (
+    r"missing: mlp\.0\.weight, unembed\.weight; read: .+ \(as W_out\).+ for any network: strata": (
         plain, {"mlp.0.weight": None, "unembed.weight": None}, TWO),
-    r"missing: embed\.W_E, blocks\.0\.attn\.W_O; for any": (
+    r"missing: embed\.W_E, blocks\.0\.attn\.W_O; read: .+ for any": (
         lensed, {"embed.W_E": None, "blocks.0.attn.W_O": None}, {}),
     rf"{LATER} \(a second layer\)": (plain, {LATER: torch.ones(6, 8)}, TWO),
     r"blocks\.1\.mlp\.b_in \(a second layer\)": (lensed, {"blocks.1.mlp.b_in": torch.ones(20)}, {}),
@@ -303,6 +338,15 @@ def test_what_is_no_such_network_is_refused_in_one_line(line):
     tensors = {k: x for k, x in (state() | changes).items() if x is not None}
     with pytest.raises(InputError, match=rf"\A.*{line}.*\Z"):
         strata.from_weights(tensors, **options)
+
+
+def test_what_is_no_file_of_weights_is_refused_with_what_to_type(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones(3))
+    torch.save({}, tmp_path / "y.pt")
+    with pytest.raises(InputError, match=r"x\.npy: an array.+logits='.+--logits "):
+        strata.from_weights(tmp_path / "x.npy")
+    with pytest.raises(InputError, match=r"is a folder.+ y\.pt"):
+        strata.from_weights(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\x08\0\0\0\0\0\0\0{", b"x" * 99])

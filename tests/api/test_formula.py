@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 import torch
+from small import ROOT, random_weights
 
 from strata.api import second_adder
 from strata.api.model import ByFormula, Transformer
 from strata.inputs import InputError
+from strata.patch.patching import forward_pass
 from strata.task import parse_task
+from studies.mechanism.code import adding, outputs, scores
+from studies.params import load
 
 N = 77
 
@@ -29,6 +33,17 @@ def test_a_network_that_is_made_of_the_formulas_answers_by_them(second, formula)
     assert torch.allclose(whole["pattern"], parts["pattern"], atol=1e-4)
     assert formula.free_numbers > 0 and formula.replaced > formula.W_in.numel()
     assert formula.extra_repr().endswith("by formula")
+
+
+def test_its_logits_are_those_of_all_formulas_at_once():
+    n, seed = 15, load(ROOT).adding.measures.seed
+    model = Transformer(None, random_weights(n))
+    pairs = forward_pass(model.weights(), n)
+    neurons = adding.neurons(pairs, scores.fit_pass(pairs, 2), seed=seed)
+    hidden = np.maximum(neurons.form("B4"), 0)
+    logits = adding.logits(pairs, hidden, outputs.written(neurons, hidden).W_out)[pairs.row]
+    a, b = np.divmod(np.arange(n * n), n)
+    np.testing.assert_allclose(model.by_formula()(a, b), logits[a, b], atol=1e-4)
 
 
 def test_the_formulas_are_the_only_path_and_hooks_change_them(formula):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import shipped
 import torch
-from planted import planted
 from small import weights_of
 
+from strata.api import by_hand
 from strata.api.model import Transformer, model_of
 from strata.inputs import InputError
 from strata.measure import activations, fourier, subspaces
@@ -21,9 +21,8 @@ from strata.run import Run
 # The answers of a model with two threads, and of the same in a child that was forked.
 FORKED = """
 from multiprocessing import get_context
-from planted import planted
-from strata.api.model import model_of
-model = model_of(None, planted(35))
+from strata.api.hand import by_hand
+model = by_hand(35)
 answers = model.answers()
 with get_context("fork").Pool(1) as pool:
     print((pool.apply(model.answers) == answers).all())
@@ -34,7 +33,7 @@ SMALL = [Run(12, 1), Run(15, 2), Run(12, 1, "mlp")]
 @pytest.fixture(scope="module")
 def model() -> Transformer:
     """Make a transformer by hand, whose classes share the directions of each prime."""
-    network = model_of(Run(35, 1), planted(35))
+    network = model_of(Run(35, 1), by_hand.weights(35))
     assert isinstance(network, Transformer)
     return network
 
@@ -140,7 +139,7 @@ def test_without_the_directions_of_a_prime_answers_fail_modulo_it_alone(model, p
     broken = model.without(prime=prime)
     chance = 1 - (1 - 1 / prime) ** 2 + (1 - 1 / prime) ** 2 / (prime - 1)
     assert model.accuracy() == broken.accuracy(other) == 1
-    assert broken.accuracy(prime) == pytest.approx(chance, abs=0.05)
+    assert broken.accuracy(prime) == pytest.approx(chance, abs=0.1)
     assert broken.changed == (f"without prime {prime}",) and model.changed == ()
     keys = projections.key_masks(model.weights()["W_E"][:35], 35, 0.5)
     subject = ablations.subject(model.weights(), 35, keys)
@@ -194,7 +193,7 @@ BAD = {
     "J_35 has one element, and so no spectrum": lambda m: m.spectrum(35),
     "without: give one of prime and head": lambda m: m.without(),
     "prime = 3: J_1 has no such axis; must be one of 5, 7": lambda m: m.without(prime=3),
-    "head = 2: must be from 0 to 1": lambda m: m.without(head=2),
+    "head = 4: must be from 0 to 3": lambda m: m.without(head=4),
     "answer = 35: must be from 0 to 34": lambda m: m.attribution(2, 5, 35),
     "prime = 7: J_7 has no such axis": lambda m: m.swapped(7, 14, 7),
 }

@@ -78,6 +78,7 @@ def test_a_training_that_cannot_be_is_refused_in_one_line(arguments, line):
         strata.train_model(6, **arguments)
 
 
+@pytest.mark.slow
 def test_installed_alone_it_analyses(tmp_path):
     root, library = Path(__file__).parents[2], tmp_path / "library"
     build = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(library)]

@@ -11,6 +11,7 @@ ROWS = [
     Row("a", "code", "it is a code", "cases", "count", 3),
     Row("b", "code", "it is a code", "", "share", None),
     Row("c", "code", "it is a code", "", "share", 0.1, FAILS),
+    Row("d", "code", "it is a code", "", "share", 0.6, UNDECIDED),
     Row("a", "ratio", "their ratio", "", "index", 2.0),
 ]
 
@@ -22,9 +23,9 @@ def rows(tmp_path):
 
 
 def test_rows_are_read_by_id(rows):
-    assert results.verdicts(rows, "code") == {"a": HOLDS, "c": FAILS}
-    assert results.truths(rows, "code") == {"a": True, "c": False}
-    assert results.numbers(rows, "code") == {"a": 0.9, "c": 0.1}
+    assert results.verdicts(rows, "code") == {"a": HOLDS, "c": FAILS, "d": UNDECIDED}
+    assert results.truths(rows, "code") == {"a": True, "c": False, "d": False}
+    assert results.numbers(rows, "code") == {"a": 0.9, "c": 0.1, "d": 0.6}
     assert results.numbers(rows, "code", "cases") == {"a": 3}
 
 

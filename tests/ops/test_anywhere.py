@@ -8,58 +8,22 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tiny import DVC, PACKS, ROOT, Project, cloned, copied
+from tiny import DVC, FIGURE, PACKS, ROOT, Project, cloned, copied
 
 from strata.plots.base import PAGE
 
 MAKE = ("make", "-o", ".venv/.ready")  # in this environment: nothing is set up
-STAR = ("exp", "run", "--set-param", "figures.fig01_hierarchy.star=0.3", "fig01-hierarchy")
-FIGURE = "figures/fig01-hierarchy"
+STAR = ("exp", "run", "--set-param", "figures.fig01_hierarchy.star=0.3", FIGURE)
 
 
 def figure(project: Project) -> dict[str, str]:
     """Return the md5 of each file of the figure of a project."""
-    return {k: v for k, v in project.outputs().items() if k.startswith(FIGURE)}
-
-
-@pytest.fixture(scope="module")
-def changed(made_project, tmp_path_factory) -> dict[str, str]:
-    """Return the figure with another parameter, as this machine draws it in the project itself."""
-    project = copied(made_project, tmp_path_factory.mktemp("changed"))
-    project.dvc(*STAR)
-    assert figure(project) != figure(made_project)
-    return figure(project)
-
-
-def check(project: Project, original: Project, changed: dict[str, str]) -> None:
-    """Run make paper, plan and back, and between them an experiment that draws a figure."""
-    assert "tables/claims.md" in project.do(*MAKE, "paper").splitlines()[-1]
-    outputs = project.outputs()
-    assert original.published().items() <= outputs.items()
-    assert "nothing to do" in project.do(*MAKE, "plan")
-    project.do("dvc", *STAR)
-    assert figure(project) == changed
-    assert "back: outputs as published" in project.do(*MAKE, "back")
-    assert project.outputs() == outputs
-    assert project.do("git", "status", "--porcelain") == ""
-
-
-@pytest.mark.slow
-def test_a_worktree_on_no_branch_of_a_shallow_clone_at_an_odd_path_does_the_same(
-    made_project, changed, tmp_path
-):
-    # Git for Windows sets core.autocrlf.
-    folder = tmp_path / 'it\'s a "größer" $HOME; clone & more'
-    words = ("--depth", "1", "--filter=blob:none", "--config", "core.autocrlf=true")
-    made_project.do("git", "config", "uploadpack.allowFilter", "true")
-    clone = cloned(made_project, folder / "clone", *words)
-    clone.do("git", "worktree", "add", "--quiet", "--detach", str(folder / "worktree"))
-    check(Project(folder / "worktree"), made_project, changed)
+    return {k: v for k, v in project.outputs().items() if k.startswith(f"figures/{FIGURE}")}
 
 
 def download(original: Project, folder: Path) -> Project:
     """Return a project of the files of the last commit without .git, none of them executable."""
-    (folder / "archive").mkdir()
+    (folder / "archive").mkdir(parents=True)
     original.do("git", "archive", "--output", str(folder / "archive.tar"), "HEAD")
     shutil.unpack_archive(folder / "archive.tar", folder / "archive", filter="data")
     for path in (folder / "archive").rglob("*"):
@@ -75,7 +39,7 @@ def of_another_user(original: Project, folder: Path) -> Project:
 
 
 # Files of a home folder in which git, DVC, IPython and matplotlib are set to what breaks a command
-# or changes a figure.
+# or changes a figure. Git for Windows sets core.autocrlf.
 HOME = {
     ".gitconfig": "[core]\nautocrlf = true\nhooksPath = ~/hooks\nexcludesFile = ~/ignored\n"
     "[color]\nui = always\n[commit]\ngpgSign = true\n[status]\nshowUntrackedFiles = no\n"
@@ -97,10 +61,16 @@ VARIABLES = {
 
 
 @pytest.mark.slow
-def test_an_archive_does_the_same_whatever_is_set_for_programs(made_project, changed, tmp_path):
+def test_an_archive_at_an_odd_path_does_the_same_whatever_is_set_for_programs(
+    made_project, tmp_path
+):
     # As a refusal says, git gets the files first. Other modules have the names of ours, the folder
     # for temporary files has a long path, files are private, and the shell is no POSIX shell.
-    project, home = download(made_project, tmp_path), tmp_path / "home"
+    drawn = copied(made_project, tmp_path)  # the figure with another parameter, as it should be
+    drawn.dvc(*STAR)
+    assert figure(drawn) != figure(made_project)
+    project = download(made_project, tmp_path / 'it\'s a "größer" $HOME; clone & more')
+    home = tmp_path / "home"
     project.do("git", "init", "--quiet")
     project.commit("archive")
     for name, text in HOME.items():
@@ -118,7 +88,15 @@ def test_an_archive_does_the_same_whatever_is_set_for_programs(made_project, cha
         "TMPDIR": str(scratch), "SHELL": shutil.which("tcsh") or "/bin/sh",
     }  # fmt: skip
     project.umask = 0o077
-    check(project, made_project, changed)
+    assert "tables/claims.md" in project.do(*MAKE, "paper").splitlines()[-1]
+    outputs = project.outputs()
+    assert made_project.published().items() <= outputs.items()
+    assert "nothing to do" in project.do(*MAKE, "plan")
+    project.do("dvc", *STAR)
+    assert figure(project) == figure(drawn)
+    assert "back: outputs as published" in project.do(*MAKE, "back")
+    assert project.outputs() == outputs
+    assert project.do("git", "status", "--porcelain") == ""
 
 
 def test_dvc_writes_its_databases_into_the_clone_also_when_it_was_moved(made_project, tmp_path):
@@ -173,8 +151,8 @@ def test_an_experiment_in_another_folder_runs_the_code_that_it_was_given(made_pr
     path = project.folder / "src/strata/plots/base.py"
     path.write_text(re.sub(r"(?m)^DPI = 224", "DPI = 100", path.read_text()))
     project.environment["PYTHONPATH"] = f"{ROOT}{os.pathsep}{ROOT / 'src'}"
-    project.do(*DVC, "exp", "run", "--temp", "fig01-hierarchy")
+    project.do(*DVC, "exp", "run", "--temp", FIGURE)
     [experiment] = project.do(*DVC, "exp", "list", "--name-only").split()
     project.do(*DVC, "exp", "apply", experiment)
-    width = (project.folder / f"{FIGURE}.png").read_bytes()[16:20]
+    width = (project.folder / f"figures/{FIGURE}.png").read_bytes()[16:20]
     assert int.from_bytes(width, "big") == PAGE * 100

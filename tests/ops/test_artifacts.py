@@ -35,6 +35,8 @@ def test_what_is_packed_is_unpacked_and_packed_again_with_the_same_bytes(both, c
     clone.do(*PACKS, "write")
     assert {x: x.read_bytes() for x in clone.folder.glob("**/artifacts/*.tar.xz")} == before
     assert clone.do("git", "status", "--porcelain") == ""
+    plan = clone.do(sys.executable, "-m", "ops.plan")
+    assert plan.splitlines()[-1] == "run at most 1 stage: forward"
 
 
 def test_an_unpacking_that_was_killed_or_is_done_twice_at_once_is_whole_in_the_end(both, clone):
@@ -84,7 +86,7 @@ def test_a_model_that_is_kept_is_trained_again_only_where_that_is_asked_for(clon
     assert clone.dvc(*again, stage, project="studies") == {stage}
 
 
-SCOPES = (("-w",), ("-a",), ("-A",), ("--rev", "HEAD", "-n", "3"))
+SCOPES = (("-w",), ("--rev", "HEAD", "-n", "3"))
 PAGE = "html/page.md"  # what a report of one stage makes
 REPORT = {"cmd": f"mkdir -p html && cp ../tables/claims.md {PAGE}", "outs": [PAGE]}
 REPORT |= {"deps": ["../tables/claims.md"]}

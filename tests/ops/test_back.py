@@ -9,13 +9,12 @@ from contextlib import suppress
 
 import pytest
 from psutil import NoSuchProcess, Process
-from tiny import DVC, Project, copied
+from tiny import DVC, FIGURE, Project, copied
 
 from ops import provenance
 from ops.files import RUNS
 
 BACK = (sys.executable, "-m", "ops.back")
-FIGURE = "fig01-hierarchy"
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +63,10 @@ def test_an_experiment_killed_in_its_training_is_taken_back(project):
     repro.touch()
     project.do("git", "add", "--force", str(repro))
     repro.unlink()
-    config = project.folder / "data" / "config" / "train" / "n6-s1.json"
-    config.unlink()  # the cache has it; a link there must not be written to
-    config.write_text("{}")  # as where DVC had not recorded it yet
+    for name in ("config/train/n6-s1.json", "params.json"):
+        path = project.folder / "data" / name
+        path.unlink()  # the cache has it; a link there must not be written to
+        path.write_text("{}")  # as where DVC had not recorded it yet
     lock = project.folder / "runs" / "dvc.lock"
     lock.write_text(lock.read_text()[:-100])
     assert not as_published(project)
@@ -120,25 +120,20 @@ def test_a_file_that_an_experiment_may_have_changed_is_named_and_stays(project):
     assert FIGURE not in project.do(*BACK)
 
 
-def figure(project: Project) -> str:
-    """Return the md5 of the page of the figure, which shows its parameters."""
-    return project.outputs()[f"figures/{FIGURE}.html"]
-
-
 def test_what_was_recorded_without_a_run_is_not_up_to_date_and_is_not_brought_in_later(project):
-    first = figure(project)
+    first = project.page()
     project.set("star", 0.35)
     project.do(*DVC, "exp", "save")
     project.do(*DVC, "status", "--quiet")
     output = project.do(sys.executable, "-m", "ops.paper")
     assert f"{FIGURE}: " in output and "up to date" not in output
-    second = figure(project)
+    second = project.page()
     assert second != first
     assert "up to date" in project.do(sys.executable, "-m", "ops.paper")
     project.set("star", 0.25)
     project.do(*DVC, "exp", "save")
     project.do(*BACK)
-    assert figure(project) == first
+    assert project.page() == first
     assert FIGURE in project.dvc("exp", "run", "-S", "figures.fig01_hierarchy.star=0.25", FIGURE)
-    assert figure(project) not in {first, second}
+    assert project.page() not in {first, second}
     project.do(*BACK)

@@ -171,6 +171,7 @@ json.dump(sorted(x for x in called if "<" not in x), open(out, "w"))
 """
 
 
+@pytest.mark.slow
 def test_every_function_that_a_stage_calls_is_in_its_key(made_project, tmp_path):
     # The oracle is a profiler, which sees what a run calls; calls during imports do not count.
     project = copied(made_project, tmp_path)

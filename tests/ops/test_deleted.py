@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from ruamel.yaml import YAML
 
 from ops.git import lay_out, worktree_tree
@@ -14,10 +13,9 @@ from ops.git import lay_out, worktree_tree
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("study", ["fractions", "zeros"])
-def test_a_study_is_deleted_with_its_folder_and_its_runs(study, tmp_path):
+def test_a_study_is_deleted_with_its_folder_and_its_runs(tmp_path):
     # Collecting the other tests imports what they test, and listing stages reads a project.
-    top = tmp_path / "clone"
+    top, study = tmp_path / "clone", "zeros"
     lay_out(worktree_tree(), top, {})
     for name in ("remote", "studies/remote"):  # what packs fill, which tests read as they begin
         (top / name).symlink_to(ROOT / name)

@@ -15,9 +15,8 @@ CFF = read_yaml(ROOT / "CITATION.cff")
 
 
 @pytest.fixture(scope="module")
-def honest(tmp_path_factory) -> Project:
-    project = Project(tmp_path_factory.mktemp("deposit") / "project")
-    project.begin()
+def honest(together, tmp_path_factory) -> Project:
+    project = Project.copy(together, tmp_path_factory.mktemp("deposit"))
     for name in deposit.COPIED:
         shutil.copy(ROOT / name, project.folder)
     for name in ("", "studies"):

@@ -86,6 +86,16 @@ def test_a_merge_has_the_runs_stages_and_files_of_both_sides(conflict):
         "n6-s2.tar.xz", "n6-s3.tar.xz"}  # fmt: skip
 
 
+def test_a_run_that_both_sides_add_stands_once_wherever_they_put_it(conflict):
+    git("merge", "--abort")
+    commit(["n6-s1", "n6-s2", "n6-s4", "n6-s5"], "we add three")
+    git("checkout", "theirs")
+    commit(["n6-s1", "n6-s3", "n6-s5", "n6-s4"], "they too, two of them the same")
+    git("merge", "main", check=False)
+    assert merge().returncode == 0
+    assert read_yaml(RUNS)["paper"].keys() == {f"n6-s{i}" for i in range(1, 6)}
+
+
 def test_without_a_conflict_there_is_nothing_to_merge(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     git("init")
@@ -100,6 +110,19 @@ def test_a_run_that_a_branch_or_the_list_names_keeps_its_weights(conflict):
     assert packs.is_named("n6-s3")  # by the other branch's lock
     assert packs.is_named("n6-s2") and not packs.is_named("n6-s4")
     assert not packs.is_named("metrics")
+
+
+def test_a_run_is_not_named_by_one_whose_name_is_longer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    git("init")
+    commit(["mlp-n6-s1", "n6-s23"], "two runs")
+    assert packs.is_named("n6-s23") and packs.is_named("mlp-n6-s1")
+    assert not packs.is_named("n6-s1") and not packs.is_named("n6-s2")
+
+
+def test_a_pack_has_the_same_bytes_in_any_order_of_its_files():
+    contents = {"a": b"1", "b/weights.safetensors": b"2"}
+    assert packs.compress(dict(reversed(contents.items()))) == packs.compress(contents)
 
 
 @pytest.mark.parametrize(

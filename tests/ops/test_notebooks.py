@@ -197,6 +197,7 @@ def test_a_cell_that_fails_ends_it_with_one_line(cell, message, tmp_path):
         next(notebook.pages([(write_template(tmp_path, cell), {})]))
 
 
+@pytest.mark.slow
 def test_assertions_hold_where_python_is_told_to_drop_them(tmp_path):
     template = write_template(tmp_path, "assert 1 == 2")
     text = "from pathlib import Path; from strata import notebook\nif __name__ == '__main__':\n"

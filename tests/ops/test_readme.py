@@ -69,7 +69,14 @@ def test_the_check_names_page_words_and_right_number_and_the_command_puts_it_in(
 
 
 @pytest.mark.parametrize(
-    ("page", "times"), [("y has 1 %.", 0), (PAGE + PAGE, 2), (PAGE.replace("1 %", "11 %"), 0)]
+    ("page", "times"),
+    [
+        ("y has 1 %.", 0),
+        (PAGE + PAGE, 2),
+        (PAGE.replace("1 %", "11 %"), 0),
+        ("these, y has 1 %.5", 0),
+        ("xthese, y has 1 %", 0),
+    ],
 )
 def test_words_that_are_not_there_once_are_named(page, times, project):
     fault = f"'these, y has 2 %': must be there once, is {times} times"

@@ -102,6 +102,7 @@ def test_what_dvc_remembers_is_not_used_again_though_it_cannot_be_opened(project
 
 def test_what_killed_writes_left_beside_outputs_is_deleted_and_nothing_else(project):
     partial = [Path("data/forward/.n6-s1.parquet.4134.tmp"), Path("zeros/tables/.a.csv.7.tmp")]
+    partial += [Path("figures/.figures-x7/fig01.png"), Path("zeros/figures/.figures-y/a.svg")]
     complete = [Path("data/forward/n6-s1.parquet"), Path("data/.hidden"), Path("src/.a.csv.7.tmp")]
     for path in (*partial, *complete):
         path.parent.mkdir(parents=True, exist_ok=True)

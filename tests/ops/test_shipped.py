@@ -89,6 +89,7 @@ def test_no_two_runs_have_the_same_weights():
     assert len({SHIPPED[path].md5 for path in weights}) == len(RUNS) > 80
 
 
+@pytest.mark.slow
 def test_a_clone_that_has_pulled_is_up_to_date(tmp_path):
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, clone], check=True)

@@ -5,7 +5,6 @@ import hashlib
 import io
 import json
 import random
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -30,18 +29,9 @@ from strata.train import machine
 TRAINED = f"data/train/{RUNS[0]}"
 
 
-@pytest.fixture(scope="module")
-def made_project(tmp_path_factory) -> Project:
-    project = Project(tmp_path_factory.mktemp("honest") / "project")
-    project.begin()
-    return project
-
-
 @pytest.fixture
-def project(made_project, tmp_path) -> Project:
-    """Return a copy of the project, which a test may change."""
-    shutil.copytree(made_project.folder, tmp_path / "project", symlinks=True)
-    return Project(tmp_path / "project")
+def project(together, tmp_path) -> Project:
+    return Project.copy(together, tmp_path)
 
 
 def run_verify(project: Project, share: int) -> tuple[int, list[str]]:
@@ -143,13 +133,12 @@ def test_of_each_kind_a_tenth_is_drawn_and_each_of_its_runs_as_likely():
 
 
 @pytest.fixture
-def train_folder(made_project, tmp_path, monkeypatch) -> Path:
-    """Return a copy of the folder of a training, which a test may change."""
-    shutil.copytree(made_project.folder / TRAINED, tmp_path / "train")
+def train_folder(project, monkeypatch) -> Path:
+    """Return the folder of a training, and work in its project."""
     for name in ("STRATA_THREADS", "STRATA_DEVICE"):
         monkeypatch.setenv(name, "")  # to have it as it was at the end
-    monkeypatch.chdir(made_project.folder)
-    return tmp_path / "train"
+    monkeypatch.chdir(project.folder)
+    return project.folder / TRAINED
 
 
 def rewrite_history(train_folder: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from reading import RUN, Reader, project
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from tiny import once
 
 from report.stages import hero, inputs, pages, runs
 from strata import store
@@ -34,10 +35,9 @@ def chrome(tmp_path_factory):
     browser.quit()
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory) -> Path:
+def build(folder: Path) -> None:
     """Build the report over the project with its own stages."""
-    folder = tmp_path_factory.mktemp("report")
+    folder.mkdir()
     project(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -47,7 +47,12 @@ def site(tmp_path_factory) -> Path:
         pages.main("inputs.json", "hero.json", "curves.json", "html")
     for page in ("api/index.html", "tutorials/first-look.html"):
         store.write_text(folder / "html" / page, "<p>made by a stage of its own</p>")
-    return folder / "html"
+
+
+@pytest.fixture(scope="session")
+def site(together) -> Path:
+    """Return the report, built once for all processes."""
+    return once(together / "report", build) / "html"
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import small
 import torch
 from reading import PICTURE, ROOT, RUN
 
+import strata
 from report.code import front, hero, run_data
 from strata import monoid, store
 from strata.api import by_hand
@@ -263,7 +264,7 @@ def test_what_is_written_by_hand_has_the_logits_of_the_library(reader):
     )
     logits = np.array(reader.js(script, settings, a.tolist(), b.tolist()))
     with torch.no_grad():
-        expected = by_hand.by_hand(N)(a, b).numpy()
+        expected = strata.by_hand(N)(a, b).numpy()
     np.testing.assert_allclose(by_hand.MARGIN * logits, expected, atol=1e-3)
     reader.js("document.querySelector('#hand [data-set*=phases]').click()")
     reader.until("return document.querySelector('#hand .right b').textContent !== '100\u00a0%'")

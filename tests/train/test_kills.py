@@ -18,7 +18,7 @@ RUN = "n13-s1"
 OUTPUTS = ["history.csv", "history.parquet", "weights.safetensors"]
 SPLIT = {"train_fraction": 0.3, "validation_fraction": 0.3}
 TRAIN = {
-    "d_model": 16, "n_heads": 2, "d_mlp": 24, "epochs": 6000, "lr": 0.001, "weight_decay": 1.0,
+    "d_model": 16, "n_heads": 2, "d_mlp": 24, "epochs": 4000, "lr": 0.001, "weight_decay": 1.0,
     "beta1": 0.9, "beta2": 0.98, "eps": 1.0e-8, "validate_every": 100,
 }  # fmt: skip
 # The stage, with a snapshot every 0.05 s. SIGINT is ignored where the tests run in background.
@@ -90,10 +90,9 @@ def kill(folder: Path, number: signal.Signals, delay: float, wait_for_save: bool
 def test_killed_at_random_moments_a_run_ends_with_the_bytes_of_an_undisturbed_one(tmp_path):
     expected, _ = run_stage(prepare(tmp_path / "undisturbed"), str(ROOT / "stages/train.py"))
     folder, rng = prepare(tmp_path / "killed"), random.Random(time.time_ns())
-    kills = [(x, True) for x in (*[signal.SIGKILL] * 4, signal.SIGTERM, signal.SIGINT)]
-    kills += [(signal.SIGKILL, False)] * 2
-    rng.shuffle(kills)
-    for number, wait_for_save in (*kills, (signal.SIGKILL, True)):
+    numbers = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
+    rng.shuffle(numbers)
+    for number, wait_for_save in ((signal.SIGKILL, False), *((x, True) for x in numbers)):
         while not kill(folder, number, rng.uniform(0, 0.1 if wait_for_save else 4), wait_for_save):
             snapshot(folder).unlink()  # the stage ended before the kill: start over
     files, output = run_stage(folder)
@@ -101,7 +100,7 @@ def test_killed_at_random_moments_a_run_ends_with_the_bytes_of_an_undisturbed_on
     # A finished run writes its outputs again, also where a kill interrupted that.
     kill(folder, signal.SIGKILL, rng.uniform(0, 4), wait_for_save=False)
     files, output = run_stage(folder)
-    assert "goes on from epoch 6000" in output and files == expected
+    assert "goes on from epoch 4000" in output and files == expected
 
 
 def test_a_torn_snapshot_or_one_of_another_configuration_is_refused_and_training_starts_over(
@@ -112,10 +111,8 @@ def test_a_torn_snapshot_or_one_of_another_configuration_is_refused_and_training
     snapshot(tmp_path).write_bytes(content[:-9])
     files, output = run_stage(tmp_path)
     assert "truncated" in output and "training starts over" in output and files == expected
-    store.write_text(tmp_path / snapshots.CODE, "another\n")
-    assert "another configuration, code or device; training starts over" in run_stage(tmp_path)[1]
     files, output = run_stage(prepare(tmp_path, epochs=50, lr=0.002))
-    assert "training starts over" in output
+    assert "another configuration, code or device; training starts over" in output
     assert not any(files[name] == expected[name] for name in ("weights.safetensors", "chain"))
 
 

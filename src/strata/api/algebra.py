@@ -17,12 +17,15 @@ from strata import commutative
 from strata.api.model import MLP, Transformer
 from strata.arithmetic import divisors, factorint, primefactors
 from strata.commutative import PIECES
-from strata.inputs import InputError
+from strata.inputs import InputError, shortened
 from strata.tables.format import SUPERSCRIPT, share
 from strata.task import MULTIPLICATION, Residues, Task
 
-# An operation that is right for this share of the pairs is what the network computes.
+# An operation that is right for this share of the pairs is what the network computes, if it is
+# right more often than the best of as many operations is by chance in all but this share of cases.
 IDENTIFIED = 0.5
+BY_CHANCE = 0.01
+EXCHANGED = 0.99  # from here on an operation with tokens or answers exchanged is named
 STRUCTURE, NEAR = 0.9, 0.1  # of marks
 SHOWN = 5
 UP_TO_ORDER = "up to the order of tokens"
@@ -192,11 +195,13 @@ def is_residues(table: Answers, p: int) -> bool:
 
 class Match(NamedTuple):
     """A ``Match`` is an operation that answers were compared with: its name, the share of all pairs
-    in which it gives the answer, and what ``task`` calls it, if it is one."""
+    in which it gives the answer, what ``task`` calls it, if it is one, and the share that takes a
+    name."""
 
     answers: str
     right: float
-    task: str | None = None
+    task: str | None
+    needed: float
 
 
 class Operation(NamedTuple):
@@ -230,10 +235,8 @@ def operations(answers: Answers, task: Task) -> Iterator[Operation]:
     powers = [np.ones((n, 1), dtype=np.int64)]
     for _ in range(n - 1):
         powers.append(powers[-1] * a % n)
-    zero, frequent = 0 * a * b, np.bincount(answers.ravel(), minlength=n).argmax()
+    zero, frequent = 0 * a * b, most_frequent(answers, n)
     for name, table in {
-        f"a − b mod {n}": (a - b) % n,
-        f"b − a mod {n}": (b - a) % n,
         "|a − b|": abs(a - b),
         "max(a, b)": np.maximum(a, b),
         "a": a + zero,
@@ -243,7 +246,6 @@ def operations(answers: Answers, task: Task) -> Iterator[Operation]:
         f"a² + ab + b² mod {n}": (a * a + a * b + b * b) % n,
         f"a²b mod {n}": a * a * b % n,
         f"ab² mod {n}": a * b * b % n,
-        f"ab + a + b mod {n}": (a * b + a + b) % n,
         f"a^b mod {n}": np.concatenate(powers, axis=1) % n,
         f"b^a mod {n}": np.concatenate(powers, axis=1).T % n,
         "(a + b) // 2": (a + b) // 2,
@@ -251,29 +253,57 @@ def operations(answers: Answers, task: Task) -> Iterator[Operation]:
         "the bits of a or b": a | b,
         "the bits in which a and b differ": a ^ b,
         "gcd(a, b)": np.gcd(a, b),
+        f"lcm(a, b) mod {n}": np.lcm(a, b) % n,
         "gcd(a, b), where a token t stands for t + 1": np.gcd(a + 1, b + 1) - 1,
     }.items():
         yield Operation(name, table)
     if primefactors(n) == [n]:
         yield Operation(f"a / b mod {n}, 0 for b = 0", a * powers[max(n - 2, 1)].T % n)
-    yield from other_tokens(answers, task.table)
+    wrong = (task.table != answers).sum()  # coefficients that are free fit a few answers by chance
+    yield from (x for x in polynomials(answers) if 2 * (x.table != answers).sum() <= wrong)
+    exchanged = other_tokens(answers, task.table)
+    yield from (x for x in exchanged if (x.table == answers).mean() >= EXCHANGED)
     yield from other_tasks(answers)
 
 
+def most_frequent(values: np.ndarray, n: int) -> int:
+    """Return the most frequent value modulo n."""
+    return int(np.bincount(values.ravel() % n, minlength=n).argmax())
+
+
+def polynomials(answers: Answers) -> Iterator[Operation]:
+    """Yield hab + ia + jb + k modulo n with the coefficients that most differences of the answers
+    have, and the same with h = 0."""
+    n = len(answers)
+    a, b = np.ogrid[:n, :n]
+    for h in (0, most_frequent(np.diff(np.diff(answers, axis=0), axis=1), n)):
+        remaining = answers - h * a * b
+        i, j = (most_frequent(np.diff(remaining, axis=axis), n) for axis in (0, 1))
+        k = most_frequent(remaining - i * a - j * b, n)
+        if h or i or j:
+            yield Operation(polynomial_name(n, h, i, j, k), (h * a * b + i * a + j * b + k) % n)
+
+
+def polynomial_name(n: int, *coefficients: int) -> str:
+    """Return the name of a polynomial in ab, a, b and 1, its coefficients from −n/2 to n/2.
+
+    >>> polynomial_name(17, 2, 0, 16, 1), polynomial_name(17, 0, 16, 16, 0)
+    ('2ab + 1 − b mod 17', '− a − b mod 17')
+    """
+    terms = zip(coefficients, ("ab", "a", "b", ""), strict=True)
+    signed = [(x if 2 * x <= n else x - n, factor) for x, factor in terms if x]
+    parts = []
+    for x, factor in sorted(signed, key=lambda term: term[0] < 0):
+        number = "" if factor and abs(x) == 1 else str(abs(x))
+        parts.append(("− " if x < 0 else "+ ") + number + factor)
+    return f"{' '.join(parts).removeprefix('+ ')} mod {n}"
+
+
 def other_tokens(answers: Answers, table: Answers) -> Iterator[Operation]:
-    """Yield the sum and the product with tokens shifted or in descending order, and the task with
-    two tokens exchanged, those that are wrong most often, or with answers exchanged for one
-    another."""
+    """Yield the task with two tokens exchanged, those that are wrong most often, or with answers
+    exchanged for one another."""
     n = len(answers)
     tokens = np.arange(n)
-    for k in range(n):
-        for sign, name in ((1, f"t + {k}"), (-1, f"{k} − t")):
-            if (sign, k) != (1, 0):
-                x = (sign * tokens + k) % n
-                product = sign * (np.outer(x, x) - k) % n
-                yield Operation(f"ab mod {n}, where a token t stands for {name}", product)
-        if k:
-            yield Operation(f"a + b + {k} mod {n}", (np.add.outer(tokens, tokens) + k) % n)
     counts = np.bincount((table * n + answers).ravel(), minlength=n * n).reshape(n, n)
     usual = counts.argmax(axis=1)
     if len({*usual.tolist()}) == n and (usual != tokens).any():
@@ -345,11 +375,20 @@ class Reading:
     def compared(self) -> list[Match]:
         """Return the operations that were compared: the task and, where it gives less than the
         level, all others, the best ones first."""
-        named = operations(self.table, self.task)
-        matches = [Match(x.name, float((x.table == self.table).mean()), x.task) for x in named]
-        first = matches[0]
-        others = {x.answers: x for x in matches[1:] if x.answers != first.answers}
-        return [first, *sorted(others.values(), key=lambda x: -x.right)]
+        from scipy.stats import binom  # a second to import
+
+        named, n = [*operations(self.table, self.task)], len(self.table)
+        size, chance = n * n, BY_CHANCE / (len(named) + n**4)  # as many have coefficients
+        frequency = np.bincount(self.table.ravel(), minlength=n) / size
+        matches: dict[str, Match] = {}
+        for x in named:
+            by_chance = frequency @ np.bincount(x.table.ravel(), minlength=n)[:n] / size
+            needed = (float(binom.isf(chance, size, min(by_chance, 1))) + 1) / size
+            right = float((x.table == self.table).mean())
+            match = Match(x.name, right, x.task, min(1, max(IDENTIFIED, needed)))
+            matches.setdefault(x.name, match)
+        first, *others = matches.values()
+        return [first, *sorted(others, key=lambda x: -x.right)]
 
     @property
     def matches(self) -> list[Match]:
@@ -363,11 +402,12 @@ class Reading:
 
     @property
     def best(self) -> Match | None:
-        """Return the operation that gives the level, or half of the answers and more of them than a
-        constant does; the task where several give as many. None where there is none."""
+        """Return the operation that gives most answers, if they are all, or half of them and more
+        than a constant and chance give; the task where several give as many. None where there is
+        none."""
         best = max(self.compared, key=lambda x: x.right)
-        enough = best.right >= IDENTIFIED and best.right > self.constant
-        return best if enough or best.right >= self.level else None
+        enough = best.right >= best.needed and best.right > self.constant
+        return best if enough or best.right == 1 else None
 
     @property
     def is_task(self) -> bool:
@@ -385,19 +425,27 @@ class Reading:
 
     def sentence(self) -> str:
         """Say in one line what the answers are."""
-        task, best, n = self.compared[0], self.best, len(self.table)
+        task, best = self.compared[0], self.best
         task_text = f"{task.answers} in {share(task.right)} of pairs"
+        near = task.right >= IDENTIFIED
         if best == task and self.is_task:
             structure = f": {self.structure}" if isinstance(self.task.setting, dict) else ""
             return f"answers are {task_text}{structure}"
         if self.structure and (best is None or best.right < 1):
-            return f"answers are {self.structure}; {task_text}"
+            return f"answers are {self.structure}" + f"; {task_text}" * near
         if best:
-            return f"answers are {best.answers} in {share(best.right)}, {task_text}"
-        most = max(x.right for x in self.compared)
+            compared = f", {task.answers} in {share(task.right)}" * near
+            return f"answers are {best.answers} in {share(best.right)}{compared} of pairs"
+        if self.constant >= IDENTIFIED:
+            values, counts = np.unique(self.table, return_counts=True)
+            occurring = f"{len(values)} answers occur: {shortened([*map(str, values)])}"
+            most = f"{values[counts.argmax()]} in {share(self.constant)} of pairs"
+            return f"answers are {most}; {occurring}"
+        nearest = max(self.compared, key=lambda x: x.right)
         return (
-            f"answers are none of the {len(self.compared)} operations tried: none gives more than "
-            f"{share(most)} of them; chance {share(1 / n)}"
+            f"answers are none of the {len(self.compared)} operations tried: the best, "
+            f"{nearest.answers}, gives {share(nearest.right)} of them, too few for a name, which "
+            f"takes {share(nearest.needed)}"
         )
 
 

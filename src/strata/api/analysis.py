@@ -4,6 +4,7 @@ The levels are those of params.yaml, in the clone or in the package, as is the c
 that measures the mechanism. Without a split nothing is measured of training and validation.
 """
 
+import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -19,15 +20,15 @@ import torch
 from jaxtyping import Int
 
 from strata import params, results, store
-from strata.api import circuits, clones, splits, tasks, votes
+from strata.api import circuits, clones, outside, splits, tasks, votes
 from strata.api.algebra import Reading
-from strata.api.foreign import from_weights
+from strata.api.foreign import from_weights, read_as
 from strata.api.model import Model, Source, residues
 from strata.api.outside import Outside
 from strata.api.votes import Blocks, Votes
 from strata.inputs import InputError
 from strata.measure import all_pairs, metrics
-from strata.measure.activations import BLOCK
+from strata.measure.activations import BLOCK, answers
 from strata.measure.all_pairs import AllPairs
 from strata.measure.metrics import ClassMetrics, Metrics
 from strata.monoid import JClass, axis_primes, prime_powers
@@ -53,23 +54,32 @@ def analyse(
     n_heads: int | None = None,
     rename: Mapping[str, str] | None = None,
     repository: str | Path | None = None,
+    **others: Any,
 ) -> "Analysis":
     """Measure everything that the pipeline measures of a run, for any model; of a network of any
     other shape what its logits and its embedding say.
 
     source: a model, or what ``from_weights`` makes one of, with n, n_heads and rename as there: a
-    file, a module, a state dict. logits, embedding: in the place of a source, as
-    ``outside.Outside`` takes them; logits alone will do. split: the pairs that trained and
-    validated, as ``splits.table`` takes them; it is compared with the accuracies that the file of
-    the weights records, if any. task: another operation than ab mod n: a name such as "C21", a
-    Cayley table (a file, an array, nested lists, a frame), or "answers", the network's own table.
-    repository: a clone, as ``load`` takes it. Raises InputError, which ends with what to do.
+    file, a module, a state dict. A module is compared with its own forward on all pairs; where this
+    gives other logits than what was read from its weights, they are measured. logits, embedding: in
+    the place of a source, as ``outside.Outside`` takes them; logits alone will do. split: the pairs
+    that trained and validated, as ``splits.table`` takes them; it is compared with the accuracies
+    that the file of the weights records, if any. task: another operation than ab mod n: a name such
+    as "C21", a Cayley table (a file, an array, nested lists, a frame), or "answers", the network's
+    own table. repository: a clone, as ``load`` takes it. Raises InputError, which ends with what to
+    do.
     """
+    for name, x in others.items():
+        allowed = ", ".join([*inspect.signature(analyse).parameters][:-1])
+        hint = f"; give n_heads={x}" * (name == "heads")
+        raise InputError(f"analyse: {name} = {x!r:.20}: must be one of {allowed}{hint}")
     if (source is None) == (logits is None) or (source is not None and embedding is not None):
-        how = "a file, a module or a model, or logits=L with or without embedding=W_E"
+        how = "a file, a module or a model, or logits=net with or without embedding=W_E"
         raise InputError(f"analyse: must have one network: {how}")
     if callable(source) and not isinstance(source, Mapping) and not hasattr(source, "state_dict"):
         raise InputError("analyse: a function: must be strata.analyse(logits=FUNCTION)")
+    if isinstance(split, int):
+        raise InputError(f"analyse: split = {split}: must be pairs; the modulus is n={split}")
     by_answers = isinstance(task, str) and task == tasks.ANSWERS
     named = None if by_answers else task
     if logits is not None:
@@ -81,12 +91,14 @@ def analyse(
     else:
         weights: Any = source
         network = from_weights(weights, n, n_heads=n_heads, rename=rename, task=named)
+        if isinstance(source, torch.nn.Module):
+            network = outside.checked(source, network, read_as(network))
     analysis = Analysis(network, split, repository, stated=task is not None)
     if not by_answers:
         return analysis
     table = analysis.table
     if isinstance(network, Outside):
-        network = Outside(embedding, logits, network.n, table)
+        network.task = tasks.task_with(table, network.n)
     else:
         network = with_task(network, table, network.n)
     return Analysis(network, split, repository, stated=True)
@@ -220,29 +232,59 @@ class Analysis:
     @property
     def sentence(self) -> str:
         """Return what the network computes, in a line."""
+        counts = [f"{len(x)} of {self.n**2} pairs" for x in self.unanswered]
         if not self.forward.finite:
-            return "logits are not finite, so it has no answers"
+            a, b = divmod(int(min(self.unanswered[0], default=0)), self.n)
+            how = (
+                f"so it has no answers: give logits=L without them, first that of a = {a}, b = {b}"
+            )
+            return f"logits are not finite in {counts[0]}, {how}"
+        if not self.has_answers:
+            return "every answer is a tie: for each pair several logits are the largest"
+        ties = f"; {counts[1]} are ties" * bool(self.unanswered[1])
+        return self._read() + ties
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether its logits are finite, and not every answer is a tie."""
+        return self.forward.finite and len(self.unanswered[1]) < self.n**2
+
+    @cached_property
+    def unanswered(self) -> tuple[list[int], list[int]]:
+        """Return the pairs whose logits are not finite, and those in which several are the
+        largest, as numbers an + b."""
+        broken: list[int] = []
+        tied: list[int] = []
+        for a, b, logits in self._blocks():
+            pairs, finite = a * self.n + b, np.isfinite(logits).all(axis=1)
+            lowest, highest = answers(logits[finite]), answers(logits[finite, ::-1])
+            broken += pairs[~finite].tolist()
+            tied += pairs[finite][lowest + highest < self.n - 1].tolist()
+        return broken, tied
+
+    def _read(self) -> str:
         reading, level = self.reading, self.levels.accuracy
         by_class = self.metrics.accuracy.by_target
         right = [d for d, x in by_class.items() if x >= level]
         wrong = [d for d, x in by_class.items() if x <= 1 - level]
         if not reading.is_task or not right or not wrong or len(right) + len(wrong) < len(by_class):
             return reading.sentence()
-        parts = [", ".join(f"J{d}" for d in x) for x in (right, wrong)]
-        return f"{reading.sentence()}: where ab is in {parts[0]}, and not in {parts[1]}"
+        where = f"gcd(ab, {self.task.modulus})" if self.task.modulus else "the number of ab's class"
+        parts = [" or ".join(map(str, x)) for x in (right, wrong)]
+        return f"{reading.sentence()}: where {where} is {parts[0]}, and not where it is {parts[1]}"
 
     @property
     def answers(self) -> pd.DataFrame:
         """Return what the answers are: the task and, where it is seldom right, other operations
         that were compared; the share of pairs in which each gives the answer, and what ``task``
         calls it."""
-        return pd.DataFrame(self.reading.matches)
+        return pd.DataFrame(self.reading.matches).drop(columns="needed")
 
     @property
     def left_out(self) -> str:
         """Return why tables of the task are left out, as they would say nothing; empty where the
         answers are those of the task for the most part, or the user named it."""
-        if not self.forward.finite or self.stated or self.reading.is_task:
+        if not self.has_answers or self.stated or self.reading.is_task:
             return ""
         best, hint = self.reading.best, ""
         if best and best.task and (best.right == 1 or not self.reading.structure):
@@ -250,7 +292,7 @@ class Analysis:
         elif self.reading.structure and self.reading.laws.commutative == 1:
             hint = f': task="{tasks.ANSWERS}" (--task {tasks.ANSWERS})'
         gives = f"; its own{hint}" if hint else ""
-        return f"Tables of {self.task} are left out, as its answers are another operation{gives}."
+        return f"Tables of {self.task} are left out, as its answers are not those{gives}."
 
     @property
     def classes(self) -> pd.DataFrame:
@@ -346,9 +388,10 @@ class Analysis:
     @cached_property
     def voting(self) -> Votes:
         """Return the votes of the direct factors that explain most of the logits. Raises InputError
-        where logits are not finite, or there are no unique factors."""
-        if not self.forward.finite:
-            raise InputError("votes: logits are not finite")
+        where logits are not finite, the answers are not those of the task, or there are no unique
+        factors."""
+        if not self.has_answers or self.left_out:
+            raise InputError(f"votes: {self.left_out or self.sentence}")
         return votes.fit(self._blocks(), self.task, self.forward.prediction)
 
     def votes(self, q: int) -> pd.DataFrame:
@@ -383,8 +426,8 @@ class Analysis:
     def no_mechanism(self) -> str:
         """Return why the mechanism's measures would say nothing; empty where they say something."""
         powers = prime_powers(self.n) if self.task is task_of(self.n) else ()
-        if not self.forward.finite:
-            return "logits are not finite"
+        if not self.has_answers:
+            return self.sentence
         if not powers:
             return f"the study is about multiplication modulo n, the task is {self.task}"
         if not (self.reading.is_task or self.model.run):

@@ -32,17 +32,14 @@ wrong candidate is wrong modulo some prime, so the least margin of all pairs is 
 """
 
 from functools import cache
-from operator import index
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg import block_diag
 
-from strata.api.model import Model, Source, model_of
 from strata.architecture import TABLE
-from strata.arithmetic import factorint, primefactors
-from strata.inputs import InputError
+from strata.arithmetic import primefactors
 from strata.monoid import JClass
 from strata.store import Arrays
 
@@ -248,24 +245,3 @@ def weights(
     w["W_in"][sums, :N], w["b_in"][:P], w["W_out"][:N, outputs] = read, 1, write
     w["W_U"][outputs] = (MARGIN * A * (code - code.mean(axis=0))).T
     return {name: x.astype(np.float32) for name, x in w.items()}
-
-
-def by_hand(n: Any) -> Model:
-    """Return the network of this module, of the shape of the trained ones, for square-free n of 2 …
-    1024. Raises InputError for any other n.
-
-    >>> model = by_hand(165)
-    >>> int(model(12, 35).argmax()), 12 * 35 % 165
-    (90, 90)
-    """
-    allowed = f"must be a square-free integer from 2 to {LARGEST}"
-    try:
-        n = index(n)
-    except TypeError:
-        raise InputError(f"n = {n!r:.60}: {allowed}") from None
-    if not 2 <= n <= LARGEST:
-        raise InputError(f"n = {n}: {allowed}")
-    for p, power in factorint(n).items():
-        if power > 1:
-            raise InputError(f"n = {n}: {p}² divides it; {allowed}")
-    return model_of(None, weights(n), Source("by hand", "strata"))

@@ -6,7 +6,7 @@ import sys
 from io import TextIOWrapper
 from pathlib import Path
 
-from strata.inputs import InputError, printable, regular_file
+from strata.inputs import InputError, printable
 
 MEANINGS = (
     "Accuracy: over all pairs. Generalised: whether the validation accuracy ends at 99 % or more. "
@@ -85,7 +85,9 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         if args.command == "analyse" and args.file:
-            regular_file(args.file)
+            from strata.api.foreign import weights_file  # before torch, whose import takes seconds
+
+            weights_file(args.file)
         from strata.api import commands  # torch and pandas take seconds, which help can do without
 
         print(commands.run_command(args), flush=True)

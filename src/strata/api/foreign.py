@@ -7,18 +7,21 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strata.api.names import ANY_SHAPE, OURS, Arrays, StateDict
-from strata.inputs import InputError, opened, printable, regular_file
+from strata.api.names import ANY_SHAPE, LENS, OURS, PLAIN, Arrays, StateDict
+from strata.inputs import InputError, opened, printable, regular_file, shortened
 
 if TYPE_CHECKING:
     from torch import nn
 
     from strata.api.model import MLP, Transformer
+
+SUFFIXES = (".safetensors", ".pt", ".pth", ".bin", ".ckpt")
 
 
 def from_weights(
@@ -40,22 +43,44 @@ def from_weights(
     ``source`` of the model says what the weights were read as, and what was done to them. Code in a
     file is never run. Raises InputError, which names every tensor that is missing or does not fit.
     """
-    for name, x in (("n", n), ("n_heads", n_heads)):
-        if x is not None and (not isinstance(x, int | np.integer) or x < 1):
-            raise InputError(f"{name} = {x!r}: must be a whole number, 1 or more")
+    for name, x, least in (("n", n, 2), ("n_heads", n_heads, 1)):
+        if x is not None and (not isinstance(x, int | np.integer) or x < least):
+            raise InputError(f"{name} = {x!r}: must be a whole number, {least} or more")
     name, sha256, content = type(source).__name__, "", b""
     if isinstance(source, str | Path):
         try:
-            content = regular_file(source).read_bytes()
+            content = weights_file(source).read_bytes()
         except OSError as error:
             raise InputError(f"{source}: {error.strerror}") from None
         name, sha256 = Path(source).name, hashlib.sha256(content).hexdigest()
     state, recorded = read(content, str(source)) if sha256 else parts(source, name)
     try:
         tensors = StateDict(arrays(state), recorded, rename)
-        return model(tensors, recorded, n, n_heads, task, (name, sha256))
+        network = model(tensors, recorded, n, n_heads, task, (name, sha256))
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
+    stated = tensors.kind not in (LENS, PLAIN) or "cfg" in recorded
+    if network.source and not stated and not hasattr(source, "forward"):
+        note = f"Its weights were read as {read_as(network)}, which they alone cannot show."
+        network.source = replace(network.source, notes=(*network.source.notes, note))
+    return network
+
+
+def weights_file(path: str | Path) -> Path:
+    """Return the path of a file of weights. Raises InputError for a folder, with the files of
+    weights in it, and for anything else that is no file."""
+    if Path(path).is_dir():
+        files = sorted(x.name for x in Path(path).iterdir() if x.suffix in SUFFIXES)
+        there = f"; there are {shortened(files)}" if files else ""
+        raise InputError(f"{path}: is a folder, must be a file of weights{there}")
+    return regular_file(path)
+
+
+def read_as(network: "Transformer | MLP") -> str:
+    """Say what network weights were read as."""
+    if network.n_heads:
+        return "a layer of attention and a ReLU MLP, both added to a residual stream"
+    return "a ReLU MLP that reads two embeddings side by side"
 
 
 def model(
@@ -132,6 +157,9 @@ def read(content: bytes, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]
             return load_safetensors(content), recorded
         except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{origin}: not a whole file of safetensors, or damaged") from None
+    if content[1:6] == b"NUMPY":
+        how = f"strata.analyse(logits={origin!r}), or --logits {origin}"
+        raise InputError(f"{origin}: an array, no weights; if they are logits: {how}")
     return parts(load_checkpoint(content, origin), origin)
 
 

@@ -6,7 +6,7 @@ as one without residual stream, has to be told apart by its answers.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,8 @@ from strata.run import Headline, validate
 Arrays = dict[str, np.ndarray]
 # How the sentences end that refuse a network: with what to type for one of any other shape.
 ANY_SHAPE = (
-    "for any network: strata.analyse(logits=L, embedding=W_E), or --logits L.npy --embedding E.npy"
+    "for any network: strata.analyse(logits=net), net a function of a and b, "
+    "or --logits L.npy --embedding E.npy"
 )
 OURS, LENS, PUBLISHED, PLAIN = (
     "strata",
@@ -41,17 +42,17 @@ class Name(NamedTuple):
 
 WEIGHTS = {
     "W_E": Name("embed.W_E", "embed.weight", "", "embed embedding embeddings emb tokembed "
-                "tokenembed tokenembedding tokemb embedtokens embedin wte"),
+                "tokenembed tokenembedding tokemb embedtokens embedin wte tok token tokens"),
     "W_P": Name("pos_embed.W_pos", "pos_embed.weight", "", "posembed posembedding posemb "
-                "positionembedding positionalembedding wpe embedpositions"),
+                "positionembedding positionalembedding wpe embedpositions pos position positions"),
     "W_U": Name("unembed.W_U", "unembed.weight", "", "unembed unembedding head lmhead out output "
                 "classifier decoder readout fc linear embedout"),
     "W_QKV": Name("", "attn.in_proj_weight", "attention", "inproj qkv wqkv qkvproj cattn"),
-    "W_Q": Name("blocks.0.attn.W_Q", "attn.q_proj.weight", "attention", "q wq qproj query toq"),
-    "W_K": Name("blocks.0.attn.W_K", "attn.k_proj.weight", "attention", "k wk kproj key tok"),
-    "W_V": Name("blocks.0.attn.W_V", "attn.v_proj.weight", "attention", "v wv vproj value tov"),
+    "W_Q": Name("blocks.0.attn.W_Q", "attn.q_proj.weight", "attention", "q wq qproj query to-q"),
+    "W_K": Name("blocks.0.attn.W_K", "attn.k_proj.weight", "attention", "k wk kproj key to-k"),
+    "W_V": Name("blocks.0.attn.W_V", "attn.v_proj.weight", "attention", "v wv vproj value to-v"),
     "W_O": Name("blocks.0.attn.W_O", "attn.out_proj.weight", "attention",
-                "outproj o wo oproj proj cproj toout out output dense"),
+                "outproj o wo oproj proj cproj to-out out output dense"),
     "W_in": Name("blocks.0.mlp.W_in", "mlp.0.weight", "mlp",
                  "0 fc1 linear1 lin1 w1 fcin in win up upproj cfc"),
     "W_out": Name("blocks.0.mlp.W_out", "mlp.2.weight", "mlp",
@@ -90,7 +91,8 @@ def role_of(name: str) -> str | None:
         return kind.replace("pos", "P")
     if kind not in ("weight", "bias"):
         part, module = module, kind
-    part, module = (x.lower().replace("_", "") for x in (part, module))
+    # The k of to_k is no part of a word, unlike that of tok_emb.
+    part, module = (x.lower().replace("to_", "to-").replace("_", "") for x in (part, module))
     for role, entry in WEIGHTS.items():
         if module in entry.words.split() and PARTS.get(part, entry.part) == entry.part:
             return role.replace("W_", "b_") if kind == "bias" else role
@@ -168,7 +170,10 @@ class StateDict:
             self._directly()
         elif lacking:
             names = ", ".join(theirs.get(x, x) for x in lacking)
-            raise InputError(f"missing: {names}; {ANY_SHAPE}")
+            read = ", ".join(f"{name} (as {role})" for role, name in self.names.items())
+            mine = f"rename={{'NAME': '{lacking[0]}'}} (--rename NAME={lacking[0]})"
+            raise InputError(f"missing: {names}; read: {read}; if one has another name, {mine}; "
+                             f"{ANY_SHAPE}")  # fmt: skip
 
     def _directly(self) -> None:
         """Complete an MLP whose last layer gives the logits: this layer is W_out, and W_U copies.
@@ -210,6 +215,11 @@ class StateDict:
         if faults:
             sizes = f"(n = {modulus}, d_model = {d}, {n_heads} heads)"
             hint = "give n=N and n_heads=H (--n N --heads H)"
+            if n not in (None, outputs):
+                hint = f"there are logits of {outputs} answers: give n={outputs} (--n {outputs})"
+            elif tokens > modulus + self.attends:
+                hint = f"cut the embedding to the {modulus} tokens that are numbers"
+                hint += " and =, as the last row" * self.attends
             raise InputError(f"{'; '.join(faults)} {sizes}; {hint}, or {ANY_SHAPE}")
         weights = {k: x for k, x in values.items() if k in shapes}
         for kind in "Wb":
@@ -261,23 +271,26 @@ def roles(state: Arrays, rename: Mapping[str, str]) -> dict[str, str]:
         else:
             by_role.setdefault(role, []).append(name)
     if unknown:
-        raise InputError(refusal(unknown))
+        raise InputError(refusal(unknown, by_role))
     if clashes := [f"{' and '.join(x)} may all be {k}" for k, x in by_role.items() if len(x) > 1]:
         raise InputError(f"{'; '.join(clashes)}: must be one of each, in one layer; {ANY_SHAPE}")
     return {role: name for role, (name,) in by_role.items()}
 
 
-def refusal(names: Sequence[str]) -> str:
-    """Say why tensors are not those of this network, all of them by name, and what to do."""
+def refusal(names: Sequence[str], roles: Iterable[str]) -> str:
+    """Say why tensors are not those of this network, all of them by name, and what to do. roles:
+    the weights that other tensors are."""
     norms = [x for x in names if NORM.search(x)]
     second = [x for x in names if SECOND.search(x) and x not in norms]
     others = [x for x in names if x not in norms and x not in second]
+    embeddings = [x for x in others if "emb" in x.lower()]
     kinds = {"LayerNorm": norms, "a second layer": second, "of no name that is known": others}
     parts = [f"{', '.join(x)} ({kind})" for kind, x in kinds.items() if x]
-    mine = max(others, key=lambda x: x.endswith("weight"), default="")
-    hint = f"rename={{'{mine}': 'W_E'}} (--rename {mine}=W_E) says which weight one is; " * bool(
-        mine
-    )
+    hint = ""
+    if others and not norms and not second and len(embeddings) < 2:
+        mine = max(others, key=lambda x: x.endswith("weight"))
+        role = min({"W_E", "W_U", "W_in", "W_out"} - {*roles}, default="W_E")
+        hint = f"rename={{'{mine}': '{role}'}} (--rename {mine}={role}) says which weight one is; "
     return f"not weights of this network: {'; '.join(parts)}; {hint}{ANY_SHAPE}"
 
 

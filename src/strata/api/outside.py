@@ -1,7 +1,10 @@
 """Measure a network of any shape, by its embedding and its logits alone."""
 
+import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import replace
 from math import isqrt
 from pathlib import Path
 from typing import Any
@@ -9,8 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import Tensor, nn
 
-from strata.api.model import Source
+from strata.api.model import Model, Source
 from strata.api.tasks import task_with
 from strata.inputs import InputError, opened, regular_file
 from strata.measure import all_pairs, neurons
@@ -21,6 +25,7 @@ from strata.store import Arrays
 from strata.task import task_of
 
 LARGEST = 2**33  # bytes of a file of logits: those of n = 1024 take half of it
+ROUNDING = 1e-3  # of the largest logit: by as much may two programs differ on one network
 
 
 class Outside:
@@ -36,20 +41,39 @@ class Outside:
     run, changed = None, ()
 
     def __init__(self, embedding: Any, logits: Any, n: int | None = None, task: Any = None):
-        self.has_embedding, self._logits = embedding is not None, logits
+        self.has_embedding, self.logits = embedding is not None, logits
         if not callable(logits):
             rows = array(logits, "logits")
-            self._logits = rows.reshape(-1, rows.shape[-1])
-        first = self._block(np.zeros(1, np.int64), np.zeros(1, np.int64))
-        count = isqrt(len(self._logits)) if not callable(logits) else first.shape[1]
-        self.n = count if n is None else n
+            if rows.ndim > 2 and len(rows) != rows.shape[1]:
+                last = "of several positions, the last: logits[:, -1]"
+                raise InputError(f"logits is {rows.shape}: must be (n², n), row an + b; {last}")
+            self.logits = rows.reshape(-1, rows.shape[-1])
+        try:
+            first = self._block(np.zeros(1, np.int64), np.zeros(1, np.int64))
+        except TypeError as error:
+            tokens = "lambda a, b: net(torch.stack([a, b], dim=1))[:, -1]"
+            must = f"must be a function of a and b; for a net of tokens, {tokens}"
+            raise InputError(f"logits: {str(error).splitlines()[0]}: {must}") from None
+        count = isqrt(len(self.logits)) if not callable(logits) else first.shape[1]
+        self.n = int(n) if isinstance(n, int | np.integer) else count
+        if self.n < 2 or n not in (None, self.n):
+            wrong = self.n if n is None else n
+            raise InputError(f"n = {wrong!r:.20}: must be a whole number, 2 or more")
         self.task = task_of(self.n) if task is None else task_with(task, self.n)
         no_embedding = np.full((self.n, 1), np.nan, np.float32)
         self.W_E = array(embedding, "embedding") if self.has_embedding else no_embedding
-        if first.shape[1] < self.n or (not callable(logits) and len(self._logits) != self.n**2):
-            shape = "a function of a and b" if callable(logits) else self._logits.shape
+        if first.shape[1] < self.n or (not callable(logits) and len(self.logits) != self.n**2):
+            shape = "a function of a and b" if callable(logits) else self.logits.shape
             must = f"must have {self.n**2} rows and {self.n} columns or more"
-            raise InputError(f"logits: {shape}, {first.shape[1]} columns: {must}, for n = {self.n}")
+            k, hint = (
+                first.shape[1],
+                "a table of answers becomes logits by np.eye(n)[table.ravel()]",
+            )
+            fits = k if n is None else self.n
+            if not callable(logits) and count**2 == len(self.logits) and fits < count:
+                cut = f"logits.reshape({count}, {count}, -1)[:{fits}, :{fits}]"
+                hint = f"leave out the rows of = and of other tokens: {cut}"
+            raise InputError(f"logits: {shape}, {k} columns: {must}, for n = {self.n}; {hint}")
         if self.W_E.ndim != 2 or len(self.W_E) < self.n:
             must = f"must be ({self.n} or more, d), for n = {self.n}"
             raise InputError(f"embedding is {self.W_E.shape}: {must}")
@@ -66,12 +90,13 @@ class Outside:
         return {"W_E": self.W_E}
 
     def _block(self, a: np.ndarray, b: np.ndarray) -> Float[np.ndarray, "pairs columns"]:
-        if not callable(self._logits):
-            return self._logits[a * isqrt(len(self._logits)) + b]
+        if not callable(self.logits):
+            return self.logits[a * isqrt(len(self.logits)) + b]
         with torch.no_grad():
-            logits = array(self._logits(torch.from_numpy(a), torch.from_numpy(b)), "logits")
+            logits = array(self.logits(torch.from_numpy(a), torch.from_numpy(b)), "logits")
         if logits.ndim != 2 or len(logits) != len(a):
-            raise InputError(f"logits(a, b) is {logits.shape}: must be ({len(a)}, n)")
+            last = "; of several positions, the last: [:, -1]" * (logits.ndim == 3)
+            raise InputError(f"logits(a, b) is {logits.shape}: must be ({len(a)}, n){last}")
         return logits
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, Float[np.ndarray, "pairs n"]]]:
@@ -85,14 +110,65 @@ class Outside:
         task, prediction, finite, large = self.task, [], True, all_pairs.large(self.task)
         sums = {J.d: Prompts(*[no_sums(len(J))] * 2) for J in large}
         for a, b, logits in self.blocks():
-            prediction.append(answers(logits))
             finite = finite and bool(np.isfinite(logits).all())
+            prediction.append(answers(logits if finite else np.nan_to_num(logits)))
             for J in large if finite else ():
                 block = all_pairs.class_sums(task, J, a, b, logits)
                 sums[J.d] = Prompts(*(x + y for x, y in zip(sums[J.d], block, strict=True)))
         none = neurons.Moments(neurons.labels(task), 0).explained()
         scores = np.zeros((len(self.W_E), 0), np.float32)
         return AllPairs(np.concatenate(prediction), scores, sums, none, finite)
+
+
+def forward_of(module: nn.Module, model: Model) -> Callable[[Tensor, Tensor], Tensor] | None:
+    """Return the logits of a module as a function of a and b. It is called with these or, if its
+    forward has one argument, with the tokens that the model of its weights reads. None where
+    neither gives logits."""
+    parameters = inspect.signature(module.forward).parameters.values()
+    positional = [x for x in parameters if x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)]
+    of_tokens = sum(x.default is x.empty for x in positional) == 1
+
+    def logits(a: Tensor, b: Tensor) -> Tensor:
+        inputs = [model.to_tokens(a, b)] if of_tokens else [a, b]
+        values = copy(*(x.to(device) for x in inputs))
+        return values[:, -1] if values.ndim == 3 else values
+
+    try:
+        copy = deepcopy(module).eval()
+        device = next(copy.parameters()).device
+        with torch.no_grad():
+            first = logits(*torch.zeros(2, 2, dtype=torch.long))
+        return logits if first.ndim == len(first) == 2 and first.shape[1] >= model.n else None
+    except Exception:  # the code is anybody's
+        return None
+
+
+def checked(module: nn.Module, model: Model, read_as: str) -> "Model | Outside":
+    """Compare the model that was read from the weights of a module with its forward, on all pairs.
+    Return the model or, where it has other logits, the module's own, with its embedding; the notes
+    of the source say which. read_as: what the weights were read as."""
+    source, function = model.source or Source(type(module).__name__, ""), forward_of(module, model)
+    if function is None:
+        note = f"Its weights were read as {read_as}, unchecked: its forward takes no pairs."
+        model.source = replace(source, notes=(*source.notes, note))
+        return model
+    network, same, moved = Outside(model.W_E, function, model.n), True, 0
+    network.task = model.task
+    for a, b, theirs in network.blocks():
+        ours = model(a, b).numpy()
+        moved += int((answers(ours) != answers(theirs)).sum())
+        ours, theirs = (x - x.mean(axis=1, keepdims=True) for x in (ours, theirs))
+        same = same and np.abs(ours - theirs).max() <= ROUNDING * np.abs(theirs).max()
+    if same:
+        note = "Its own forward gives the same logits."
+        model.source = replace(source, notes=(*source.notes, note))
+        return model
+    note = (
+        f"Its forward is not {read_as}, whose answers differ in {moved} of {model.n**2} pairs, so "
+        "its own logits are measured."
+    )
+    network.source = replace(network.source, name=source.name, notes=(*network.source.notes, note))
+    return network
 
 
 def array(values: Any, name: str) -> np.ndarray:

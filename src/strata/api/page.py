@@ -82,14 +82,14 @@ def tables(analysis: "Analysis") -> Iterator[Table]:
     if task.modulus:
         d = f", the residues a with gcd(a, {task.modulus}) = d"
         words = {"by": "modulo", "power": "prime power", "d": d}
-    always = ("training",) if not analysis.forward.finite else ("training", "answers")
+    always = ("training",) if not analysis.has_answers else ("training", "answers")
     for name, text in CAPTIONS.items():
         caption = text.format(order=analysis.n, **words)
         left_out = ["m", "enrichment", "r2_uniform"]
         frame = analysis.frames[name].drop(columns=left_out, errors="ignore")
         if "note" in frame and not any(frame["note"]):
             frame = frame.drop(columns="note")
-        hidden = analysis.left_out or not analysis.forward.finite
+        hidden = analysis.left_out or not analysis.has_answers
         if len(frame) and (name in always or not hidden):
             yield table(name, frame, caption, analysis)
 
@@ -128,7 +128,7 @@ def notes(analysis: "Analysis") -> str:
     if source:
         hashed = [f"SHA-256 {source.sha256}."] if source.sha256 else []
         lines += [" ".join([f"Taken for {source.format}.", *hashed, *source.notes])]
-    if analysis.forward.finite:
+    if analysis.has_answers:
         lines += [f"The table of its answers: {analysis.reading.laws}."]
     lines += [analysis.left_out] * bool(analysis.left_out)
     if not analysis.metrics.finite:
@@ -146,7 +146,7 @@ def notes(analysis: "Analysis") -> str:
 
 def votes(analysis: "Analysis") -> str:
     """Say what the votes of the direct factors explain; empty where there are no several."""
-    if analysis.left_out or not analysis.forward.finite or len(analysis.task.factors) < 2:
+    if analysis.left_out or not analysis.has_answers or len(analysis.task.factors) < 2:
         return ""
     voting, factors = analysis.voting, ", ".join(map(str, analysis.task.factors))
     by = "modulo" if analysis.task.modulus else "by the factors"
@@ -220,7 +220,7 @@ def not_drawn(analysis: "Analysis") -> str:
     """Return why the paper's figures are not drawn of a network; empty where they are."""
     if not isinstance(analysis.model, Model):
         return "the paper's figures need the weights of a network that strata loads"
-    if not analysis.metrics.finite or analysis.left_out:
+    if not analysis.has_answers or analysis.left_out:
         return f"the paper's figures say nothing of it: {analysis.sentence}"
     if not (analysis.top / DRAW).is_file():
         return "the paper's figures need a clone of strata with its environment: give repository="

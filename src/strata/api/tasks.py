@@ -42,6 +42,8 @@ def rows_of(table: Any) -> list[str]:
         if isinstance(table, Path):
             content = regular_file(table, LARGEST_FILE).read_bytes()
             if table.suffix != ".npy":
+                if re.search(rb"[^\s\d,+-]", content):
+                    raise ValueError("not a table of integers")
                 return content.decode().split("\n")[: content.rstrip().count(b"\n") + 1]
             table = np.load(opened(content, LARGEST_FILE), allow_pickle=False)
         array: Any = np.asarray(table)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED
 from strata.tables.statements import Statements, Tally, tally
-from studies.mechanism.code.decide import Criterion
+from studies.mechanism.code.decide import Criterion, verdict_over
 from studies.mechanism.code.models import CONTROLS, FRESH, Models
 from studies.params import AddingParams
 
@@ -126,9 +126,7 @@ def over_networks(networks: Models, id: str, holding: Iterable[str], params: Add
     of which it must not, which are named; statement 8 is not, either, where its rival is not
     refuted."""
     some = counting(networks, decides(id), params)
-    verdict = tally(networks.verdict(id)[some]).verdict
-    if verdict == CONFIRMED and (names := ", ".join(holding)):
-        return f"not confirmed: holds {names} too"
+    verdict = verdict_over(networks.verdict(id)[some], holding)
     if verdict == CONFIRMED and id == "adding":
         rival = stands(networks, some, params)
         if rival.verdict != REFUTED:

@@ -1,5 +1,8 @@
 """The tables of attention and adding: what criteria-3.md asks of each network, and of all."""
 
+from math import gcd
+
+import numpy as np
 import pandas as pd
 
 from strata.results import FAILS, HOLDS, UNDECIDED
@@ -64,12 +67,14 @@ def tables(
     measures = "Every measure: median, and the worst."
     names = "What does not hold, by network."
     each = "Attention and adding, network by network."
+    orders = "The hole by the order of the character, in the networks that decide."
     against = "Planted models: verdicts, and whether they are those that the criteria ask for."
     return (
         Table("adding-said", about, deciding, DECIDING),
         Table("adding-statements", apart, held, HELD),
         Table("adding-measures", measures, numbers(networks, params), MEASURES),
         Table("adding-failures", names, failures(networks), FAILURES),
+        Table("adding-orders", orders, by_order(measured, networks, params), ORDERS),
         Table("adding-runs", each, by_network(networks), NETWORKS),
         Table("adding-planted", against, comparison(planted), COMPARED),
         planted_tables.table(pd.concat([others, controls])),
@@ -164,6 +169,31 @@ def failures(networks: Models) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*FAILURES])
 
 
+def by_order(measured: pd.DataFrame, networks: Models, params: AddingParams) -> pd.DataFrame:
+    """Return how votes at mean attention depend on δ for the characters of each order that count:
+    their correlation with |cos(kδ/2)|, and the vote for angles that are farthest apart over that
+    for equal ones, beside the value of |cos(kδ/2)| there."""
+    text = measured.astype({"run": object, "id": object, "measure": object})
+    some = networks.where(counting(networks, TOGETHER, params)).kind.index.tolist()
+    votes = text.loc[(text["id"] == "vote at mean") & text["run"].isin(some)]
+    character = votes["measure"].map(lambda measure: measure.split()[0])
+    rows = []
+    for key, vote in votes.groupby(["run", character], sort=False)["value"]:
+        p, k = map(int, str(key[-1]).split(":"))
+        half = np.pi * k * np.arange(len(vote)) / (p - 1)  # kδ/2 for δ = 0, 1, …
+        law, y = np.abs(np.cos(half)), vote.to_numpy()
+        farthest = y[np.isclose(law, law.min())].mean() / y[0]
+        rows.append(((p - 1) // gcd(p - 1, k), np.corrcoef(law, y)[0, 1], farthest, law.min()))
+    table = pd.DataFrame(rows, columns=["order", "correlation", "farthest", "law"])
+    return table.groupby("order", as_index=False).agg(
+        characters=("correlation", "size"),
+        correlation=("correlation", "median"),
+        worst=("correlation", "min"),
+        farthest=("farthest", "median"),
+        law=("law", "median"),
+    )
+
+
 def by_network(networks: Models) -> pd.DataFrame:
     """Return a row for each network: verdicts, and all numbers."""
     columns = {"kind": networks.kind, "accuracy": networks.accuracy}
@@ -216,6 +246,14 @@ FAILURES = {
     "statement": Column("statement", align="l"),
     "verdict": Column("verdict", align="l"),
     "why": Column("because", align="l"),
+}
+ORDERS = {
+    "order": Column("order", "count"),
+    "characters": Column("characters", "count"),
+    "correlation": Column("correlation with ∣cos(kδ/2)∣: median", "index"),
+    "worst": Column("worst", "index"),
+    "farthest": Column("vote for angles farthest apart, over that for equal ones", "index"),
+    "law": Column("∣cos(kδ/2)∣ there", "index"),
 }
 NETWORKS = {
     "run": Column("run", align="l"),

@@ -1,7 +1,7 @@
 """Decide what the measures of a run say of each statement, and what runs say together:
 criteria-2.md."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from strata.results import CONFIRMED, FAILS, HOLDS, REFUTED, UNDECIDED, Row, by_levels
@@ -95,18 +95,20 @@ def judge(
     return [*judged_statements, *rows]
 
 
+def verdict_over(verdicts: Iterable[str], holding: Iterable[str]) -> str:
+    """Decide a statement by its verdicts on the networks that decide. A statement that holds for
+    models of which it must not, which are named, is not confirmed."""
+    verdict, names = tally(verdicts).verdict, ", ".join(holding)
+    return f"not confirmed: holds {names} too" if verdict == CONFIRMED and names else verdict
+
+
 def verdict_over_fresh(networks: Models, id: str, params: MechanismParams) -> str:
-    """Decide a statement over the fresh runs that generalise, of which there must be enough. A
-    statement that holds for a model in which it must not is not confirmed."""
+    """Decide a statement over the fresh runs that generalise, of which there must be enough."""
     verdicts = networks.verdict(id)
     counting = (networks.kind == FRESH) & (networks.accuracy >= params.accuracy)
     if counting.sum() < params.fewest:
         return f"no verdict before {params.fewest}"
-    verdict = tally(verdicts[counting]).verdict
-    controls = ", ".join(x for x in CONTROLS if verdicts.get(x) == HOLDS)
-    if verdict == CONFIRMED and controls:
-        return f"not confirmed: holds {controls} too"
-    return verdict
+    return verdict_over(verdicts[counting], [x for x in CONTROLS if verdicts.get(x) == HOLDS])
 
 
 def verdict_by_hand(margins: Sequence[float]) -> str:

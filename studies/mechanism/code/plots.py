@@ -43,7 +43,7 @@ def ballot(
 def votes_by_angle(rows: pd.DataFrame, least: int) -> pd.DataFrame:
     """Return the votes of all networks in a long table by the angle between the operands, in the
     columns that ``hole`` draws, of the primes from ``least`` on."""
-    columns = ["run", "degrees", "at_mean", "unchanged"]
+    columns = ["run", "degrees", "at_mean", "unchanged", "whole"]
     text = rows.astype({"run": object, "id": object, "measure": object})
     votes = text[text["id"].isin(["vote", "vote at mean"])]
     if votes.empty:
@@ -53,32 +53,33 @@ def votes_by_angle(rows: pd.DataFrame, least: int) -> pd.DataFrame:
     half_turns = numbers["k"] * numbers["delta"] / (numbers["p"] - 1)  # kδ/2 is half the angle
     votes["degrees"] = 180 - (360 * half_turns % 360 - 180).abs()
     by_character = votes.groupby([votes["run"], numbers["p"], numbers["k"]])
-    votes["at_mean"] = votes["vote at mean"] / by_character["vote at mean"].transform("mean")
-    votes["unchanged"] = votes["vote"] / by_character["vote"].transform("mean")
+    votes["whole"] = by_character["vote"].transform("mean")
+    votes = votes.rename(columns={"vote at mean": "at_mean", "vote": "unchanged"})
     return votes.loc[numbers["p"] >= least, columns]
 
 
 def hole(ax: Axes, votes: pd.DataFrame) -> None:
     """Draw how votes depend on the angle between the operands, a dot for each network and range of
     angles: hollow with attention at its mean, full with attention. ``votes`` has the columns run,
-    degrees, at_mean and unchanged, each vote over the mean of its character."""
+    degrees, at_mean, unchanged, and whole, the mean of the character with attention, which a dot is
+    a part of."""
     edges = np.linspace(0, 180, BINS + 1)
     votes = votes.assign(bin=np.digitize(votes["degrees"], edges[1:-1]))
-    by_network = votes.groupby(["run", "bin"])[["at_mean", "unchanged"]].agg("mean")
+    by_network = votes.groupby(["run", "bin"])[["at_mean", "unchanged", "whole"]].agg("sum")
     bins = by_network.index.get_level_values("bin").to_numpy()
     centre, colour = (edges[1:] + edges[:-1])[bins] / 2, palette.PRIMES[11][0]
+    at_mean, unchanged = (by_network[x] / by_network["whole"] for x in ("at_mean", "unchanged"))
     angle = np.linspace(0, 180)
-    law = np.pi / 2 * np.cos(np.radians(angle) / 2)
-    ax.plot(angle, law, color=palette.FAILS[0], label="|cos(angle/2)|, over its mean")
-    ax.plot(
-        centre - 3, by_network["at_mean"], "o", ms=3, mew=0.6, mfc="white", mec=palette.FAILS[0],
-        label="attention at its mean",
-    )  # fmt: skip
-    ax.plot(centre + 3, by_network["unchanged"], "o", ms=2.5, color=colour, label="with attention")
+    law = np.cos(np.radians(angle) / 2)
+    ax.plot(angle, law, color=palette.FAILS[0])
+    ax.plot(centre - 3, at_mean, "o", ms=3, mew=0.6, mfc="white", mec=palette.FAILS[0])
+    ax.plot(centre + 3, unchanged, "o", ms=2.5, color=colour)
+    ax.text(5, 1.3, "attention as it is: flat", color=colour)
+    text = "attention fixed at its mean:\nfalls along cos(angle/2)"
+    ax.text(5, -0.42, text, color=palette.FAILS[0])
     ax.axhline(0, color="black", linewidth=0.6)
     ax.set(xlim=(0, 180), xticks=[0, 45, 90, 135, 180])
-    ax.set(xlabel="angle between the operands, degrees", ylabel="vote, over its mean")
-    ax.legend(loc="lower left")
+    ax.set(xlabel="angle between the operands, degrees", ylabel="vote, as a part of its mean")
 
 
 def two_adders(ax: Axes, degrees: float) -> None:
@@ -94,7 +95,7 @@ def two_adders(ax: Axes, degrees: float) -> None:
         arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", (end.real, end.imag), (0, 0), arrowprops=arrow)
         ax.text(1.12 * end.real, 1.12 * end.imag + 0.08, text, color=colour, ha="center")
-    ax.set(xlim=(-2.4, 2.4), ylim=(-0.6, 2.1), aspect="equal")
+    ax.set(xlim=(-2.4, 2.4), ylim=(-1.1, 1.7), aspect="equal")
     ax.set_axis_off()
 
 

@@ -222,7 +222,7 @@ def by_hand(networks: Models, hand: pd.DataFrame) -> pd.DataFrame:
                 "squared": pd.Series(trained["squared norm"]).median(),
                 "norm": pd.Series(trained["by hand: norm for this margin"]).median(),
             })  # fmt: skip
-    return pd.DataFrame(rows, columns=["runs", *SIZES] if not rows else None)
+    return pd.DataFrame(rows, columns=[*SIZES])
 
 
 def gates(rows: pd.DataFrame, networks: Models) -> pd.DataFrame:
@@ -297,6 +297,8 @@ SIZES = {
     "neurons": Column("neurons in use, by hand", "count"),
     "parameters": Column("parameters not 0, by hand", "count"),
     "margin": Column("least margin, by hand", "index"),
+    "balanced": Column("squared norm, by hand", "count"),
+    "second": Column("the same with a second adder", "count"),
     "runs": Column("trained", "count"),
     "squared": Column("squared norm, trained", "count"),
     "lower": Column("loss lower by hand at this norm", "count"),

@@ -2,14 +2,19 @@
 
 Out: CSV, one row for each n: how many neurons and parameters it uses, its total squared norm as it
 is and balanced, and its least margin over all pairs, bounded from below in exact arithmetic. A
-margin above 0 says that every pair is answered rightly.
+margin above 0 says that every pair is answered rightly. ``second`` is the balanced norm of the
+network with a second adder, made as large as its least margin is that of the other; empty where n
+has none.
 """
+
+from math import nan
 
 import pandas as pd
 
 from strata import store
-from strata.api import by_hand
+from strata.api import by_hand, second_adder
 from strata.arithmetic import factorint
+from strata.inputs import InputError
 from strata.patch.patching import forward_pass
 from strata.run import command
 from strata.store import Arrays
@@ -25,12 +30,23 @@ def writing(w: Arrays) -> Arrays:
     return w | {"W_in": w["W_in"][:, live], "b_in": w["b_in"][live], "W_out": w["W_out"][live]}
 
 
+def with_second_adder(n: int, margin: float) -> float:
+    """Return the balanced norm of the network with a second adder and this least margin; NaN where
+    its heads do not suffice for n."""
+    try:
+        weights = writing(second_adder.weights(n))
+    except InputError:
+        return nan
+    factor = margin / norms.size(forward_pass(weights, n)).margin
+    return norms.squared_norm(norms.scale_logits(weights, factor))
+
+
 def main(out: str) -> None:
-    rows = [
-        {"n": n} | norms.size(forward_pass(writing(by_hand.weights(n)), n))._asdict()
-        for n in range(FROM, TO + 1)
-        if max(factorint(n).values()) == 1
-    ]
+    rows = []
+    for n in range(FROM, TO + 1):
+        if max(factorint(n).values()) == 1:
+            size = norms.size(forward_pass(writing(by_hand.weights(n)), n))
+            rows.append({"n": n, **size._asdict(), "second": with_second_adder(n, size.margin)})
     store.write_text(out, pd.DataFrame(rows).to_csv(index=False))
 
 
