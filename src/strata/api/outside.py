@@ -164,8 +164,8 @@ def checked(module: nn.Module, model: Model, read_as: str) -> "Model | Outside":
         model.source = replace(source, notes=(*source.notes, note))
         return model
     note = (
-        f"Its forward is not {read_as}, whose answers differ in {moved} of {model.n**2} pairs, so "
-        "its own logits are measured."
+        f"Its forward gives other logits than {read_as} with its weights, and other answers to "
+        f"{moved} of {model.n**2} pairs: its own logits are measured."
     )
     network.source = replace(network.source, name=source.name, notes=(*network.source.notes, note))
     return network

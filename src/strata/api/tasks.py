@@ -53,7 +53,8 @@ def rows_of(table: Any) -> list[str]:
         array = np.empty(0)
     if array.ndim != 2 or array.dtype.kind not in "iu" or len({*array.shape}) > 1:
         must = "must be a square of integers, row a, column b: the answer to (a, b)"
-        raise InputError(f"{origin}: {type(table).__name__} {array.shape}: {must}")
+        what = f"{type(table).__name__} {array.shape}" if array.size else "no table of numbers"
+        raise InputError(f"{origin}: {what}: {must}")
     if len(array) > LARGEST:
         raise InputError(f"{origin}: {len(array)} elements: must be at most {LARGEST}")
     return [" ".join(map(str, row)) for row in array.tolist()]
