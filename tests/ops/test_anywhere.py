@@ -24,8 +24,8 @@ def figure(project: Project) -> dict[str, str]:
 def download(original: Project, folder: Path) -> Project:
     """Return a project of the files of the last commit without .git, none of them executable."""
     (folder / "archive").mkdir(parents=True)
-    original.do("git", "archive", "--output", str(folder / "archive.tar"), "HEAD")
-    shutil.unpack_archive(folder / "archive.tar", folder / "archive", filter="data")
+    original.do("git", "archive", "--output", str(folder / "archive.zip"), "HEAD")
+    shutil.unpack_archive(folder / "archive.zip", folder / "archive")
     for path in (folder / "archive").rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return Project(folder / "archive")
