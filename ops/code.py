@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from ops.syntax import PACKAGES, STATEMENTS, Module, cells, chains, dump, parse, source
+from ops.syntax import PACKAGES, STATEMENTS, Module, cells, chains, dump, parse, python_source
 
 TOP = Path(__file__).parents[1]
 WHOLE = "*"
@@ -135,7 +135,7 @@ class Code:
             path = self._file(name)
             assert path
             inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
-            self.modules[name] = parse(ast.parse(source(path)), inside)
+            self.modules[name] = parse(ast.parse(python_source(path)), inside)
         return self.modules[name]
 
 

@@ -15,7 +15,7 @@ def fill(text: str, params: Mapping[str, Any]) -> str:
     >>> fill("data/n${n}.json", {"n": 6})
     'data/n6.json'
     """
-    return re.sub(r"\$\{([\w.]+)\}", lambda found: str(value(params, found[1])), text)
+    return re.sub(r"\$\{([\w.]+)\}", lambda key: str(value(params, key[1])), text)
 
 
 def value(params: Mapping[str, Any], key: str) -> Any:

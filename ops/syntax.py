@@ -22,7 +22,7 @@ class Module(NamedTuple):
     imports: dict[str, set[str]]
 
 
-def source(path: Path) -> str:
+def python_source(path: Path) -> str:
     """Return the Python of a module, or of all code cells of a notebook."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".ipynb":

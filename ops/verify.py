@@ -54,7 +54,7 @@ SAMPLED = (
     TRAININGS,
     {f"studies/interventions/dvc.yaml:{x}" for x in ("interventions", "controls")},
     {"studies/mechanism/dvc.yaml:accounts"},
-    {f"studies/mechanism/dvc.yaml:{x}" for x in ("measure", "on-controls")},
+    {f"studies/mechanism/dvc.yaml:{x}" for x in ("measure", "on-controls", "adding")},
 )
 SAMPLE = 10  # per cent
 # Tutorials that train a model to its end, which gives other bytes on another machine.
@@ -264,7 +264,7 @@ def commit(tree: str) -> str | None:
     return None
 
 
-def result(copy: Copy, share: int, outcomes: Iterable[Outcome]) -> dict[str, Any]:
+def record(copy: Copy, percent: int, outcomes: Iterable[Outcome]) -> dict[str, Any]:
     """Return what was verified, and how many outcomes there are of each kind. All locks taken
     together are their bytes one after the other, in the order in which git lists them."""
     locks = sorted(x for x in copy.tracked if Path(x).name == "dvc.lock")
@@ -273,7 +273,7 @@ def result(copy: Copy, share: int, outcomes: Iterable[Outcome]) -> dict[str, Any
     return {
         "commit": commit(copy.tree),
         "locks": hashlib.sha256(content).hexdigest(),
-        "sample": share,
+        "sample": percent,
         **{kind: counts[kind] for kind in KINDS},
     }
 
@@ -310,7 +310,7 @@ def main() -> None:
         for outcome in verify_all(copy, draw(copy.names, share), exact=not reasons):
             outcomes.append(outcome)
             print(outcome, flush=True)
-        verdict = result(copy, share, outcomes)
+        verdict = record(copy, share, outcomes)
     store.write_json(RESULT, verdict)
     print("", *(x for x in outcomes if x.kind == FAILED), sep="\n")
     print(f"commit {verdict['commit'] or 'none, as what is staged is in none'}")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ops.syntax import source
+from ops.syntax import python_source
 
 ROOT = Path(__file__).parents[1]
 STUDIES = sorted(path.parent.name for path in ROOT.glob("studies/*/dvc.yaml"))
@@ -53,7 +53,7 @@ MODULES = {
 
 @cache
 def tree(path: Path) -> ast.Module:
-    return ast.parse(source(path))
+    return ast.parse(python_source(path))
 
 
 def imported_names(module: ast.AST, excluded: Iterable[ast.AST] = ()) -> Iterator[str]:

@@ -83,7 +83,7 @@ def test_votes_are_least_squares_over_all_pairs_by_hand():
 
 
 def test_the_vote_of_a_character_by_difference_is_the_planted_one():
-    """The powers of 3 modulo 7 are 1, 3, 2, 6, 4, 5."""
+    """Plant votes by the powers of 3 modulo 7, which are 1, 3, 2, 6, 4, 5."""
     n, planted = 35, [3.0, 1.0, 4.0, 0.5]
     t = {3**i % 7: i for i in range(6)}
     chi = np.array([np.exp(2j * np.pi * t[c % 7] / 6) if c % 7 else 0 for c in range(n)])

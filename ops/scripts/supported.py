@@ -40,5 +40,5 @@ def missing(find=importlib.util.find_spec):
 
 if __name__ == "__main__":
     system, machine, macos = platform.system(), platform.machine(), platform.mac_ver()[0]
-    said = fault(sys.version_info[:2], system, machine, platform.libc_ver()[0], macos)
-    sys.exit(said or missing() or 0)
+    refusal = fault(sys.version_info[:2], system, machine, platform.libc_ver()[0], macos)
+    sys.exit(refusal or missing() or 0)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from report.code.numbers import Missing, Results, components, try_rule
 from strata.results import FAILS, HOLDS, UNTESTED
+from strata.tables.table import Column, Table
 
 Json = dict[str, Any]
 DIFFERS, REJECTED, UNSHOWN = "differs", "rejected by intervention", "not shown"  # by too few runs
@@ -154,3 +156,21 @@ def claims(r: Results) -> dict[str, Json]:
             verdict = HOLDS if verdict else DIFFERS
         decided[name] = {"runs": len(r.seeds)} | values | {"verdict": verdict}
     return decided
+
+
+def table(claims: dict[str, Json]) -> Table:
+    """Return the table that counts the claims with each verdict."""
+    rows = [
+        (verdict, len(names), ", ".join(names))
+        for verdict in VERDICTS
+        if (names := [name for name, x in claims.items() if x["verdict"] == verdict])
+    ]
+    frame = pd.DataFrame([*rows, ("all", len(claims), "")], columns=[*TALLY])
+    return Table("verdicts", "Verdicts on the paper's claims.", frame, TALLY)
+
+
+TALLY = {
+    "verdict": Column("verdict", align="l"),
+    "claims": Column("claims", "count"),
+    "which": Column("which", align="l", missing=""),
+}

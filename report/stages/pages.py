@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from report.code import appendix, front, numbers, training, words
+from report.code import appendix, decide, front, numbers, training, words
 from report.code.hero import pack_votes
 from report.code.sections import Section, sections
 from report.code.site import render, render_notebook, script
 from strata import store
 from strata.params import load
 from strata.run import command, read_yaml
+from strata.tables import format
 
 SITE, DOCS = Path("report/site"), Path("docs")
 # Tables over the training of a run: measures, its embedding. There are none without this study.
@@ -94,7 +95,7 @@ def write_trainings(run: str, out: Path) -> list[int]:
     return spectra["epochs"]
 
 
-def main(inputs: str, hero: str, curves: str, folder: str) -> None:
+def main(inputs: str, hero: str, curves: str, verdicts: str, folder: str) -> None:
     out, run, md5s = Path(folder), load("params.yaml").headline(), store.read_json(inputs)
     by_folder = sections(md5s)
     all_sections = [s for group in by_folder.values() for s in group]
@@ -127,6 +128,7 @@ def main(inputs: str, hero: str, curves: str, folder: str) -> None:
         numbers.seeds(metrics, run.n),
         store.read_json("paper/printed_values.json"),
     )
+    store.write_text(verdicts, format.markdown(decide.table(decide.claims(results))))
     html = front.page(pages, run, results, hero_data, read_yaml("CITATION.cff"))
     store.write_text(out / "index.html", html)
     store.write_text(out / "docs/index.html", render("docs.html", "../", others=others))

@@ -121,7 +121,7 @@ def test_a_planted_model_comes_out_where_its_statement_holds_fails_or_has_no_ver
 
 
 def network(run: str, verdict: str, accuracy=1.0, rival=0.8, carries=1.0, **others: str):
-    """What a run has where every statement comes out like this, but for others."""
+    """Return what a run has where every statement comes out like this, but for others."""
     verdicts = dict.fromkeys(STATEMENTS, verdict) | others
     rows = [Row(run, id, "", verdict=x) for id, x in verdicts.items()]
     rows += [Row(run, id, "", value=0.5, verdict=verdicts[CRITERIA[id].statement])
@@ -132,7 +132,7 @@ def network(run: str, verdict: str, accuracy=1.0, rival=0.8, carries=1.0, **othe
 
 
 def planted(**others):
-    """The verdicts of planted models as they must be, but for others."""
+    """Return the verdicts of planted models as they must be, but for others."""
     rows = []
     for name, asks in PLANTED.items():
         rows += [Row(name, id, "", verdict=HOLDS) for id in asks.must]
@@ -142,7 +142,7 @@ def planted(**others):
 
 
 def tables(params, runs, controls=None):
-    """The tables of such networks, by name."""
+    """Return the tables of such networks, by name."""
     rows = pd.DataFrame([x for run in runs for x in run], columns=[*Row._fields])
     controls = planted() if controls is None else controls
     five = pd.DataFrame([Row("lookup", "votes", "", verdict=FAILS)], columns=[*Row._fields])
@@ -151,7 +151,7 @@ def tables(params, runs, controls=None):
 
 
 def forty(params, verdict, *first):
-    """All networks that decide with one verdict, but for the first fresh ones."""
+    """Return all networks that decide, with one verdict, but for the first fresh ones."""
     names = [*params.mechanism.fresh, *params.adding.new]
     verdicts = [*first, *[verdict] * (len(names) - len(first))]
     return [network(*x) for x in zip(names, verdicts, strict=True)]

@@ -9,7 +9,8 @@ from studies.mechanism.code import decide, measures, tables
 from studies.params import MechanismParams
 
 FRESH = [f"n6-s{seed}" for seed in range(11, 39)]
-NUMBERS = {"neurons": 2, "parameters": 9, "margin": 10.0, "balanced": 3.0, "second": 4.0}
+NUMBERS = {"neurons": 2, "parameters": 9, "margin": 10.0, "balanced": 3.0}
+NUMBERS |= {"second": 4.0, "thrifty": 2.0}
 HAND = pd.DataFrame([{"n": 6} | NUMBERS])
 
 

@@ -186,7 +186,7 @@ BAD = {
 
 
 def test_with_attention_one_of_each_pair_of_heads_sees_what_the_other_does_not():
-    """The scores of a pair are opposite, so one weighs a as the other weighs b."""
+    """Check that one weighs a as the other weighs b, as their scores are opposite."""
     model = strata.by_hand(77, attention=True)
     assert model.accuracy() == 1 and model.without(prime=7).accuracy(7) < 0.5
     pattern = run(model)[2]["pattern"][:, :, 0].numpy()  # pairs heads 3
@@ -194,6 +194,19 @@ def test_with_attention_one_of_each_pair_of_heads_sees_what_the_other_does_not()
     np.testing.assert_allclose(pattern[:, 0, 0], pattern[:, 1, 1], atol=1e-5)
     with pytest.raises(strata.InputError, match=r"n = 17: "):
         strata.by_hand(17, attention=True)
+
+
+@pytest.mark.parametrize("n", [2, 30, 105, 143])
+def test_a_thrifty_network_sees_only_the_operand_that_a_prime_divides(n):
+    model = strata.by_hand(n, thrifty=True)
+    assert model.accuracy() == 1
+    pattern = run(model)[2]["pattern"][:, :, 0, :2].numpy().reshape(n, n, -1, 2)
+    for head, p in enumerate(primefactors(n)):
+        unit = next(x for x in range(n) if x % p)
+        np.testing.assert_allclose(pattern[0, unit, head], [1, 0], atol=0.01)
+        np.testing.assert_allclose(pattern[unit, unit, head], 0.5, atol=0.01)
+    with pytest.raises(strata.InputError, match="give one"):
+        strata.by_hand(n, attention=True, thrifty=True)
 
 
 @pytest.mark.parametrize("n", BAD)

@@ -11,7 +11,7 @@ from tiny import ROOT, notebooks
 from ops import files
 from ops.code import Code
 from ops.git import git
-from ops.syntax import parse, source
+from ops.syntax import parse, python_source
 from strata.run import read_yaml
 
 STAGES = files.stages(ROOT)
@@ -35,7 +35,7 @@ def runs(stage: dict) -> list[str]:
 
 @pytest.mark.parametrize("path", SCIENCE, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_science_opens_no_file_and_prints_and_draws_nothing(path):
-    tree = ast.parse(source(path))
+    tree = ast.parse(python_source(path))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not names & {"open", "print", "input", "Path"}
     imported = chain.from_iterable(parse(tree, "").imports.values())

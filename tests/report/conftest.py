@@ -44,7 +44,7 @@ def build(folder: Path) -> None:
         inputs.main("inputs.json", "words.json")
         runs.main("inputs.json", "runs.json", "curves.json", "html/runs", "html/cards")
         hero.main(RUN, f"data/train/{RUN}/weights.safetensors", "hero.json")
-        pages.main("inputs.json", "hero.json", "curves.json", "html")
+        pages.main("inputs.json", "hero.json", "curves.json", "verdicts.md", "html")
     for page in ("api/index.html", "tutorials/first-look.html"):
         store.write_text(folder / "html" / page, "<p>made by a stage of its own</p>")
 

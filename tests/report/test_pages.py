@@ -106,7 +106,7 @@ def test_made_again_without_a_study_it_has_the_other_pages_as_they_were(
         Path(name).symlink_to(site.parent / name)
     inputs.main("inputs.json", "words.json")
     runs.main("inputs.json", "runs.json", "curves.json", "html/runs", "html/cards")
-    pages.main("inputs.json", "hero.json", "curves.json", "html")
+    pages.main("inputs.json", "hero.json", "curves.json", "verdicts.md", "html")
     assert not Path("html/appendix/waves.html").exists()
     for path in (*site.glob("runs/*"), *site.glob("cards/*"), *site.glob("files/figures/*")):
         assert Path("html", path.relative_to(site)).read_bytes() == path.read_bytes()
@@ -115,7 +115,9 @@ def test_made_again_without_a_study_it_has_the_other_pages_as_they_were(
 def test_a_run_that_diverged_has_a_front_page_without_a_network(site, tmp_path, monkeypatch):
     monkeypatch.chdir(site.parent)
     store.write_json(tmp_path / "hero.json", None)
-    pages.main("inputs.json", str(tmp_path / "hero.json"), "curves.json", "html-without")
+    pages.main(
+        "inputs.json", str(tmp_path / "hero.json"), "curves.json", "verdicts.md", "html-without"
+    )
     assert "hero-data" not in Path("html-without/index.html").read_text("utf-8")
 
 

@@ -99,7 +99,8 @@ def without_head(weights: Arrays, n: Task | int, head: int) -> Arrays:
 
 
 def key_characters(weights: Arrays, n: Task | int) -> tuple[Arrays, ...]:
-    """Return the embedding with class means and key characters alone, and without the latter."""
+    """Return the weights with an embedding of class means and key characters alone, and with one
+    that lacks the key characters."""
     rows = weights["W_E"][: task_of(n).order]
     masks = projections.key_masks(rows, n, THRESHOLD)
     parts = projections.split(rows, ablations.key_spans(n, masks), n)

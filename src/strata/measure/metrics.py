@@ -100,7 +100,7 @@ SPECTRUM = {
 
 
 class LeadingPca(Result):
-    """``ShownPca`` is how much of the variance of the first three components labels explain."""
+    """``LeadingPca`` is how much of the variance of the first three components labels explain."""
 
     classes: float
     modulo: dict[int, float]

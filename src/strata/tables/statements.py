@@ -78,6 +78,7 @@ class Statements:
         return words.get(row["verdict"], row["verdict"]).format_map(row)
 
     def columns(self, heading: str) -> dict[str, Column]:
-        """Return the columns of sentence, under this heading, and verdict."""
+        """Return the columns of a table of statements: the sentence, under this heading, and the
+        verdict."""
         verdict = Column("verdict", self.in_words, "l", missing="")
         return {"sentence": Column(heading, align="l"), "verdict": verdict}

@@ -132,10 +132,12 @@ class Neurons:
 
     @cached_property
     def channels(self) -> Channels:
+        """Return the columns of all pairs, which forms are made of."""
         return Channels(self.pairs, self.difference, np.arange(len(self.pairs.a)))
 
     @cached_property
     def drawn(self) -> Channels:
+        """Return the columns of the pairs that were drawn for the fits."""
         return Channels(self.pairs, self.difference, self.sample)
 
     def key_of(self, label: Label) -> list[Label]:

@@ -88,7 +88,7 @@ def verdicts(controls: pd.DataFrame) -> pd.DataFrame:
     return verdict.reindex([*PLANTED], columns=[*STATEMENTS]).fillna("")
 
 
-def holding(planted: pd.DataFrame, id: str) -> list[str]:
+def wrongly_holding(planted: pd.DataFrame, id: str) -> list[str]:
     """Return the models for which a statement holds and must not: untrained and memorised ones for
     every statement, and those that the criteria name."""
     return [
@@ -115,7 +115,7 @@ def statements(
                 verdict = count.verdict
             else:
                 count, asks = tally(networks.verdict(id)[some]), id
-                verdict = decide.over_networks(networks, id, holding(planted, id), params)
+                verdict = decide.over_networks(networks, id, wrongly_holding(planted, id), params)
             if decides:
                 verdict = decide.awaited(networks, asks, fresh, params) or verdict
             counts = count._asdict() | {"verdict": verdict if decides else ""}

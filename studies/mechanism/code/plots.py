@@ -36,8 +36,8 @@ def ballot(
     ax.add_patch(
         Rectangle(corner, 1, 1, fill=False, edgecolor="black", linewidth=1.2, clip_on=False)
     )
-    ax.set(ylim=(p, 0), aspect="equal")
-    ax.set_axis_off()
+    ax.set(ylim=(p, 0), aspect="equal", xticks=[], yticks=[], xlabel=f"column: c mod {n // p}")
+    ax.spines[:].set_visible(False)
 
 
 def votes_by_angle(rows: pd.DataFrame, least: int) -> pd.DataFrame:
@@ -60,26 +60,29 @@ def votes_by_angle(rows: pd.DataFrame, least: int) -> pd.DataFrame:
 
 def hole(ax: Axes, votes: pd.DataFrame) -> None:
     """Draw how votes depend on the angle between the operands, a dot for each network and range of
-    angles: hollow with attention at its mean, full with attention. ``votes`` has the columns run,
-    degrees, at_mean, unchanged, and whole, the mean of the character with attention, which a dot is
-    a part of."""
+    angles, and the medians: hollow with attention at its mean, full with attention. ``votes`` has
+    the columns run, degrees, at_mean, unchanged, and whole, the mean of the character with
+    attention, which a dot is divided by."""
     edges = np.linspace(0, 180, BINS + 1)
     votes = votes.assign(bin=np.digitize(votes["degrees"], edges[1:-1]))
     by_network = votes.groupby(["run", "bin"])[["at_mean", "unchanged", "whole"]].agg("sum")
     bins = by_network.index.get_level_values("bin").to_numpy()
-    centre, colour = (edges[1:] + edges[:-1])[bins] / 2, palette.PRIMES[11][0]
-    at_mean, unchanged = (by_network[x] / by_network["whole"] for x in ("at_mean", "unchanged"))
-    angle = np.linspace(0, 180)
-    law = np.cos(np.radians(angle) / 2)
-    ax.plot(angle, law, color=palette.FAILS[0])
-    ax.plot(centre - 3, at_mean, "o", ms=3, mew=0.6, mfc="white", mec=palette.FAILS[0])
-    ax.plot(centre + 3, unchanged, "o", ms=2.5, color=colour)
-    ax.text(5, 1.3, "attention as it is: flat", color=colour)
-    text = "attention fixed at its mean:\nfalls along cos(angle/2)"
-    ax.text(5, -0.42, text, color=palette.FAILS[0])
+    centre, angle = (edges[1:] + edges[:-1]) / 2, np.linspace(0, 180)
+    ax.plot(angle, np.cos(np.radians(angle) / 2), ":", color="black", linewidth=1)
+    for name, shift, colour, face in (
+        ("at_mean", -4, palette.FAILS[0], "white"),
+        ("unchanged", 4, palette.PRIMES[11][0], palette.PRIMES[11][0]),
+    ):
+        share = by_network[name] / by_network["whole"]
+        ax.plot(centre[bins] + shift, share, "o", ms=2, mew=0.4, mfc=face, mec=colour, alpha=0.5)
+        medians = share.groupby("bin").median()
+        ax.plot(centre[medians.index] + shift, medians, "-o", ms=5, lw=1.4, mfc=face, color=colour)
+    ax.text(3, 1.3, "with attention: flat", color=palette.PRIMES[11][0])
+    text = "attention fixed at its mean: falls\nalong cos(angle/2), the dotted curve"
+    ax.text(3, -0.45, text, color=palette.FAILS[0])
     ax.axhline(0, color="black", linewidth=0.6)
     ax.set(xlim=(0, 180), xticks=[0, 45, 90, 135, 180])
-    ax.set(xlabel="angle between the operands, degrees", ylabel="vote, as a part of its mean")
+    ax.set(xlabel="angle between the operands, degrees", ylabel="vote / mean vote with attention")
 
 
 def two_adders(ax: Axes, degrees: float) -> None:
@@ -89,13 +92,13 @@ def two_adders(ax: Axes, degrees: float) -> None:
     a, b = (np.exp(1j * np.radians(x)) for x in (start, start + degrees))
     arrows = (
         (a, "black", "a"), (b, "black", "b"),
-        (a + b, palette.FAILS[0], "sum"), (a - b, palette.PRIMES[11][0], "difference"),
+        (a + b, palette.FAILS[0], "sum: short"), (a - b, palette.PRIMES[11][0], "difference: long"),
     )  # fmt: skip
     for end, colour, text in arrows:
         arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", (end.real, end.imag), (0, 0), arrowprops=arrow)
         ax.text(1.12 * end.real, 1.12 * end.imag + 0.08, text, color=colour, ha="center")
-    ax.set(xlim=(-2.4, 2.4), ylim=(-1.1, 1.7), aspect="equal")
+    ax.set(xlim=(-1.7, 2.7), ylim=(-0.7, 1.2), aspect="equal")
     ax.set_axis_off()
 
 

@@ -299,6 +299,7 @@ SIZES = {
     "margin": Column("least margin, by hand", "index"),
     "balanced": Column("squared norm, by hand", "count"),
     "second": Column("the same with a second adder", "count"),
+    "thrifty": Column("the same with heads that look at zeros", "count"),
     "runs": Column("trained", "count"),
     "squared": Column("squared norm, trained", "count"),
     "lower": Column("loss lower by hand at this norm", "count"),
