@@ -43,7 +43,7 @@ def ballot(
 def votes_by_angle(rows: pd.DataFrame, least: int) -> pd.DataFrame:
     """Return the votes of all networks in a long table by the angle between the operands, in the
     columns that ``hole`` draws, of the primes from ``least`` on."""
-    columns = ["run", "degrees", "at_mean", "unchanged", "whole"]
+    columns = ["run", "degrees", "at_mean", "unchanged"]
     text = rows.astype({"run": object, "id": object, "measure": object})
     votes = text[text["id"].isin(["vote", "vote at mean"])]
     if votes.empty:
@@ -52,20 +52,21 @@ def votes_by_angle(rows: pd.DataFrame, least: int) -> pd.DataFrame:
     numbers = votes["measure"].str.extract(r"(?P<p>\d+):(?P<k>\d+) (?P<delta>\d+)").astype(int)
     half_turns = numbers["k"] * numbers["delta"] / (numbers["p"] - 1)  # kδ/2 is half the angle
     votes["degrees"] = 180 - (360 * half_turns % 360 - 180).abs()
-    by_character = votes.groupby([votes["run"], numbers["p"], numbers["k"]])
-    votes["whole"] = by_character["vote"].transform("mean")
     votes = votes.rename(columns={"vote at mean": "at_mean", "vote": "unchanged"})
+    characters = [votes["run"], numbers["p"], numbers["k"]]
+    for name in ("at_mean", "unchanged"):
+        equal = votes[name].where(numbers["delta"] == 0)
+        votes[name] /= equal.groupby(characters).transform("max")
     return votes.loc[numbers["p"] >= least, columns]
 
 
 def hole(ax: Axes, votes: pd.DataFrame) -> None:
     """Draw how votes depend on the angle between the operands, a dot for each network and range of
     angles, and the medians: hollow with attention at its mean, full with attention. ``votes`` has
-    the columns run, degrees, at_mean, unchanged, and whole, the mean of the character with
-    attention, which a dot is divided by."""
+    the columns run, degrees, at_mean and unchanged, each over the vote for equal angles."""
     edges = np.linspace(0, 180, BINS + 1)
     votes = votes.assign(bin=np.digitize(votes["degrees"], edges[1:-1]))
-    by_network = votes.groupby(["run", "bin"])[["at_mean", "unchanged", "whole"]].agg("sum")
+    by_network = votes.groupby(["run", "bin"])[["at_mean", "unchanged"]].agg("mean")
     bins = by_network.index.get_level_values("bin").to_numpy()
     centre, angle = (edges[1:] + edges[:-1]) / 2, np.linspace(0, 180)
     ax.plot(angle, np.cos(np.radians(angle) / 2), ":", color="black", linewidth=1)
@@ -73,16 +74,16 @@ def hole(ax: Axes, votes: pd.DataFrame) -> None:
         ("at_mean", -4, palette.FAILS[0], "white"),
         ("unchanged", 4, palette.PRIMES[11][0], palette.PRIMES[11][0]),
     ):
-        share = by_network[name] / by_network["whole"]
+        share = by_network[name]
         ax.plot(centre[bins] + shift, share, "o", ms=2, mew=0.4, mfc=face, mec=colour, alpha=0.5)
         medians = share.groupby("bin").median()
         ax.plot(centre[medians.index] + shift, medians, "-o", ms=5, lw=1.4, mfc=face, color=colour)
-    ax.text(3, 1.3, "with attention: flat", color=palette.PRIMES[11][0])
+    ax.text(3, 1.75, "with attention as it is: flat", color=palette.PRIMES[11][0])
     text = "attention fixed at its mean: falls\nalong cos(angle/2), the dotted curve"
-    ax.text(3, -0.45, text, color=palette.FAILS[0])
+    ax.text(3, -0.62, text, color=palette.FAILS[0])
     ax.axhline(0, color="black", linewidth=0.6)
-    ax.set(xlim=(0, 180), xticks=[0, 45, 90, 135, 180])
-    ax.set(xlabel="angle between the operands, degrees", ylabel="vote / mean vote with attention")
+    ax.set(xlim=(0, 180), xticks=[0, 45, 90, 135, 180], ylim=(-0.75, 2.4))
+    ax.set(xlabel="angle between the operands, degrees", ylabel="vote / vote for equal angles")
 
 
 def two_adders(ax: Axes, degrees: float) -> None:
