@@ -150,22 +150,25 @@ def accounts(r: Results) -> Json:
 def statements(r: Results) -> list[Json]:
     """Return each statement on the mechanism, as the fresh runs decide it, and that on networks
     written by hand: its sentence and verdict, for how many networks it holds, the interval of that
-    share, and each measure that it asks for, with its level."""
+    share, how many were needed, and each measure that it asks for, with its level."""
     rows = (x for kind in DECIDING for x in r.rows("mechanism-statements", kind=kind))
     measures = r.tables.get("mechanism-measures", ())
-    generalising = [x for x in rows if x["generalising"]]
-    asks = {x["id"]: [m for m in measures if m["statement"] == x["id"]] for x in generalising}
-    return [x | {"just": barely_confirmed(x), "asks": asks[x["id"]]} for x in generalising]
+    statements = [x | {"needed": needed(x["generalising"])} for x in rows if x["generalising"]]
+    for x in statements:
+        x["just"] = x["holds"] == x["needed"]
+        x["asks"] = [m for m in measures if m["statement"] == x["id"]]
+    return statements
 
 
-def barely_confirmed(row: Json) -> bool:
-    """Whether a statement is confirmed, and would not be if it held for one network fewer.
+def needed(runs: int) -> int | None:
+    """Return in how many of these runs a statement has to hold to be confirmed, None where all of
+    them would be too few.
 
-    >>> [barely_confirmed({"holds": x, "generalising": 28}) for x in (21, 20, 19)]
-    [False, True, False]
+    >>> needed(28), needed(3)
+    (20, None)
     """
-    held, runs = row["holds"], row["generalising"]
-    return CONFIRMED == over_runs(held, runs) != over_runs(held - 1, runs)
+    counts = range(runs + 1)
+    return next((held for held in counts if over_runs(held, runs) == CONFIRMED), None)
 
 
 def layers(r: Results) -> Json:
@@ -223,6 +226,13 @@ def total(r: Results) -> Json:
     return row | {"strict": sorted(strict)}
 
 
+def free(r: Results) -> Json:
+    """Return what votes explain of a network that was never trained, and what classes that are as
+    free as votes explain of those that decide."""
+    [votes], [classes] = (r.rows("both-accounts", id=f"free-{x}") for x in ("votes", "classes"))
+    return {"untrained": votes["untrained"], "classes": classes["fresh share"]}
+
+
 def zeros(r: Results) -> Json:
     """Return the statements on zero divisors that have a verdict, and how much pairs of primes mix,
     by how many of the two primes have zeros."""
@@ -249,7 +259,7 @@ def networks(r: Results) -> Json:
 
 
 RULES = (components, embedding, spared, cut, attention, accounts)
-RULES += (statements, layers, formulas, heads, moduli, total, zeros, networks)
+RULES += (statements, layers, formulas, heads, moduli, total, free, zeros, networks)
 
 
 def screen_numbers(r: Results) -> Json:

@@ -89,4 +89,5 @@ TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+TEMPLATES.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
 TEMPLATES.filters |= {"percent": percent, "thousands": "{:,}".format, "span": span}

@@ -16,12 +16,12 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
     const petals = places.map((_, r) => unit(r) ? svg("path", { class: "petal" })
       : svg("circle", { cx: inside(r)[0], cy: inside(r)[1], class: "petal" }));
     names.forEach((name, r) => {
-      const [x, y] = unit(r) ? at(M, q === labelled || !scores ? 132 : 138, turn(r)) : inside(r);
+      const [x, y] = unit(r) ? at(M, q === labelled ? 133 : 138, turn(r)) : inside(r);
       name.setAttribute("x", x);
       name.setAttribute("y", y + 4.5);
     });
     // Of a labelled dial, names of its parts stand left and right.
-    const view = q === labelled ? [-112, -12, 504, 304] : [0, 0, 280, 280], notes = svg("g", { class: "labels", "aria-hidden": true });
+    const view = q === labelled ? [-120, -14, 520, 308] : [-16, -16, 312, 312], notes = svg("g", { class: "labels", "aria-hidden": true });
     const arcs = { a: svg("path", { class: "arc arc-a" }), b: svg("path", { class: "arc arc-b" }) };
     const drawing = svg("svg", { viewBox: view.join(" "), width: view[2] * size / 280, height: view[3] * size / 280, class: "dial", role: drag ? "group" : "img" },
       svg("circle", { cx: M, cy: M, r: (INNER + OUTER) / 2, class: "even" }), ...scores ? petals : [], notes, ...names, arcs.a, arcs.b);
@@ -92,24 +92,29 @@ strata.dials = (box, hero, { drag = null, settle = null, scores = true, size = 2
       if (scores) lengths.forEach((s, r) => unit(r) ? petals[r].setAttribute("d", petal(M, INNER + 2, long(s), turn(r), half))
         : petals[r].setAttribute("r", ((rings > 1 ? 5 : 22) * Math.sqrt(s)).toFixed(1)));
     }
-    // Names of what is seen, each with a line to its place; those of one side stand below one another.
+    // Names of what is seen, each with a line to its place, between two numerals; those of one side stand below one another.
     function label([from, steps, ua, ub], { a, b }, right, got) {
-      const named = [];
-      if (ua) named.push([["start", "at 1"], at(M, 104, 0), -1]);
-      else named.push([["a is 0", "here"], [M - 16, M]]);
-      if (ua && from > 0.01) named.push([[`turn by a`, `× ${a % q}`], at(M, RINGS.a, from / 2)]);
-      if (ua && steps > 0.01) named.push([["then by b", `× ${b % q}`], at(M, RINGS.b, from + steps / 2)]);
-      if (got !== null && unit(got)) named.push([["network’s", `score for ${got}`], at(M, 62, turn(got))]);
-      if (got !== right) named.push([["right", `is ${right}`], unit(right) ? at(M, 122, turn(right)) : [M, M]]);
+      const named = [], count = units.length, gap = t => (Math.floor(t * count + 1e-6) + 0.5) / count;
+      const name = (words, radius, t, through = t) => named.push([words, at(M, radius, t), at(M, 147, through)]);
+      if (ua) name(["start", "at 1"], 104, 0, -0.5 / count);
+      else named.push([["a is 0", "here"], [M - 16, M], [M - 16, M]]);
+      if (ua && from > 0.01) name(["turn by a", `× ${a % q}`], RINGS.a, gap(from / 2));
+      if (ua && steps > 0.01) name(["then by b", `× ${b % q}`], RINGS.b, gap(from + steps / 2));
+      if (got !== null && unit(got)) name(["network’s", `score for ${got}`], 76, turn(got) - 0.1 / count, turn(got) - 0.5 / count);
+      if (got !== right && unit(right)) name(["right", `is ${right}`], 144, turn(right));
+      else if (got !== right) named.push([["right", `is ${right}`], [M, M], [M, M]]);
       const sides = { "-1": [], 1: [] };
-      for (const [words, point, side = point[0] < M - 1 ? -1 : 1] of named) sides[side].push([words, point, side]);
+      for (const [words, point, bend] of named) {
+        const side = bend[0] < M - 1 ? -1 : 1;
+        sides[side].push([words, point, side, bend]);
+      }
       notes.replaceChildren(...Object.values(sides).flatMap(own => {
-        const places = own.sort((x, y) => x[1][1] - y[1][1]).map(x => x[1][1]);
+        const places = own.sort((x, y) => x[3][1] - y[3][1]).map(x => x[3][1]);
         places.forEach((y, i) => { places[i] = Math.max(y, i ? places[i - 1] + 46 : 14); });
         for (let i = places.length - 1; i >= 0; i--) places[i] = Math.min(places[i], i < places.length - 1 ? places[i + 1] - 46 : 262);
-        return own.flatMap(([words, [x, y], side], i) => {
-          const edge = side < 0 ? -8 : 288, anchor = side < 0 ? "end" : "start";
-          return [svg("path", { d: `M${edge + 4 * -side} ${places[i]}L${x.toFixed(1)} ${y.toFixed(1)}` }),
+        return own.flatMap(([words, [x, y], side, bend], i) => {
+          const edge = side < 0 ? -18 : 298, anchor = side < 0 ? "end" : "start";
+          return [svg("path", { d: `M${edge + 4 * -side} ${places[i]}L${bend.map(z => z.toFixed(1)).join(" ")}L${x.toFixed(1)} ${y.toFixed(1)}` }),
             ...words.map((word, j) => svg("text", { x: edge, y: places[i] - 2 + 18 * j, style: `text-anchor: ${anchor}` }, word))];
         });
       }));

@@ -5,7 +5,7 @@ addEventListener("DOMContentLoaded", () => {
   const data = document.getElementById("hero-data");
   if (!data) return;
   const hero = JSON.parse(data.textContent), { html, percent, many } = strata.draw, { n } = hero, $ = id => document.getElementById(id);
-  const made = new Map(), screens = [], LATE = ["votes", "through", "hand", "screens", "inside", "swaps", "parts"];
+  const made = new Map(), screens = [], LATE = ["steps", "votes", "through", "hand", "screens", "inside", "swaps", "parts"];
   let run = null, asked = 0, smooth = false, resized = false, shared = null;
 
   // ---- what is chosen: the address has it ------------------------------------------------------
@@ -153,6 +153,14 @@ addEventListener("DOMContentLoaded", () => {
     smooth = true;
     strata.set({ a: 1 + Math.floor(Math.random() * (n - 1)), b: 1 + Math.floor(Math.random() * (n - 1)) });
   };
+  if (innerWidth <= 700) document.querySelectorAll(".deep").forEach(x => { x.open = false; });
+  // A link inside the page keeps the choices.
+  document.addEventListener("click", event => {
+    const link = event.target.closest("a[href^='#']");
+    if (!link || link.className === "skip") return;
+    event.preventDefault();
+    strata.goto(link.hash.slice(1));
+  });
   strata.listen(later);
   let wide = innerWidth;
   addEventListener("resize", () => { if (innerWidth !== wide) { wide = innerWidth; resized = true; later(); } });

@@ -7,8 +7,8 @@
   const { hero } = strata.front, { n, hand, powers } = hero, { html, own, percent, say } = strata.draw, { grid, put, light, best, centred } = strata.ballot;
   const primes = hand.primes.map(({ p }) => p), most = Math.max(...hand.primes.map(x => x.waves.length));
   // Key, label, least, largest, step, as it is written down.
-  const SLIDERS = [["phases", "neurons a wave", 2, 9, 1, hand.phases], ["double", "weight of the second wave", -0.5, 0, 0.01, hand.double],
-    ["gate", "zeros switch off", 0, 1, 0.1, 1], ["waves", "waves a prime", 1, most, 1, most]];
+  const SLIDERS = [["phases", "neurons a hand", 2, 9, 1, hand.phases], ["double", "weight of the fast hand", -0.5, 0, 0.01, hand.double],
+    ["gate", "zeros switch off", 0, 1, 0.1, 1], ["waves", "hands a prime", 1, most, 1, most]];
   const value = ([key, , least, largest, , usual]) => {
     const x = parseFloat(strata.get(key));
     return x >= least && x <= largest ? x : usual;
@@ -61,7 +61,7 @@
     });
     box.querySelector(".right").replaceChildren(html("b", {}, percent(shares.reduce((x, y) => x * y))), " of all pairs right: ",
       ...primes.map((p, i) => html("span", { style: own(p) }, ` ${percent(shares[i])} modulo ${p}`)));
-    say(box, `${a} × ${b}: written by hand it says ${best(made)}${logits ? `, trained ${best(logits)}` : ""}.`);
+    say(box, `${a} × ${b}: written down it says ${best(made)}${logits ? `, trained ${best(logits)}` : ""}.`);
   }, () => {
     for (const [key, label, min, max, step, usual] of SLIDERS) {
       const input = html("input", { type: "range", min, max, step, value: usual });

@@ -81,7 +81,7 @@
       const { image } = shown.cells;
       shown.cells = cells(W);
       image.replaceWith(shown.cells.image);
-      shown.cells.show(forward(net, ...latest).mlp);
+      if (latest) shown.cells.show(forward(net, ...latest).mlp);
     }
 
     // ---- drawings --------------------------------------------------------------------------------
@@ -209,11 +209,6 @@
     }
     let run = null;
     strata.screen("parts", (_, width, now) => {
-      if (!now.run?.model) return;
-      if (!swaps) {
-        run = now.run;
-        prepare(weights(run));
-      }
       if (!shown) return;
       const parts = chosen(), { a, b } = now;
       latest = [a, b];
@@ -234,6 +229,9 @@
         strata.set({ swap: PARTS.filter(x => parts.includes(x) !== (x === part)).join(".") || null });
       };
     }, ["swap"]);
-    strata.front.later();
+    strata.load(strata.headline).then(found => {
+      run = found;
+      if (run.model) prepare(weights(run));
+    });
   }
 }

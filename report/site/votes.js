@@ -20,6 +20,7 @@
         // Votes: for each candidate 1 + Σ (p − 1). Classes: each for each candidate, and for each ratio, less a mean that both have.
         free: { votes: x.n * primes.reduce((sum, p) => sum + p - 1, 1), classes: x.n * count + x.n - count } };
     });
+    which();
     strata.redraw("votes");
   };
   // What the address says: which network, a pair, whose votes are muted, whether the product's class is left out of the fit.
@@ -51,13 +52,17 @@
       if (discs) dots.push(svg("circle", { cx: x + UNIT / 2, cy: y + UNIT / 2, r: 4.5 }));
       names.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2 + 3.5, class: "name" }));
     }
-    // At the edge stands which rows and columns a prime votes for.
+    // Outside stand the remainders of rows and of columns. At the edge stands which rows and columns a prime votes for.
     const edges = primes.flatMap((prime, i) => Array.from({ length: i === row ? p : across }, (_, j) => Object.assign(i === row
       ? svg("rect", { x: -6, y: j * UNIT + 1, width: 4, height: UNIT - 2, class: "edge", style: own(prime) })
       : svg("rect", { x: j * UNIT + 1, y: -6 - 6 * i, width: UNIT - 2, height: 4, class: "edge", style: own(prime) }), { prime, j })));
-    const ring = svg("rect", { width: UNIT, height: UNIT, class: "most" }), top = 2 + 6 * primes.length;
-    const image = svg("svg", { viewBox: `-8 ${-top} ${across * UNIT + 10} ${p * UNIT + top + 2}`, role: "img", "aria-label": label, class: "ballot", style: `--cell: ${colour}` },
-      svg("rect", { width: across * UNIT, height: p * UNIT, class: "ground" }), ...cells, ...discs ? [...dots, ...edges, ring, ...names] : []);
+    const sides = [...Array.from({ length: p }, (_, j) => svg("text", { x: -16, y: (j + 0.5) * UNIT + 3.5, class: "side" }, j)),
+      ...Array.from({ length: across }, (_, j) => svg("text", { x: (j + 0.5) * UNIT, y: p * UNIT + 12, class: "side" }, j)),
+      svg("text", { x: across * UNIT / 2, y: p * UNIT + 27, class: "side" }, `column: c mod ${across}`),
+      svg("text", { transform: `translate(-29 ${p * UNIT / 2}) rotate(-90)`, class: "side" }, `row: c mod ${p}`)];
+    const ring = svg("rect", { width: UNIT, height: UNIT, class: "most" }), top = 2 + 6 * primes.length, left = discs ? 40 : 2;
+    const image = svg("svg", { viewBox: `${-left} ${-top} ${across * UNIT + left + 2} ${p * UNIT + top + (discs ? 31 : 2)}`, role: "img", "aria-label": label, class: "ballot", style: `--cell: ${colour}` },
+      svg("rect", { width: across * UNIT, height: p * UNIT, class: "ground" }), ...cells, ...discs ? [...dots, ...edges, ring, ...names, ...sides] : []);
     return { image, cells, dots, names, ring, edges, at: c => [c % across * UNIT, c % p * UNIT] };
   }
   // Shades: x over the largest, nothing below zero. Cells are more or less opaque, which takes half the time of a colour of
@@ -89,7 +94,7 @@
     });
     const sum = grid(net, "The votes, added", true), rival = grid(net, "Sorted first", true);
     const row = inRows(net), columns = net.primes.filter(p => p !== row).join(" and ");
-    for (const [name, said] of [["row", row], ["columns", columns]]) document.querySelectorAll(`#votes .in-${name}`).forEach(x => { x.textContent = said; });
+    for (const [name, said] of [["row", row], ["columns", columns], ["across", net.n / row]]) document.querySelectorAll(`#votes .in-${name}`).forEach(x => { x.textContent = said; });
     box.querySelector(".added").replaceChildren(sum.image);
     box.querySelector(".rival").replaceChildren(rival.image);
     return { net, small, ballots, sum, rival };
@@ -110,6 +115,21 @@
     image.setAttribute("aria-label", label);
   }
 
+  // Which network is shown here, and which at the top.
+  function which() {
+    if (!nets) return;
+    const { net } = chosen(), elsewhere = $("elsewhere"), away = net.run !== strata.headline;
+    const back = () => act({ net: null, left: null }, `back to ${strata.headline}`);
+    elsewhere.hidden = !away;
+    elsewhere.replaceChildren(`These dials show ${strata.headline}, modulo ${hero.n}. The boards of votes below show ${net.run}, modulo ${net.n}: `, back(), ".");
+    box.querySelector(".controls").replaceChildren(html("span", {}, "Shown: ", html("b", {}, net.run), `, modulo ${net.n}`), away ? back() : "");
+  }
+  function act(changes, words) {
+    const button = html("button", { type: "button", class: "act" }, words);
+    button.onclick = () => strata.set(changes);
+    return button;
+  }
+  strata.listen(which);
   strata.ballot = { grid, put, light, best, centred };
   strata.screen("votes", () => {
     if (!nets) return;
@@ -138,10 +158,10 @@
     $("leave").disabled = size < 2;
     $("leave").setAttribute("aria-pressed", left);
     $("leave").textContent = size < 2 ? "0 is alone in its class" : `leave out ${J(d)}, the ${size} products like ${q}`;
-    $("left").textContent = left ? `Fitted to all others, the votes answer ${known} of these ${size}.` : "";
-    $("rival-says").textContent = left ? `Classes: of ${J(d)} nothing is known.` : `Classes, tied: a class scores all candidates whatever the product, and inside the class a candidate by its ratio to the answer. This is less free than votes are. It explains ${percent(net.shares.classes)}, with ${many(net.free.classes)} free numbers; votes have ${many(net.free.votes)}.`;
-    $("added-says").textContent = `Votes, added. Here they explain ${percent(net.shares.votes)}. Discs: the network’s own scores for ${a} × ${b}, seen only where they differ.`;
-    say(box, `${a} · ${b} = ${q} modulo ${n}. ${muted.length ? "The votes that are left" : "The votes"} say ${answer}${said ? `, the network says ${best(said)}` : ""}.`);
+    $("left").textContent = left ? `Fitted to all other classes, the votes answer ${known} of these ${size}.` : "";
+    $("rival-says").textContent = left ? `Rules of other classes say nothing of ${J(d)}.` : `One form of it: the class of the product scores each answer, and inside the class an answer’s ratio to the product counts. With ${many(net.free.classes)} free numbers it explains ${percent(net.shares.classes)}. Votes have ${many(net.free.votes)}.`;
+    $("added-says").textContent = `In ${run} they explain ${percent(net.shares.votes)}. Discs are for ${a} × ${b}.`;
+    say(box, `${a} × ${b} = ${q} modulo ${n}. ${muted.length ? "The votes that are left" : "The votes"} say ${answer}${said ? `, the network says ${best(said)}` : ""}.`);
     for (const act of document.querySelectorAll("[data-set]")) act.setAttribute("aria-pressed", Object.entries(JSON.parse(act.dataset.set)).every(([key, value]) => strata.get(key) === (value ?? "")));
   }, () => {
     $("leave").onclick = () => strata.set({ left: chosen().left ? null : "out" });
@@ -149,7 +169,8 @@
     document.addEventListener("click", event => {
       const act = event.target.closest("[data-set]");
       if (!act) return;
-      const wanted = JSON.parse(act.dataset.set), on = act.getAttribute("aria-pressed") === "true";
+      const wanted = JSON.parse(act.dataset.set), { to } = act.dataset, on = !to && act.getAttribute("aria-pressed") === "true";
+      if (to) strata.goto(to);
       strata.set(on ? Object.fromEntries(Object.keys(wanted).map(key => [key, null])) : wanted);
     });
   });

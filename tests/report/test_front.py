@@ -187,7 +187,7 @@ DRAWN = "return document.documentElement.dataset.drawn"
 OVER = """return [...document.querySelectorAll('main *')].filter(
     x => x.getBoundingClientRect().right > innerWidth + 1 && !x.closest('pre, .scroll')
     ).map(x => x.outerHTML.slice(0, 80))"""
-SCREENS = ("votes", "embedding", "break", "hand")
+SCREENS = ("votes", "steps", "embedding", "break", "hand")
 
 
 def make_change(reader, name: str) -> str:
@@ -252,6 +252,41 @@ def test_the_page_adds_the_votes_that_the_study_fits(site, reader):
         labels = [f"Votes added: most for {c}" for c in largest]
         label = "document.querySelector('.added svg').ariaLabel"
         reader.until(f"return arguments[0].includes({label})", labels)
+
+
+def test_another_network_on_the_boards_leaves_the_dials_and_the_pair_as_they_were(reader):
+    open_screen(reader, "votes", ".added svg")
+    before = [reader.js("return document.getElementById(arguments[0]).value", x) for x in "ab"]
+    reader.js("document.querySelector('#votes [data-set*=mlp]').click()")
+    reader.until("return !document.getElementById('elsewhere').hidden")
+    told = reader.js("return document.getElementById('elsewhere').textContent")
+    assert f"These dials show {RUN}, modulo {N}" in told and "below show mlp-n6-s1" in told
+    assert [
+        reader.js("return document.getElementById(arguments[0]).value", x) for x in "ab"
+    ] == before
+    reader.until("return document.getElementById('left').textContent !== ''")
+    reader.js("document.querySelector('#elsewhere button').click()")
+    reader.until("return document.getElementById('elsewhere').hidden")
+
+
+@pytest.mark.parametrize("pair", [hero.PAIR, (13, 28), (1, 10), (22, 7)])
+def test_twice_as_far_as_the_sum_of_two_hands_is_the_hand_of_the_product(reader, pair):
+    open_screen(reader, "steps", ".steps svg")
+    reader.js("strata.set({a: arguments[0], b: arguments[1]})", *pair)
+    a, b = pair
+    reader.until(f"{DRAWN} === arguments[0]", f"{a} {b} none")
+    script = """return [2, 3].map(i => document.querySelector(
+        `.steps li:nth-child(${i}) .made path:last-child`
+        )?.getAttribute('transform').match(/rotate.(.*)[)]/)[1])"""
+    total, product = reader.js(script)
+    turns = {r: turn for r, (ring, turn) in enumerate(hero.circle(11)["places"]) if ring}
+    if not (a % 11 and b % 11):
+        assert total is None and product is None
+        return
+    assert float(product) == pytest.approx(360 * turns[a * b % 11])
+    if total:  # opposite hands have no sum
+        assert (2 * float(total) - float(product) + 1) % 360 == pytest.approx(1, abs=1e-6)
+    assert (total is None) == (abs(turns[a % 11] - turns[b % 11]) == 0.5)
 
 
 def test_what_is_written_by_hand_has_the_logits_of_the_library(reader):

@@ -110,7 +110,9 @@ def test_statements_are_those_of_fresh_networks_and_of_those_written_by_hand():
         measures = [*asks, {"statement": "code"}]
         tables = {"mechanism_statements": rows, "mechanism_measures": measures}
         statements = numbers.statements(results([], **tables))
-        assert statements == [x | {"just": False, "asks": asks} for x in expected]
+        assert statements == [x | {"needed": 9, "just": False, "asks": asks} for x in expected]
+    barely = results([], mechanism_statements=[fresh | {"holds": 9}, hand])
+    assert [x["just"] for x in numbers.statements(barely)] == [True, False]
 
 
 def test_layers_are_those_of_fresh_networks():
