@@ -74,10 +74,11 @@ def hole(ax: Axes, votes: pd.DataFrame) -> None:
         ("at_mean", -4, palette.FAILS[0], "white"),
         ("unchanged", 4, palette.PRIMES[11][0], palette.PRIMES[11][0]),
     ):
-        share = by_network[name]
-        ax.plot(centre[bins] + shift, share, "o", ms=2, mew=0.4, mfc=face, mec=colour, alpha=0.5)
-        medians = share.groupby("bin").median()
-        ax.plot(centre[medians.index] + shift, medians, "-o", ms=5, lw=1.4, mfc=face, color=colour)
+        y = np.asarray(by_network[name])
+        ax.plot(centre[bins] + shift, y, "o", ms=2, mew=0.4, mfc=face, mec=colour, alpha=0.5)
+        full = np.unique(bins)
+        medians = [np.median(y[bins == x]) for x in full]
+        ax.plot(centre[full] + shift, medians, "-o", ms=5, lw=1.4, mfc=face, color=colour)
     ax.text(3, 1.75, "with attention as it is: flat", color=palette.PRIMES[11][0])
     text = "attention fixed at its mean: falls\nalong cos(angle/2), the dotted curve"
     ax.text(3, -0.62, text, color=palette.FAILS[0])
