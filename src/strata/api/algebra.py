@@ -28,6 +28,14 @@ BY_CHANCE = 0.01
 EXCHANGED = 0.99  # from here on an operation with tokens or answers exchanged is named
 STRUCTURE, NEAR = 0.9, 0.1  # of marks
 SHOWN = 5
+NEARLY = 0.9  # of the triples associate in a table that is nearly a group or a monoid
+# Groups that do not commute and that the numbers of elements of each order decide.
+GROUPS = {
+    (12, (1, 1), (2, 3), (3, 8)): ", alternating: A4",
+    (24, (1, 1), (2, 9), (3, 8), (4, 6)): ", symmetric: S4",
+    (60, (1, 1), (2, 15), (3, 20), (5, 24)): ", alternating: A5",
+    (120, (1, 1), (2, 25), (3, 20), (4, 30), (5, 24), (6, 20)): ", symmetric: S5",
+}
 UP_TO_ORDER = "up to the order of tokens"
 TRIPLES = 10**6  # random ones are compared where there are more
 LARGEST = 512  # tokens of a monoid that is split into direct factors
@@ -95,20 +103,62 @@ def structure(table: Answers, holding: Laws) -> str:
         if not holding.cancellative:
             return f"a monoid of {n} elements that does not commute"
         order = np.argsort(np.arange(n) != holding.unit, kind="stable")  # periods want the unit 0
-        periods = commutative.periods(np.argsort(order)[table[np.ix_(order, order)]])
-        counts = ", ".join(
-            f"{x} of order {k}" for k, x in sorted(Counter(periods.tolist()).items())
-        )
-        return f"a group of {n} elements that does not commute ({counts})"
+        group = np.argsort(order)[table[np.ix_(order, order)]]
+        periods = Counter((orders := commutative.periods(group)).tolist())
+        counts = ", ".join(f"{x} of order {k}" for k, x in sorted(periods.items()))
+        name = GROUPS.get((n, *sorted(periods.items()))) or extended_name(group, orders)
+        return f"a group of {n} elements that does not commute{name} ({counts})"
     classes = commutative.classes(table)
     if holding.cancellative:
-        cyclic = f": a + b mod {n}, {UP_TO_ORDER}"
-        name = cyclic if classes[0].periods.max() == n else f", {group_name(classes[0].orders)}"
-        return f"an abelian group of {n} elements{name}"
+        cyclic = classes[0].periods.max() == n
+        name = f": a + b mod {n}" if cyclic else f", {group_name(classes[0].orders)}"
+        return f"an abelian group of {n} elements{name}, {UP_TO_ORDER}"
     sizes = sorted(Counter(map(len, classes)).items(), reverse=True)
     text = " + ".join(f"{count} × {size}" if count > 1 else str(size) for size, count in sizes)
     name = monoid_name(table) if n <= LARGEST else ""
     return f"a commutative monoid of {n} elements{name}, in {len(classes)} classes: {text}"
+
+
+def extended_name(group: Answers, orders: np.ndarray) -> str:
+    """Name a group with identity 0 that does not commute and has a cyclic half, with a comma before
+    it: elements of order 2 alone outside of this half turn it round, and so do those of order 4
+    alone. Empty for any other."""
+    half = len(group) // 2
+    if half not in orders:
+        return ""
+    cycle = commutative.powers(group, 0, int(np.argmax(orders == half)))
+    outside = {*np.delete(orders, cycle).tolist()}
+    dihedral = f", dihedral: D{half}" + " = S3" * (half == 3)
+    dicyclic = ", quaternion: Q8" if half == 4 else f", dicyclic: Dic{half // 2}"
+    return dihedral if outside == {2} else dicyclic if outside == {4} else ""
+
+
+def nearly(table: Answers, holding: Laws) -> str:
+    """Say what a table is that is not associative: a Latin square, or nearly associative, with the
+    structure that it is nearest to. Empty for any other table."""
+    n, commuting = len(table), f"commutative on {share(holding.commutative)} of pairs"
+    if holding.associative == 1 or (holding.associative < NEARLY and not holding.cancellative):
+        return ""
+    if holding.associative < NEARLY:
+        idempotent = ", idempotent" * (holding.idempotents == n)
+        quandle = ", self-distributive: a quandle" * (bool(idempotent) and distributes(table))
+        return f"a Latin square (quasigroup){idempotent}{quandle}, {commuting}"
+    unit = "no unit" if holding.unit is None else f"unit {holding.unit}"
+    text = f"nearly associative ({share(holding.associative)} of triples), {commuting}, {unit}"
+    if n**3 > TRIPLES:
+        return text
+    x, y, z = np.indices((n, n, n)).reshape(3, -1)  # x(yz) is a vote for (xy)z
+    counts = np.zeros((n, n, n), np.int64)
+    np.add.at(counts, (table[x, y], z, table[x, table[y, z]]), 1)
+    nearest = counts.argmax(axis=2)
+    if name := structure(nearest, laws(nearest)):
+        text += f"; {share((nearest == table).mean())} of the answers are those of {name}"
+    return text
+
+
+def distributes(table: Answers) -> bool:
+    """Whether a(bc) = (ab)(ac) for all a, b, c, or (ab)c = (ac)(bc)."""
+    return any(all((x[row[:, None], row] == row[x]).all() for row in x) for x in (table, table.T))
 
 
 def group_name(orders: Iterable[int]) -> str:
@@ -195,8 +245,8 @@ def is_residues(table: Answers, p: int) -> bool:
 
 class Match(NamedTuple):
     """A ``Match`` is an operation that answers were compared with: its name, the share of all pairs
-    in which it gives the answer, what ``task`` calls it, if it is one, and the share that takes a
-    name."""
+    in which it gives the answer, what ``task`` calls it, if it is one, and the share above which
+    it is no chance."""
 
     answers: str
     right: float
@@ -355,11 +405,13 @@ def products(tokens: np.ndarray, answers: Answers, right: np.ndarray) -> Iterato
 @dataclass(frozen=True)
 class Reading:
     """A ``Reading`` says what the answers to all pairs are: their laws, their structure, and the
-    operations that give them in part. The task is what it is from the share ``level`` on."""
+    operations that give them in part. The task is what it is from the share ``level`` on; where the
+    user ``stated`` it, the sentence names it whatever the answers are."""
 
     table: Answers
     task: Task
     level: float
+    stated: bool = False
 
     @cached_property
     def laws(self) -> Laws:
@@ -385,7 +437,7 @@ class Reading:
             by_chance = frequency @ np.bincount(x.table.ravel(), minlength=n)[:n] / size
             needed = (float(binom.isf(chance, size, min(by_chance, 1))) + 1) / size
             right = float((x.table == self.table).mean())
-            match = Match(x.name, right, x.task, min(1, max(IDENTIFIED, needed)))
+            match = Match(x.name, right, x.task, min(1, needed))
             matches.setdefault(x.name, match)
         first, *others = matches.values()
         return [first, *sorted(others, key=lambda x: -x.right)]
@@ -406,7 +458,7 @@ class Reading:
         than a constant and chance give; the task where several give as many. None where there is
         none."""
         best = max(self.compared, key=lambda x: x.right)
-        enough = best.right >= best.needed and best.right > self.constant
+        enough = best.right >= max(IDENTIFIED, best.needed) and best.right > self.constant
         return best if enough or best.right == 1 else None
 
     @property
@@ -425,28 +477,42 @@ class Reading:
 
     def sentence(self) -> str:
         """Say in one line what the answers are."""
-        task, best = self.compared[0], self.best
+        task = self.compared[0]
         task_text = f"{task.answers} in {share(task.right)} of pairs"
-        near = task.right >= IDENTIFIED
-        if best == task and self.is_task:
-            structure = f": {self.structure}" if isinstance(self.task.setting, dict) else ""
-            return f"answers are {task_text}{structure}"
+        if self.best == task and self.is_task:
+            structured = isinstance(self.task.setting, dict) and bool(self.structure)
+            return f"answers are {task_text}" + f": {self.structure}" * structured
+        if self.stated:
+            return f"answers are {task_text}; they are {self._without_task()}"
+        near = task.right >= IDENTIFIED and self.constant < IDENTIFIED
+        return f"answers are {self._without_task()}" + f"; {task_text}" * near
+
+    def _without_task(self) -> str:
+        """Say what the answers are, whatever the task is."""
+        best = self.best
         if self.structure and (best is None or best.right < 1):
-            return f"answers are {self.structure}" + f"; {task_text}" * near
+            return self.structure
         if best:
-            compared = f", {task.answers} in {share(task.right)}" * near
-            return f"answers are {best.answers} in {share(best.right)}{compared} of pairs"
+            return f"{best.answers} in {share(best.right)} of pairs"
         if self.constant >= IDENTIFIED:
             values, counts = np.unique(self.table, return_counts=True)
             occurring = f"{len(values)} answers occur: {shortened([*map(str, values)])}"
             most = f"{values[counts.argmax()]} in {share(self.constant)} of pairs"
-            return f"answers are {most}; {occurring}"
+            return f"{most}; {occurring}"
+        if near := nearly(self.table, self.laws):
+            return near
         nearest = max(self.compared, key=lambda x: x.right)
-        return (
-            f"answers are none of the {len(self.compared)} operations tried: the best, "
-            f"{nearest.answers}, gives {share(nearest.right)} of them, too few for a name, which "
-            f"takes {share(nearest.needed)}"
+        if self.stated and nearest == self.compared[0]:
+            return f"nearer to none of the other {len(self.compared) - 1} operations tried"
+        text = (
+            f"none of the {len(self.compared)} operations tried: the best, {nearest.answers}, "
+            f"gives {share(nearest.right)} of them, too few for a name, which takes "
+            f"{share(max(IDENTIFIED, nearest.needed))}"
         )
+        if nearest.right >= nearest.needed and nearest.answers == f"ab mod {len(self.table)}":
+            how = f'task="{MULTIPLICATION}" (--task {MULTIPLICATION})'
+            text += f", but more than by chance: {how} measures it all the same"
+        return text
 
 
 def choose_heads(models: Mapping[int, Either], level: float = 1.0) -> Either:
