@@ -2,11 +2,12 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -177,6 +178,70 @@ def test_a_module_is_measured_by_its_own_logits_where_its_weights_were_read_as_a
     assert source and "cannot show" in source.notes[-1]
 
 
+class Pair(SideBySide):
+    """It may be called with tokens or, as it is here, with a and b, and returns a tuple."""
+
+    def forward(self, a: Tensor, b: Any = None) -> Any:
+        return Curved.forward(cast(Curved, self), a, b), "cache"
+
+
+class Normed(Net):
+    """Its weights cannot be read; it reads tokens, and has logits at each position or at one."""
+
+    def __init__(self, position: Any):
+        super().__init__(9, 8, 2, 6, True)
+        self.norm, self.position = nn.LayerNorm(8), position
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x = self.embed(tokens)
+        x = self.norm(x + self.attn(x, x, x)[0])
+        return self.unembed(x + self.mlp(x))[:, self.position]
+
+
+class Uncallable(SideBySide):
+    """Nobody knows what it is called with."""
+
+    def forward(self, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+        return super().forward(a, b) + c
+
+
+@pytest.mark.parametrize(
+    ("net", "call"),
+    [
+        (lambda: Pair(9, 4, 6), lambda net, a, b: net(a, b)[0]),
+        (lambda: Normed(-1), lambda net, a, b: net(torch.stack([a, b, 0 * a + 9], dim=1))),
+        (lambda: Normed(slice(3)), lambda net, a, b: net(torch.stack([a, b, 0 * a + 9], 1))[:, -1]),
+    ],
+)
+def test_a_module_is_called_as_its_forward_can_be(net, call):
+    torch.manual_seed(0)
+    with torch.no_grad():
+        module, (a, b) = net(), torch.cartesian_prod(torch.arange(9), torch.arange(9)).T
+        right = call(module, a, b).argmax(dim=1).numpy().reshape(9, 9)
+        for analysis in (strata.analyse(module), strata.analyse(logits=module)):
+            np.testing.assert_array_equal(analysis.table, right)
+    note = str(strata.analyse(module))
+    assert re.search("not weights .+LayerNorm.+own logits of 9 answers|other logits than", note)
+
+
+def test_a_module_that_cannot_be_called_is_refused():
+    with pytest.raises(InputError, match=r"Uncallable: .+'c'.+; give logits=FUNCTION .+state_dict"):
+        strata.analyse(Uncallable(9, 4, 6))
+    wide = Normed(-1)
+    wide.unembed = nn.Linear(8, 10)
+    with pytest.raises(InputError, match="10 logits, n may be one less: give n=N"):
+        strata.analyse(wide)
+    assert strata.analyse(wide, n=9).n == 9
+
+
+def test_a_module_says_how_many_heads_it_has_and_arrays_are_weights():
+    net = Net(12, 8, 2, 6, True)
+    arrays = {k: x.numpy() for k, x in net.state_dict().items()}
+    for model in (strata.from_weights(net), strata.from_weights(arrays, n_heads=2)):
+        assert model.n_heads == 2
+        np.testing.assert_array_equal(model.weights()["W_E"], arrays["embed.weight"])
+
+
 def test_names_of_ones_own_are_taken_by_rename():
     names = {"embed.weight": "mine", "mlp.0.bias": "yours"}
     state = {names.get(k, k): x for k, x in plain().items()}
@@ -275,6 +340,10 @@ def plain() -> State:
     return Net(12, 8, 2, 6, True).state_dict()
 
 
+def split_plain() -> State:
+    return split_projections(plain())
+
+
 def lensed() -> State:
     return dict(model_of(RUN, weights_of(RUN)).state_dict())
 
@@ -327,8 +396,9 @@ BAD: dict[str, tuple[Callable[[], Any], dict[str, Tensor | None], dict[str, Any]
     r"W_U is torch\.float32, torch\.(strided|jagged): must be": (
         lensed, {W_U: nested(torch.ones(2), torch.ones(3))}, {}),
     r"g\?\[2Jate\? \(of no name": (plain, {GATE: torch.ones(8)}, TWO),
-    r"gate .+ rename=\{.gate.: .W_E.\} \(--rename gate=W_E\)": (
-        plain, {"gate": torch.ones(8)}, TWO),
+    r"known\); for any network": (plain, {"gate": torch.ones(8)}, TWO),
+    r"rename=\{.gate.: .W_K.\} \(--rename gate=W_K\)": (
+        split_plain, {"gate": torch.ones(8), "model.blocks.0.attn.k_proj.weight": None}, TWO),
 }  # fmt: skip
 
 

@@ -20,11 +20,12 @@ import torch
 from jaxtyping import Int
 
 from strata import params, results, store
-from strata.api import circuits, clones, outside, splits, tasks, votes
+from strata.api import algebra, circuits, clones, outside, splits, tasks, votes
 from strata.api.algebra import Reading
-from strata.api.foreign import from_weights, read_as
+from strata.api.foreign import from_weights, names_run, read_as
 from strata.api.model import Model, Source, residues
 from strata.api.outside import Outside
+from strata.api.repository import load
 from strata.api.votes import Blocks, Votes
 from strata.inputs import InputError
 from strata.measure import all_pairs, metrics
@@ -35,6 +36,7 @@ from strata.monoid import JClass, axis_primes, prime_powers
 from strata.picture import Picture
 from strata.results import Row
 from strata.run import Run, read_yaml
+from strata.tables.format import share
 from strata.task import MULTIPLICATION, pair_table, task_of
 
 NOT_STATED = "not stated"
@@ -59,12 +61,13 @@ def analyse(
     """Measure everything that the pipeline measures of a run, for any model; of a network of any
     other shape what its logits and its embedding say.
 
-    source: a model, or what ``from_weights`` makes one of, with n, n_heads and rename as there: a
-    file, a module, a state dict. A module is compared with its own forward on all pairs; where this
-    gives other logits than what was read from its weights, they are measured. logits, embedding: in
-    the place of a source, as ``outside.Outside`` takes them; logits alone will do. split: the pairs
-    that trained and validated, as ``splits.table`` takes them; it is compared with the accuracies
-    that the file of the weights records, if any. task: another operation than ab mod n: a name such
+    source: a model, the name of a run, or what ``from_weights`` makes one of, with n, n_heads and
+    rename as there: a file, a module, a state dict. A module is compared with its own forward on
+    all pairs; where this gives other logits than what was read from its weights, or they cannot be
+    read, its own logits are measured. logits, embedding: in the place of a source, as
+    ``outside.Outside`` takes them; logits alone will do. split: the pairs that trained and
+    validated, as ``splits.table`` takes them; it is compared with the accuracies that the file of
+    the weights records, if any. task: another operation than ab mod n: a name such
     as "C21", a Cayley table (a file, an array, nested lists, a frame), or "answers", the network's
     own table. repository: a clone, as ``load`` takes it. Raises InputError, which ends with what to
     do.
@@ -78,6 +81,8 @@ def analyse(
         raise InputError(f"analyse: must have one network: {how}")
     if callable(source) and not isinstance(source, Mapping) and not hasattr(source, "state_dict"):
         raise InputError("analyse: a function: must be strata.analyse(logits=FUNCTION)")
+    if names_run(source):
+        source = load(str(source), repository)
     if isinstance(split, int):
         raise InputError(f"analyse: split = {split}: must be pairs; the modulus is n={split}")
     by_answers = isinstance(task, str) and task == tasks.ANSWERS
@@ -90,8 +95,13 @@ def analyse(
         network = source if named is None else with_task(source, named, n)
     else:
         weights: Any = source
-        network = from_weights(weights, n, n_heads=n_heads, rename=rename, task=named)
-        if isinstance(source, torch.nn.Module):
+        try:
+            network = from_weights(weights, n, n_heads=n_heads, rename=rename, task=named)
+        except InputError as error:
+            if not isinstance(source, torch.nn.Module) or n_heads or rename:
+                raise
+            network = outside.in_its_place(source, n, named, error)
+        if isinstance(source, torch.nn.Module) and isinstance(network, Model):
             network = outside.checked(source, network, read_as(network))
     analysis = Analysis(network, split, repository, stated=task is not None)
     if not by_answers:
@@ -113,7 +123,8 @@ def with_task(model: Model, task: Any, n: int | None) -> Model:
 
 class Analysis:
     """An ``Analysis`` has the numbers of one network: ``metrics`` as a typed object, the properties
-    as frames."""
+    as frames. They are about its ``task``, multiplication if nobody named another, whatever its
+    answers are."""
 
     def __init__(
         self, model: Model | Outside, split: Any, clone: str | Path | None, stated: bool = False
@@ -212,7 +223,7 @@ class Analysis:
     def reading(self) -> Reading:
         """Return what the answers are: their laws, their structure, and operations that give
         them. Where logits are not finite, the answers mean nothing."""
-        return Reading(self.table, self.task, self.levels.accuracy)
+        return Reading(self.table, self.task, self.levels.accuracy, self.stated)
 
     def __repr__(self) -> str:
         from strata.api import page
@@ -234,11 +245,7 @@ class Analysis:
         """Return what the network computes, in a line."""
         counts = [f"{len(x)} of {self.n**2} pairs" for x in self.unanswered]
         if not self.forward.finite:
-            a, b = divmod(int(min(self.unanswered[0], default=0)), self.n)
-            how = (
-                f"so it has no answers: give logits=L without them, first that of a = {a}, b = {b}"
-            )
-            return f"logits are not finite in {counts[0]}, {how}"
+            return f"logits are not finite in {counts[0]}, so it has no answers"
         if not self.has_answers:
             return "every answer is a tie: for each pair several logits are the largest"
         ties = f"; {counts[1]} are ties" * bool(self.unanswered[1])
@@ -303,7 +310,7 @@ class Analysis:
         for c in self.metrics.classes:
             pca = {"components": c.pca.components, "random": c.pca.random_mean} if c.pca else {}
             keys = " ".join(",".join(map(str, k)) for k in c.key_frequencies or ())
-            group = " x ".join(f"Z{q}" for q in c.orders if q > 1)
+            group = algebra.group_name(q for q in c.orders if q > 1)
             numbers = {name: getattr(c, name) for name in names}
             texts = {"group": group, "key_frequencies": keys, "note": without_content(c)}
             rows.append(numbers | pca | texts)
@@ -315,8 +322,9 @@ class Analysis:
         parts = []
         for c in self.metrics.classes:
             if c.key_frequencies is not None:
-                share = circuits.spectrum(self.weights, self.task, c.d)
-                frame = pd.DataFrame({"d": c.d, "frequency": share.index, "share": share.values})
+                energy = circuits.spectrum(self.weights, self.task, c.d)
+                columns = {"frequency": energy.index, "share": energy.values}
+                frame = pd.DataFrame({"d": c.d} | columns)
                 key = frame["frequency"].isin(c.key_frequencies)
                 parts.append(frame.assign(key=key, note=without_content(c)))
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
@@ -431,7 +439,7 @@ class Analysis:
         if not powers:
             return f"the study is about multiplication modulo n, the task is {self.task}"
         if not (self.reading.is_task or self.model.run):
-            return "the answers are another operation than ab"
+            return f"{share(self.reading.compared[0].right)} of the answers are ab, too few for it"
         if len(powers) == 1:
             return f"{self.n} is a prime power, so that one vote is any function of the product"
         if not (self.top / MECHANISM).is_file():

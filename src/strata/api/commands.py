@@ -14,7 +14,7 @@ from ruamel.yaml.error import YAMLError
 
 from strata import store
 from strata.api import lens, published, repository
-from strata.api.foreign import from_weights
+from strata.api.foreign import from_weights, names_run
 from strata.api.model import Model
 from strata.api.repository import of_run
 from strata.api.tasks import ANSWERS
@@ -72,9 +72,10 @@ def analyse(args: Namespace) -> str:
     if not args.logits:
         if args.file is None:
             raise InputError("must have one network: FILE, or --logits L.npy --embedding E.npy")
-        task = None if args.task == ANSWERS else task_option(args.task)
-        source = from_weights(args.file, args.n, n_heads=args.heads, rename=rename, task=task)
-        foretell(source)
+        if not names_run(args.file):
+            task = None if args.task == ANSWERS else task_option(args.task)
+            source = from_weights(args.file, args.n, n_heads=args.heads, rename=rename, task=task)
+            foretell(source)
     analysis = measure(
         source, args.split, n=args.n, logits=args.logits, embedding=args.embedding,
         task=task_option(args.task), repository=args.repository,

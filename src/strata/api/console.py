@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
         "(docs/models.md). Code in it is never run.",
     )  # fmt: skip
     pairs = "pairs that trained and validated: columns a, b, split (.csv, .parquet), or arrays "
-    kinds = "safetensors, or of torch.save; none with --logits"
+    kinds = "safetensors, or of torch.save, or the name of a run; none with --logits"
     analyse.add_argument("file", nargs="?", type=Path, metavar="FILE", help=kinds)
     arrays = "in the place of FILE, of a network of any shape: an array (n², n), row an + b, .npy"
     analyse.add_argument("--logits", type=Path, metavar="FILE", help=arrays)
@@ -85,9 +85,10 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         if args.command == "analyse" and args.file:
-            from strata.api.foreign import weights_file  # before torch, whose import takes seconds
+            from strata.api import foreign  # before torch, whose import takes seconds
 
-            weights_file(args.file)
+            if not foreign.names_run(args.file):
+                foreign.weights_file(args.file)
         from strata.api import commands  # torch and pandas take seconds, which help can do without
 
         print(commands.run_command(args), flush=True)

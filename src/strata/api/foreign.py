@@ -15,12 +15,14 @@ import numpy as np
 
 from strata.api.names import ANY_SHAPE, LENS, OURS, PLAIN, Arrays, StateDict
 from strata.inputs import InputError, opened, printable, regular_file, shortened
+from strata.run import Run
 
 if TYPE_CHECKING:
     from torch import nn
 
     from strata.api.model import MLP, Transformer
 
+HEADS = ("n_heads", "num_heads", "heads", "nhead")
 SUFFIXES = (".safetensors", ".pt", ".pth", ".bin", ".ckpt")
 
 
@@ -66,6 +68,15 @@ def from_weights(
     return network
 
 
+def names_run(source: object) -> bool:
+    """Whether a source is the name of a run, such as n165-s1, and no file."""
+    try:
+        named = isinstance(source, str | Path) and bool(Run.parse(str(source)))
+    except InputError:
+        return False
+    return named and not Path(str(source)).exists()
+
+
 def weights_file(path: str | Path) -> Path:
     """Return the path of a file of weights. Raises InputError for a folder, with the files of
     weights in it, and for anything else that is no file."""
@@ -96,7 +107,6 @@ def model(
     from strata import store
     from strata.api import algebra, tasks
     from strata.api.model import Source, model_of
-    from strata.run import Run
 
     (name, sha256), kind = file, tensors.kind
     d, stated = tensors.d_model, tensors.n_heads or n_heads or stated_heads(recorded)
@@ -128,6 +138,8 @@ def arrays(state: Mapping[str, Any]) -> Arrays:
 
     floats = {}
     for key, x in state.items():
+        if isinstance(x, np.ndarray) and x.dtype.kind in "fiu":
+            x = torch.from_numpy(x.astype(np.float32))
         if not isinstance(x, torch.Tensor) or x.dtype == torch.bool:
             continue
         name = printable(str(key))
@@ -188,14 +200,15 @@ def parts(source: Any, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]]:
     from torch import Tensor, nn
 
     if isinstance(source, nn.Module):
-        cfg = getattr(source, "cfg", None)
-        return source.state_dict(), {} if cfg is None else {"cfg": vars(cfg)}
+        cfg, state = getattr(source, "cfg", None), source.state_dict()
+        sizes = {k: x for part in source.modules() for k, x in vars(part).items() if k in HEADS}
+        return state, {"config": sizes} if cfg is None else {"cfg": vars(cfg)}
     if not isinstance(source, Mapping):
         raise InputError(f"{origin}: must be a file, a module or a state dict; {ANY_SHAPE}")
     for key in ("model_state_dict", "state_dict", "model"):
         if isinstance(tensors := source.get(key), Mapping):
             for name, x in tensors.items():
-                if not isinstance(x, Tensor):
+                if not isinstance(x, Tensor | np.ndarray):
                     problem = f"{printable(str(name))} is a {type(x).__name__}"
                     raise InputError(f"{origin}: {problem}, must be a tensor")
             return tensors, {str(k): x for k, x in source.items() if k != key}
@@ -205,7 +218,7 @@ def parts(source: Any, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]]:
 def stated_heads(recorded: Mapping[str, Any]) -> int | None:
     """Return how many heads a file says that its model has; None where it does not say."""
     for part in ("cfg", "config", "train"):
-        for key in ("n_heads", "num_heads", "heads", "nhead"):
+        for key in HEADS:
             section = recorded.get(part)
             if isinstance(section, Mapping) and isinstance(section.get(key), int):
                 return section[key]

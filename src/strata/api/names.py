@@ -286,10 +286,11 @@ def refusal(names: Sequence[str], roles: Iterable[str]) -> str:
     embeddings = [x for x in others if "emb" in x.lower()]
     kinds = {"LayerNorm": norms, "a second layer": second, "of no name that is known": others}
     parts = [f"{', '.join(x)} ({kind})" for kind, x in kinds.items() if x]
-    hint = ""
-    if others and not norms and not second and len(embeddings) < 2:
-        mine = max(others, key=lambda x: x.endswith("weight"))
-        role = min({"W_E", "W_U", "W_in", "W_out"} - {*roles}, default="W_E")
+    hint, used = "", {*roles}
+    left = sorted({"W_E", "W_U", "W_in", "W_out"} - used)
+    left = left or sorted(ATTENTION - used - {"W_QKV"}) * ("W_QKV" not in used)
+    if left and others and not norms and not second and len(embeddings) < 2:
+        mine, role = max(others, key=lambda x: x.endswith("weight")), left[0]
         hint = f"rename={{'{mine}': '{role}'}} (--rename {mine}={role}) says which weight one is; "
     return f"not weights of this network: {'; '.join(parts)}; {hint}{ANY_SHAPE}"
 

@@ -1,10 +1,10 @@
 """Measure a network of any shape, by its embedding and its logits alone."""
 
 import inspect
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from math import isqrt
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,14 @@ from strata.task import task_of
 
 LARGEST = 2**33  # bytes of a file of logits: those of n = 1024 take half of it
 ROUNDING = 1e-3  # of the largest logit: by as much may two programs differ on one network
+CALLS = {0: "a and b", 2: "tokens a, b", 3: "tokens a, b, ="}  # by the width of rows of tokens
 
 
 class Outside:
     """An ``Outside`` is a network of which the logits of all n² pairs are known, a-major: an array
-    of n or more columns, or a function of a and b, tensors of tokens, that returns it; and, if
-    there is one, the embedding (n or more tokens, d). An array may be a file of NumPy. What is
-    beyond n is left out.
+    of n or more columns, or a function of a and b, tensors of tokens, or a module, that returns it;
+    and, if there is one, the embedding (n to n + 2 tokens, d). An array may be a file of NumPy.
+    What is beyond n is left out, and −inf masks an answer.
 
     n: where neither the pairs of an array nor the columns of a function say it. task: as
     ``tasks.task_with`` takes it. Raises InputError where the shapes do not fit.
@@ -41,9 +42,18 @@ class Outside:
     run, changed = None, ()
 
     def __init__(self, embedding: Any, logits: Any, n: int | None = None, task: Any = None):
+        whole, notes = int(n) if isinstance(n, int | np.integer) else None, ()
+        if isinstance(logits, nn.Module):
+            logits = forward_of(logits, whole)
+            notes = (f"Its forward was called with {CALLS[logits.keywords['width']]}.",)
         self.has_embedding, self.logits = embedding is not None, logits
         if not callable(logits):
             rows = array(logits, "logits")
+            k = len(rows)
+            if rows.shape == (k, k) and np.isin(rows, np.arange(k)).all():
+                table = f"a table of answers becomes logits by np.eye({k})[table.ravel()]"
+                how = f"a table to compare with is task=TABLE (--task FILE), with logits; {table}"
+                raise InputError(f"logits: {rows.shape}, whole numbers below {k}, a table: {how}")
             if rows.ndim > 2 and len(rows) != rows.shape[1]:
                 last = "of several positions, the last: logits[:, -1]"
                 raise InputError(f"logits is {rows.shape}: must be (n², n), row an + b; {last}")
@@ -51,11 +61,10 @@ class Outside:
         try:
             first = self._block(np.zeros(1, np.int64), np.zeros(1, np.int64))
         except TypeError as error:
-            tokens = "lambda a, b: net(torch.stack([a, b], dim=1))[:, -1]"
-            must = f"must be a function of a and b; for a net of tokens, {tokens}"
+            must = "must be a function of a and b; for a net of tokens, the module: logits=net"
             raise InputError(f"logits: {str(error).splitlines()[0]}: {must}") from None
         count = isqrt(len(self.logits)) if not callable(logits) else first.shape[1]
-        self.n = int(n) if isinstance(n, int | np.integer) else count
+        self.n = count if whole is None else whole
         if self.n < 2 or n not in (None, self.n):
             wrong = self.n if n is None else n
             raise InputError(f"n = {wrong!r:.20}: must be a whole number, 2 or more")
@@ -65,20 +74,23 @@ class Outside:
         if first.shape[1] < self.n or (not callable(logits) and len(self.logits) != self.n**2):
             shape = "a function of a and b" if callable(logits) else self.logits.shape
             must = f"must have {self.n**2} rows and {self.n} columns or more"
-            k, hint = (
-                first.shape[1],
-                "a table of answers becomes logits by np.eye(n)[table.ravel()]",
-            )
+            k, hint = first.shape[1], "give n=N (--n N), or a row for each pair, a-major"
             fits = k if n is None else self.n
             if not callable(logits) and count**2 == len(self.logits) and fits < count:
                 cut = f"logits.reshape({count}, {count}, -1)[:{fits}, :{fits}]"
                 hint = f"leave out the rows of = and of other tokens: {cut}"
             raise InputError(f"logits: {shape}, {k} columns: {must}, for n = {self.n}; {hint}")
-        if self.W_E.ndim != 2 or len(self.W_E) < self.n:
-            must = f"must be ({self.n} or more, d), for n = {self.n}"
-            raise InputError(f"embedding is {self.W_E.shape}: {must}")
+        if self.W_E.ndim != 2 or not self.n <= len(self.W_E) <= self.n + 2:
+            must = f"must be ({self.n} to {self.n + 2}, d), a row for each token, for n = {self.n}"
+            how = f"cut it by E[:{self.n}], or turn it by E.T[:{self.n}]"
+            raise InputError(f"embedding is {self.W_E.shape}: {must}; {how}")
+        if self.has_embedding and len(bad := np.argwhere(~np.isfinite(self.W_E))):
+            wrong = (
+                f"{len(bad)} of {self.W_E.size} numbers are not finite, first in row {bad[0, 0]}"
+            )
+            raise InputError(f"embedding: {wrong}: must be finite; or leave embedding out")
         beyond = {"tokens": len(self.W_E) - self.n, "logits": first.shape[1] - self.n}
-        notes = tuple(f"Left out, beyond n: {x} of the {k}." for k, x in beyond.items() if x)
+        notes += tuple(f"Left out, beyond n: {x} of the {k}." for k, x in beyond.items() if x)
         self.source = Source(
             "embedding and logits" if self.has_embedding else "logits",
             "a network of any shape",
@@ -93,66 +105,113 @@ class Outside:
         if not callable(self.logits):
             return self.logits[a * isqrt(len(self.logits)) + b]
         with torch.no_grad():
-            logits = array(self.logits(torch.from_numpy(a), torch.from_numpy(b)), "logits")
-        if logits.ndim != 2 or len(logits) != len(a):
-            last = "; of several positions, the last: [:, -1]" * (logits.ndim == 3)
-            raise InputError(f"logits(a, b) is {logits.shape}: must be ({len(a)}, n){last}")
-        return logits
+            values = last_position(self.logits(torch.from_numpy(a), torch.from_numpy(b)))
+        shape = tuple(np.shape(values))
+        if len(shape) != 2 or shape[0] != len(a):
+            must = f"must be ({len(a)}, n); drop [:, -1] if your net already returns one position"
+            raise InputError(f"logits(a, b) is {shape}: {must}")
+        return array(values, "logits")
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, Float[np.ndarray, "pairs n"]]]:
-        """Yield a, b and the logits of block after block of all pairs."""
+        """Yield a, b and the logits of block after block of all pairs; in the place of −inf, which
+        masks, less than all others of a pair. Raises InputError for logits that are no numbers."""
         for start in range(0, self.n**2, BLOCK):
             a, b = np.divmod(np.arange(start, min(start + BLOCK, self.n**2)), self.n)
-            yield a, b, self._block(a, b)[:, : self.n]
+            logits = self._block(a, b)[:, : self.n]
+            if (bad := (np.isnan(logits) | (logits == np.inf)).any(axis=1)).any():
+                i = bad.argmax()
+                how = "mask them by −inf: logits[logits.isnan()] = -torch.inf (of NumPy, np.isnan)"
+                first = f"logits[{start + i}], of a = {a[i]}, b = {b[i]}"
+                raise InputError(f"{first}: not finite, must be numbers or −inf; {how}")
+            masks = np.isinf(logits)
+            if masks.any():
+                largest = np.abs(np.where(masks, 0, logits)).max(axis=1, keepdims=True)
+                logits = np.where(masks, -2 * largest - 1, logits)
+            yield a, b, logits
 
     def over_all_pairs(self) -> AllPairs:
         """Return what the measures need of all pairs; there are no heads and no neurons."""
-        task, prediction, finite, large = self.task, [], True, all_pairs.large(self.task)
+        task, prediction, large = self.task, [], all_pairs.large(self.task)
         sums = {J.d: Prompts(*[no_sums(len(J))] * 2) for J in large}
         for a, b, logits in self.blocks():
-            finite = finite and bool(np.isfinite(logits).all())
-            prediction.append(answers(logits if finite else np.nan_to_num(logits)))
-            for J in large if finite else ():
+            prediction.append(answers(logits))
+            for J in large:
                 block = all_pairs.class_sums(task, J, a, b, logits)
                 sums[J.d] = Prompts(*(x + y for x, y in zip(sums[J.d], block, strict=True)))
         none = neurons.Moments(neurons.labels(task), 0).explained()
         scores = np.zeros((len(self.W_E), 0), np.float32)
-        return AllPairs(np.concatenate(prediction), scores, sums, none, finite)
+        return AllPairs(np.concatenate(prediction), scores, sums, none, finite=True)
 
 
-def forward_of(module: nn.Module, model: Model) -> Callable[[Tensor, Tensor], Tensor] | None:
-    """Return the logits of a module as a function of a and b. It is called with these or, if its
-    forward has one argument, with the tokens that the model of its weights reads. None where
-    neither gives logits."""
+def last_position(values: Any) -> Any:
+    """Return the logits at the last position of what a network returns, which may be a tuple or
+    have them as an attribute."""
+    values = getattr(values, "logits", values)
+    values = values[0] if isinstance(values, tuple) else values
+    return values[:, -1] if getattr(values, "ndim", 0) == 3 else values
+
+
+def forward_of(module: nn.Module, n: int | None) -> partial[Tensor]:
+    """Return the logits of a module as a function of a and b. It is called with these or with rows
+    of tokens, with = as the last where it has a token n: the way its forward has arguments for
+    first. Raises InputError where no way gives logits pair by pair, or n could be two numbers."""
     parameters = inspect.signature(module.forward).parameters.values()
     positional = [x for x in parameters if x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)]
     of_tokens = sum(x.default is x.empty for x in positional) == 1
+    lengths = {len(x) for x in module.parameters() if x.ndim == 2}
+    name, fault = type(module).__name__, ""
 
-    def logits(a: Tensor, b: Tensor) -> Tensor:
-        inputs = [model.to_tokens(a, b)] if of_tokens else [a, b]
-        values = copy(*(x.to(device) for x in inputs))
-        return values[:, -1] if values.ndim == 3 else values
+    def logits(a: Tensor, b: Tensor, width: int, equals: int) -> Tensor:
+        tokens = [x.to(device) for x in (a, b, torch.full_like(a, equals))]
+        inputs = [torch.stack(tokens[:width], dim=1)] if width else tokens[:2]
+        return last_position(copy(*inputs))
 
+    a, b = torch.tensor([[0, 1, 1], [1, 0, 1]])
+    for width in (3, 2, 0) if of_tokens else (0, 3, 2):
+        try:
+            copy = deepcopy(module).eval()
+            device = next(copy.parameters(), torch.empty(0)).device
+            with torch.no_grad():
+                size = n or logits(a, b, width, 0).shape[1]
+                vocabulary = {size + 1, size + 2} & lengths
+                if vocabulary or width < 3:
+                    rows, later = (logits(a[i:], b[i:], width, size) for i in (0, 1))
+                    near = torch.allclose(rows[1:], later, 1e-3, 1e-3, equal_nan=True)
+                    if rows.ndim == 2 and rows.shape[1] >= size and near:
+                        return partial(logits, width=width, equals=size)
+        except Exception as error:  # the code is anybody's
+            fault = fault or str(error).partition("\n")[0]
+            continue
+        if width == 3 and n is None and not vocabulary:
+            raise InputError(f"{name}: has {size} logits, n may be one less: give n=N")
+    how = "logits=FUNCTION of a and b, or its state_dict() to read its weights alone"
+    must = "its forward must take a and b, or rows of tokens a, b, =, and return their logits"
+    raise InputError(f"{name}: {must}{f' ({fault})' * bool(fault)}; give {how}")
+
+
+def in_its_place(module: nn.Module, n: int | None, task: Any, why: InputError) -> Outside:
+    """Return the logits of a module whose weights cannot be read; why: what was wrong with them."""
+    reason = str(why).partition(";")[0]
     try:
-        copy = deepcopy(module).eval()
-        device = next(copy.parameters()).device
-        with torch.no_grad():
-            first = logits(*torch.zeros(2, 2, dtype=torch.long))
-        return logits if first.ndim == len(first) == 2 and first.shape[1] >= model.n else None
-    except Exception:  # the code is anybody's
-        return None
+        network = Outside(None, module, n, task)
+    except InputError as error:
+        raise (why if str(error) in str(why) else InputError(f"{reason}; {error}")) from None
+    note = f"Its weights were not read ({reason}): its own logits of {network.n} answers are "
+    notes = (*network.source.notes, f"{note}measured.")
+    network.source = replace(network.source, name=type(module).__name__, notes=notes)
+    return network
 
 
 def checked(module: nn.Module, model: Model, read_as: str) -> "Model | Outside":
     """Compare the model that was read from the weights of a module with its forward, on all pairs.
     Return the model or, where it has other logits, the module's own, with its embedding; the notes
     of the source say which. read_as: what the weights were read as."""
-    source, function = model.source or Source(type(module).__name__, ""), forward_of(module, model)
-    if function is None:
-        note = f"Its weights were read as {read_as}, unchecked: its forward takes no pairs."
+    source = model.source or Source(type(module).__name__, "")
+    if type(module).forward is nn.Module.forward:
+        note = f"Its weights were read as {read_as}, unchecked: it has no forward."
         model.source = replace(source, notes=(*source.notes, note))
         return model
-    network, same, moved = Outside(model.W_E, function, model.n), True, 0
+    network, same, moved = Outside(model.W_E, module, model.n), True, 0
     network.task = model.task
     for a, b, theirs in network.blocks():
         ours = model(a, b).numpy()
@@ -174,14 +233,16 @@ def checked(module: nn.Module, model: Model, read_as: str) -> "Model | Outside":
 def array(values: Any, name: str) -> np.ndarray:
     """Return numbers as float32, of NumPy, torch, a file of NumPy or what NumPy reads. Raises
     InputError where they are no array of two axes or more."""
-    if isinstance(values, Path) or (isinstance(values, str) and os.path.isfile(values)):
+    if isinstance(values, Path | str):
         values = read(Path(values), name)
     try:
-        plain = values.detach().cpu().float() if isinstance(values, torch.Tensor) else values
-        numbers = np.asarray(plain).astype(np.float32)
+        x = values.detach().cpu() if isinstance(values, torch.Tensor) else np.asarray(values)
+        if "complex" in str(x.dtype):
+            raise TypeError
+        numbers = (x.float().numpy() if isinstance(x, Tensor) else x).astype(np.float32)
     except (TypeError, ValueError):
         kind = type(values).__name__
-        raise InputError(f"{name}: a {kind}, must be an array of numbers") from None
+        raise InputError(f"{name}: a {kind}, must be an array of real numbers") from None
     if numbers.ndim < 2 or not numbers.size:
         raise InputError(f"{name} is {numbers.shape}: must have two axes, none empty")
     return numbers
@@ -190,10 +251,14 @@ def array(values: Any, name: str) -> np.ndarray:
 def read(path: Path, name: str) -> np.ndarray:
     """Return the array in a file of NumPy. Raises InputError where it is none."""
     try:
-        return np.load(opened(regular_file(path, LARGEST).read_bytes(), LARGEST))
+        values = np.load(opened(regular_file(path, LARGEST).read_bytes(), LARGEST))
+        if not isinstance(values, np.ndarray):
+            raise ValueError("an archive, as torch.save and numpy.savez write it")
+        return values
     except OSError as error:
         raise InputError(
             f"{name}: {path}: {error.strerror or 'not a file of numpy.save'}"
         ) from None
     except (ValueError, EOFError):
-        raise InputError(f"{name}: {path}: must be a file of numpy.save, .npy") from None
+        how = f'numpy.save("{name}.npy", {name}.numpy())'
+        raise InputError(f"{name}: {path}: must be a file of numpy.save, .npy: {how}") from None

@@ -179,7 +179,7 @@ def copy(source: str, rev: str | None, paths: Sequence[str], target: Path) -> No
     try:
         files = DVCFileSystem(source, rev=rev, subrepos=True)
         for path in paths:
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError, KeyError):  # the latter: the remote is not set up
                 # A slash starts at the top; without it, DVC starts at a working directory inside.
                 return files.get_file(f"/{path}", str(target))
         raise InputError(missing(paths[0], source, rev))
