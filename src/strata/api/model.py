@@ -198,7 +198,8 @@ class Model(nn.Module):
         if names_filter is None or callable(names_filter):
             wanted = [x for x in points if names_filter is None or names_filter(x)]
         else:
-            names = [names_filter] if isinstance(names_filter, str) else names_filter
+            listed = isinstance(names_filter, Iterable) and not isinstance(names_filter, str)
+            names = names_filter if listed else [names_filter]
             wanted = [path_of(x, points) for x in names]
         hooks = [(name, lambda x, point: cache.update({point.name: x})) for name in wanted]
         return self.run_with_hooks(a, b, hooks), cache

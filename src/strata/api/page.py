@@ -61,7 +61,7 @@ def column(name: str) -> Column:
     if name in columns and name not in HEADINGS:
         return columns[name]
     style = "share" if name in SHARE or name.startswith(("modulo ", "factor ")) else "text"
-    style = {"regular": "truth", "group": "symbols", "pairs": "symbols"}.get(name, style)
+    style = {"regular": "truth", "pairs": "symbols"}.get(name, style)
     style = "count" if name in ("count", "components", "random", "prompts") else style
     align = "l" if name in LEFT else "r"
     return Column(HEADINGS.get(name, name.replace("_", " ")), style, align, missing="")
@@ -209,11 +209,16 @@ def figures(analysis: "Analysis", out: Path) -> dict[str, str]:
     else than its task, and for embedding and logits."""
     if not_drawn(analysis):
         return {}
-    listed = notebook.single_run_notebooks(analysis.top / "notebooks")
-    labels = [x for x in listed if x != "fig05-training" or len(analysis.history)]
+    labels = drawable(analysis)
     draw(analysis, out, labels)
     htmls = {x: (out / "figures" / f"{x}.html").read_text("utf-8") for x in labels}
     return {x: unescape("".join(ALT.findall(text)[-1:])) for x, text in htmls.items()}
+
+
+def drawable(analysis: "Analysis") -> list[str]:
+    """Return the figures of the paper that a network has: that of training with a history alone."""
+    listed = notebook.single_run_notebooks(analysis.top / "notebooks")
+    return [x for x in listed if x != "fig05-training" or len(analysis.history)]
 
 
 def not_drawn(analysis: "Analysis") -> str:
@@ -235,7 +240,6 @@ def draw(analysis: "Analysis", out: Path, labels: Sequence[str]) -> None:
     stored.write_forward(inputs["activations"], analysis.weights, analysis.task)
     if not len(analysis.history):
         del inputs["history"]
-        labels = [x for x in labels if x != "fig05-training"]
     else:
         columns = {str(k): x.to_numpy() for k, x in analysis.history.items()}
         store.write_history(inputs["history"], columns)
@@ -249,7 +253,7 @@ def draw(analysis: "Analysis", out: Path, labels: Sequence[str]) -> None:
 def figure(analysis: "Analysis", name: str) -> Picture:
     """Draw a figure of the paper, such as fig07 or fig07-token-fft. Raises InputError for another
     name, and where there is nothing to draw."""
-    listed = notebook.single_run_notebooks(analysis.top / "notebooks")
+    listed = drawable(analysis)
     labels = [x for x in listed if name in (x, x.partition("-")[0])]
     if listed and not labels:
         allowed = ", ".join(x.partition("-")[0] for x in listed)

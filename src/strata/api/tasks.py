@@ -44,7 +44,12 @@ def rows_of(table: Any) -> list[str]:
             if table.suffix != ".npy":
                 if re.search(rb"[^\s\d,+-]", content):
                     raise ValueError("not a table of integers")
-                return content.decode().split("\n")[: content.rstrip().count(b"\n") + 1]
+                rows = content.decode().split("\n")[: content.rstrip().count(b"\n") + 1]
+                if len(rows) == 1 + len(rows[0].replace(",", " ").split()):
+                    header = f"{len(rows) - 1} columns, and a row more, which is a header"
+                    how = "write it by to_csv(header=False, index=False)"
+                    raise InputError(f"{origin}: {header}: must have none; {how}")
+                return rows
             table = np.load(opened(content, LARGEST_FILE), allow_pickle=False)
         array: Any = np.asarray(table)
     except OSError as error:
