@@ -9,9 +9,10 @@ TORCH ?=
 READY := .venv/.ready
 REMOTES := .venv/.remotes
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
-# ops, report and studies are imported from the top, and nothing from where the user has Python look.
+# ops, report and studies are imported from the top, and nothing from where the user has Python look or from another
+# environment that is active.
 export PYTHONPATH := $(CURDIR):$(CURDIR)/src
-unexport PYTHONHOME PYTHONWARNINGS NPY_ENABLE_CPU_FEATURES CDPATH
+unexport PYTHONHOME PYTHONWARNINGS NPY_ENABLE_CPU_FEATURES CDPATH VIRTUAL_ENV
 # Nor is another repository meant, as tools for dotfiles name theirs.
 unexport GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
 # Python reads the path of src in the encoding of the locale, and C has none for a path that is not ASCII.
