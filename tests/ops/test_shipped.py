@@ -22,8 +22,8 @@ STAGES = {k: v for k, v in files.stages(ROOT).items() if files.project(k) != "re
 LOCK = {k: v for k, v in files.locked_stages(ROOT).items() if files.project(k) != "report"}
 # What no cache and no remote keeps.
 UNCACHED = ("data/forward/", "summary.json")
-# Of the report the list of runs, which strata.runs() reads, and the tutorials.
-OF_REPORT = "report/data/runs.json", "report/html/tutorials/"
+# Of the report the list of runs, which strata.runs() reads, what README counts, the tutorials.
+OF_REPORT = "report/data/runs.json", "report/data/verdicts.md", "report/html/tutorials/"
 SHIPPED = {
     out.path: out
     for out in Outs(files.locked_stages(ROOT))
