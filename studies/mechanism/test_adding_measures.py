@@ -187,8 +187,8 @@ def test_what_holds_for_a_model_of_which_it_must_not_is_not_confirmed(params):
     controls = planted(**{"memorised": {"identified": HOLDS}, "classes first": {"formulas": HOLDS}})
     written = tables(params, forty(params, HOLDS), controls)
     verdicts = written["adding-said"].frame.set_index("id")["verdict"].to_dict()
-    assert verdicts["formulas"] == "not confirmed: holds classes first too"
-    assert verdicts["identified"] == "not confirmed: holds memorised too"
+    assert verdicts["formulas"] == "not confirmed: holds for classes first, too"
+    assert verdicts["identified"] == "not confirmed: holds for memorised, too"
     assert verdicts["adding"] == "confirmed"
     otherwise = written["adding-planted"].frame.set_index("model")["otherwise"].to_dict()
     assert otherwise["classes first"] == "formulas" and not otherwise["second adder"]

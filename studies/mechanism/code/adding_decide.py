@@ -23,12 +23,13 @@ STATEMENTS = {
 RIVAL = "rival"
 SAID = Statements(
     {
-        "hole": "without attention two opposite angles do not add, and attention fills this hole",
+        "hole": "with attention at its mean opposite angles do not add; as it is, they do",
         "attention": "each head looks at zeros and at most two angles",
-        "adding": "neurons add angles in two channels: a sum, and what attention makes",
-        "formulas": "attention, neurons and what they write follow from formulas, all at once",
-        "identified": STATEMENTS["identified"],
-        RIVAL: "rival: neurons that add any function of one operand and that of the other",
+        "adding": "a neuron reads the sum of both operands, and their difference as attention "
+        "weighs it",
+        "formulas": "formulas can replace attention, what neurons read and what they write, at once",
+        "identified": "of any two remainders each prime prefers the one that the product leaves",
+        RIVAL: "rival: a neuron reads any function of one operand plus any of the other",
     }
 )
 # The id of a criterion begins with that of its statement.

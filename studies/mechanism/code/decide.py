@@ -19,13 +19,13 @@ STATEMENTS = {
 # In words of pages, where the criteria speak of logits and characters.
 SENTENCES = Statements(
     {
-        "votes": "the mean logits of a product are a sum over primes of functions of the candidate "
-        "and of the product modulo that prime",
+        "votes": "the mean logits of a product are a sum of votes, one for each prime, which "
+        "depend on the product only modulo that prime",
         "code": "the outputs follow from a few zeros, angles and gates of the product",
         "neurons": "each neuron sees one prime, or one mixed angle, and which primes divide",
-        "decoding": "the columns of the last layer point nearly where the loss would have them, "
-        "given their lengths",
-        "interaction": "where primes interact, it is in the embedding, by gates or mixed angles",
+        "decoding": "each answer's column of the last layer points nearly where the loss is least, "
+        "for the given lengths",
+        "interaction": "where primes interact, they do so in the embedding, by gates or mixed angles",
         "by-hand": "a network that is written down from these, not trained, answers every pair",
     }
 )
@@ -99,7 +99,7 @@ def verdict_over(verdicts: Iterable[str], holding: Iterable[str]) -> str:
     """Decide a statement by its verdicts on the networks that decide. A statement that holds for
     models of which it must not, which are named, is not confirmed."""
     verdict, names = tally(verdicts).verdict, ", ".join(holding)
-    return f"not confirmed: holds {names} too" if verdict == CONFIRMED and names else verdict
+    return f"not confirmed: holds for {names}, too" if verdict == CONFIRMED and names else verdict
 
 
 def verdict_over_fresh(networks: Models, id: str, params: MechanismParams) -> str:
