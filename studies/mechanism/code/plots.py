@@ -66,25 +66,23 @@ def hole(ax: Axes, votes: pd.DataFrame) -> None:
     the columns run, degrees, at_mean and unchanged, each over the vote for equal angles."""
     edges = np.linspace(0, 180, BINS + 1)
     votes = votes.assign(bin=np.digitize(votes["degrees"], edges[1:-1]))
-    by_network = votes.groupby(["run", "bin"])[["at_mean", "unchanged"]].agg("mean")
-    bins = by_network.index.get_level_values("bin").to_numpy()
-    centre, angle = (edges[1:] + edges[:-1]) / 2, np.linspace(0, 180)
+    columns = ["degrees", "at_mean", "unchanged"]
+    by_network = votes.groupby(["run", "bin"])[columns].agg("mean")
+    medians, angle = by_network.groupby("bin").agg("median"), np.linspace(0, 180)
     ax.plot(angle, np.cos(np.radians(angle) / 2), ":", color="black", linewidth=1)
-    for name, shift, colour, face in (
-        ("at_mean", -4, palette.FAILS[0], "white"),
-        ("unchanged", 4, palette.PRIMES[11][0], palette.PRIMES[11][0]),
+    for name, colour, face in (
+        ("at_mean", palette.FAILS[0], "white"),
+        ("unchanged", palette.PRIMES[11][0], palette.PRIMES[11][0]),
     ):
-        y = np.asarray(by_network[name])
-        ax.plot(centre[bins] + shift, y, "o", ms=2, mew=0.4, mfc=face, mec=colour, alpha=0.5)
-        full = np.unique(bins)
-        medians = [np.median(y[bins == x]) for x in full]
-        ax.plot(centre[full] + shift, medians, "-o", ms=5, lw=1.4, mfc=face, color=colour)
+        style = {"mfc": face, "mec": colour, "ms": 2, "mew": 0.4, "alpha": 0.5}
+        ax.plot(by_network["degrees"], by_network[name], "o", **style)
+        ax.plot(medians["degrees"], medians[name], "-o", ms=5, lw=1.4, mfc=face, color=colour)
     ax.text(3, 1.75, "with attention as it is: flat", color=palette.PRIMES[11][0])
     text = "attention fixed at its mean: falls\nalong cos(angle/2), the dotted curve"
     ax.text(3, -0.62, text, color=palette.FAILS[0])
     ax.axhline(0, color="black", linewidth=0.6)
-    ax.set(xlim=(0, 180), xticks=[0, 45, 90, 135, 180], ylim=(-0.75, 2.4))
-    ax.set(xlabel="angle between the operands, degrees", ylabel="vote / vote for equal angles")
+    ax.set(xlim=(-4, 184), xticks=[0, 45, 90, 135, 180], ylim=(-0.75, 2.4))
+    ax.set(xlabel="angle between the two numbers, degrees", ylabel="vote / vote for equal angles")
 
 
 def two_adders(ax: Axes, degrees: float) -> None:
