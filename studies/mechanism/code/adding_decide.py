@@ -27,7 +27,7 @@ SAID = Statements(
         "attention": "each head looks at zeros and at most two angles",
         "adding": "a neuron reads the sum of both operands, and their difference as attention "
         "weighs it",
-        "formulas": "formulas can replace attention, what neurons read and what they write, at once",
+        "formulas": "formulas can replace attention, what neurons read and what they write",
         "identified": "of any two remainders each prime prefers the one that the product leaves",
         RIVAL: "rival: a neuron reads any function of one operand plus any of the other",
     }

@@ -23,9 +23,10 @@ SENTENCES = Statements(
         "depend on the product only modulo that prime",
         "code": "the outputs follow from a few zeros, angles and gates of the product",
         "neurons": "each neuron sees one prime, or one mixed angle, and which primes divide",
-        "decoding": "each answer's column of the last layer points nearly where the loss is least, "
-        "for the given lengths",
-        "interaction": "where primes interact, they do so in the embedding, by gates or mixed angles",
+        "decoding": "with its length kept, each answer's column of the last layer points nearly "
+        "in the direction of least loss",
+        "interaction": "where primes interact, they do so in the embedding, by gates or by mixed "
+        "angles",
         "by-hand": "a network that is written down from these, not trained, answers every pair",
     }
 )
