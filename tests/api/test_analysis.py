@@ -136,6 +136,8 @@ QUATERNIONS = A ^ B ^ 4 * MINUS[A % 4, B % 4]
 SHUFFLED = shuffled(PIECES("C2 x C8"), np.random.default_rng(0))
 ONE_WRONG = SHUFFLED.copy()
 ONE_WRONG[3, 6] = ONE_WRONG[3, 7]
+HALF, TURN = np.divmod(np.arange(14), 7)
+DIHEDRAL = 7 * (HALF[:, None] ^ HALF) + (TURN[:, None] * (-1) ** HALF + TURN) % 7
 MANY, EXCHANGED = np.arange(17), np.array([0, 2, 1, *range(3, 35)])
 # Each table with what its first line must contain.
 ANSWERS = {
@@ -170,16 +172,20 @@ ANSWERS = {
     "lcm(a, b) mod 17 in 100.0 % of pairs; ab mod 17 in 66.4 % of pairs": np.lcm.outer(MANY, MANY)
     % 17,
     "answers are 0 in 94.1 % of pairs; 2 answers occur: 0, 1": np.eye(17, dtype=np.int64),
-    "the task with operands 1 and 2 exchanged": np.outer(SWAPPED, SWAPPED) % N,
-    "the task with its answers exchanged (1 for 2, 2 for 1 …)": EXCHANGED[Z35],
+    "ab mod 6 with operands 1 and 2 exchanged": np.outer(SWAPPED, SWAPPED) % N,
+    "ab mod 35 with its answers exchanged (1 for 2, 2 for 1) in": EXCHANGED[Z35],
     "a Latin square (quasigroup), idempotent, self-distributive: a quandle": shuffled(
         (2 * MANY[:, None] - MANY) % 17
     ),
     "a Latin square (quasigroup), commutative on 100.0 %": RNG.permutation(17)[
         np.add.outer(MANY, MANY) % 17
     ],
-    "nearly associative (98.6 % of triples), commutative on 99.2 % of pairs, unit 2; 99.6 % of "
-    "the answers are those of an abelian group of 16 elements, C8 x C2": ONE_WRONG,
+    "answers are in 99.6 % of pairs those of an abelian group of 16 elements, C8 x C2, "
+    f"{UP_TO_ORDER}; 98.6 % of triples associate": ONE_WRONG,
+    "of pairs those of a group of 14 elements that does not commute, dihedral: D7": disturbed(
+        shuffled(DIHEDRAL), 0.1
+    ),
+    "% of triples associate, 6.": disturbed(SHUFFLED, 0.3),
     'too few for a name, which takes 50.0 %, but more than by chance: task="multiplication"': (
         disturbed(Z35, 0.6)
     ),

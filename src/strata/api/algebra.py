@@ -28,7 +28,6 @@ BY_CHANCE = 0.01
 EXCHANGED = 0.99  # from here on an operation with tokens or answers exchanged is named
 STRUCTURE, NEAR = 0.9, 0.1  # of marks
 SHOWN = 5
-NEARLY = 0.9  # of the triples associate in a table that is nearly a group or a monoid
 # Groups that do not commute and that the numbers of elements of each order decide.
 GROUPS = {
     (12, (1, 1), (2, 3), (3, 8)): ", alternating: A4",
@@ -134,26 +133,23 @@ def extended_name(group: Answers, orders: np.ndarray) -> str:
 
 
 def nearly(table: Answers, holding: Laws) -> str:
-    """Say what a table is that is not associative: a Latin square, or nearly associative, with the
-    structure that it is nearest to. Empty for any other table."""
-    n, commuting = len(table), f"commutative on {share(holding.commutative)} of pairs"
-    if holding.associative == 1 or (holding.associative < NEARLY and not holding.cancellative):
+    """Say what a table is that is not associative: near to a structure, where half of the triples
+    associate, or a Latin square. Empty for any other table."""
+    n = len(table)
+    if IDENTIFIED <= holding.associative < 1 and n**3 <= TRIPLES:
+        x, y, z = np.indices((n, n, n)).reshape(3, -1)  # x(yz) is a vote for (xy)z
+        counts = np.zeros((n, n, n), np.int64)
+        np.add.at(counts, (table[x, y], z, table[x, table[y, z]]), 1)
+        nearest = counts.argmax(axis=2)
+        if name := structure(nearest, laws(nearest)):
+            near = f"in {share((nearest == table).mean())} of pairs those of {name}"
+            return f"{near}; {share(holding.associative)} of triples associate"
+    if holding.associative == 1 or not holding.cancellative:
         return ""
-    if holding.associative < NEARLY:
-        idempotent = ", idempotent" * (holding.idempotents == n)
-        quandle = ", self-distributive: a quandle" * (bool(idempotent) and distributes(table))
-        return f"a Latin square (quasigroup){idempotent}{quandle}, {commuting}"
-    unit = "no unit" if holding.unit is None else f"unit {holding.unit}"
-    text = f"nearly associative ({share(holding.associative)} of triples), {commuting}, {unit}"
-    if n**3 > TRIPLES:
-        return text
-    x, y, z = np.indices((n, n, n)).reshape(3, -1)  # x(yz) is a vote for (xy)z
-    counts = np.zeros((n, n, n), np.int64)
-    np.add.at(counts, (table[x, y], z, table[x, table[y, z]]), 1)
-    nearest = counts.argmax(axis=2)
-    if name := structure(nearest, laws(nearest)):
-        text += f"; {share((nearest == table).mean())} of the answers are those of {name}"
-    return text
+    idempotent = ", idempotent" * (holding.idempotents == n)
+    quandle = ", self-distributive: a quandle" * (bool(idempotent) and distributes(table))
+    commuting = f"commutative on {share(holding.commutative)} of pairs"
+    return f"a Latin square (quasigroup){idempotent}{quandle}, {commuting}"
 
 
 def distributes(table: Answers) -> bool:
@@ -311,7 +307,7 @@ def operations(answers: Answers, task: Task) -> Iterator[Operation]:
         yield Operation(f"a / b mod {n}, 0 for b = 0", a * powers[max(n - 2, 1)].T % n)
     wrong = (task.table != answers).sum()  # coefficients that are free fit a few answers by chance
     yield from (x for x in polynomials(answers) if 2 * (x.table != answers).sum() <= wrong)
-    exchanged = other_tokens(answers, task.table)
+    exchanged = other_tokens(answers, operation_name(task), task.table)
     yield from (x for x in exchanged if (x.table == answers).mean() >= EXCHANGED)
     yield from other_tasks(answers)
 
@@ -349,21 +345,21 @@ def polynomial_name(n: int, *coefficients: int) -> str:
     return f"{' '.join(parts).removeprefix('+ ')} mod {n}"
 
 
-def other_tokens(answers: Answers, table: Answers) -> Iterator[Operation]:
-    """Yield the task with two tokens exchanged, those that are wrong most often, or with answers
-    exchanged for one another."""
+def other_tokens(answers: Answers, name: str, table: Answers) -> Iterator[Operation]:
+    """Yield an operation with two tokens exchanged, those that are wrong most often, or with its
+    answers exchanged."""
     n = len(answers)
     tokens = np.arange(n)
     counts = np.bincount((table * n + answers).ravel(), minlength=n * n).reshape(n, n)
     usual = counts.argmax(axis=1)
     if len({*usual.tolist()}) == n and (usual != tokens).any():
-        moved = ", ".join(f"{q} for {usual[q]}" for q in tokens[usual != tokens][:3].tolist())
-        yield Operation(f"the task with its answers exchanged ({moved} …)", usual[table])
+        moved = [f"{q} for {usual[q]}" for q in tokens[usual != tokens].tolist()]
+        yield Operation(f"{name} with its answers exchanged ({shortened(moved)})", usual[table])
     i, j = sorted(np.argsort((table != answers).sum(axis=0) + (table != answers).sum(axis=1))[-2:])
     x = tokens.copy()
     x[[i, j]] = j, i
     for kind, answer in (("tokens", x), ("operands", tokens)):
-        yield Operation(f"the task with {kind} {i} and {j} exchanged", answer[table[np.ix_(x, x)]])
+        yield Operation(f"{name} with {kind} {i} and {j} exchanged", answer[table[np.ix_(x, x)]])
 
 
 def other_tasks(answers: Answers) -> Iterator[Operation]:
@@ -512,7 +508,9 @@ class Reading:
         if nearest.right >= nearest.needed and nearest.answers == f"ab mod {len(self.table)}":
             how = f'task="{MULTIPLICATION}" (--task {MULTIPLICATION})'
             text += f", but more than by chance: {how} measures it all the same"
-        return text
+        associating = f"{share(self.laws.associative)} of triples associate"
+        by_chance = float(((np.bincount(self.table.ravel()) / self.table.size) ** 2).sum())
+        return f"{text}; {associating}, {share(by_chance)} by chance"
 
 
 def choose_heads(models: Mapping[int, Either], level: float = 1.0) -> Either:
@@ -531,7 +529,8 @@ def choose_heads(models: Mapping[int, Either], level: float = 1.0) -> Either:
         if near:
             why = "; ".join(f"with {h} they are {text}" for text, h in near.items())
         raise InputError(f"{how}: {why}: give n_heads=H (--heads H)")
-    note = f"{best} heads were taken: with them {readings[best].sentence()}. "
+    taken = "1 head was taken: with it" if best == 1 else f"{best} heads were taken: with them"
+    note = f"{taken} {readings[best].sentence()}. "
     note += f"The best operation or constant gives {percentages}."
     model.source = replace(model.source, notes=(*model.source.notes, note))
     return model
