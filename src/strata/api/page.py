@@ -51,6 +51,7 @@ LATEX = (
     "In LaTeX, tables need `\\usepackage{amssymb,booktabs}`; their labels, tab:RUN-NAME, have the "
     "run, so several analyses fit one document. NAME-body.tex is the tabular alone."
 )
+PASSES, UNTOLD = "passes too", "cannot be told here: the control passes too"
 LEFT = {"of", "stated", "answers", "task", "note", "pairs", "change", "group"}
 LEFT |= {"key_frequencies", "sentence", "verdict"}
 
@@ -94,12 +95,23 @@ def tables(analysis: "Analysis") -> Iterator[Table]:
             yield table(name, frame, caption, analysis)
 
 
+def verdict_words(rows: pd.DataFrame) -> list[str]:
+    """Return the verdicts in words: a statement of which controls alone do not hold cannot be told,
+    as a number that has to be low without the mechanism is not."""
+    fails, statement = rows["verdict"] == results.FAILS, rows["unit"] == "truth"
+    control, of = rows["sentence"].str.startswith("control: "), rows["id"].str.partition("-")[0]
+    numbers, controls = (of[fails & ~statement & x] for x in (~control, control))
+    untold = fails & statement & of.isin(controls) & ~of.isin(numbers)
+    return rows["verdict"].mask(fails & control, PASSES).mask(untold, UNTOLD).tolist()
+
+
 def verdicts(analysis: "Analysis") -> Iterator[Table]:
     """Yield a table of what the mechanism's study says of each of its statements, and one of the
     numbers that this rests on, with their levels; none where they would say nothing."""
     rows = analysis.mechanism
     if rows.empty:
         return
+    rows = rows.assign(verdict=verdict_words(rows))
     statements = rows[(rows["unit"] == "truth") & (rows["verdict"] != "")]
     numbers = rows[(rows["unit"] != "truth") & rows["holds"].notna() & (rows["measure"] == "")]
     network = rows[rows["id"] == "votes-network"]
