@@ -425,3 +425,11 @@ def test_a_damaged_file_is_refused_by_its_name(content, tmp_path):
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"w\.pt: "):
         strata.from_weights(path)
+    r"0\.weight reads one-hot a and b: give embedding=state\['0\.weight'\]\.T\[:9\] with logits": (
+        lambda: nn.Sequential(nn.Linear(18, 6), nn.ReLU(), nn.Linear(6, 9)).state_dict(), {}, {}),
+    r"embed.weight is \(8, 13\), must be \(13, 8\): turn it: .+\.T": (
+        plain, {"embed.weight": torch.ones(8, 13)}, TWO),
+    r"mixer \(of no name .+ \(--rename mixer=W_QKV": (
+        plain, {"attn.in_proj_weight": None, "mixer": torch.ones(24, 8)}, TWO),
+    r"may all be W_U: .+ \(--rename out\.weight=W_O": (
+        plain, {"attn.out_proj.weight": None, "out.weight": torch.ones(8, 8)}, TWO),

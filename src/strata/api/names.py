@@ -7,6 +7,7 @@ as one without residual stream, has to be told apart by its answers.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -200,6 +201,9 @@ class StateDict:
             self.notes.append("It has a logit of =, which was dropped.")
         modulus: int = values["W_U"].shape[1] if n is None else n
         validate(Headline, {"n": modulus, "seed": 0}, "")
+        if d != len(values["W_U"]) == tokens:
+            E, shape = self.names["W_E"], values["W_E"].shape
+            raise InputError(f"{E} is {shape}, must be {shape[::-1]}: turn it: state['{E}'].T")
         if d % n_heads:
             raise InputError(f"d_model = {d}: must be divisible by n_heads = {n_heads}")
         kind = TABLE["transformer" if self.attends else "mlp"]
@@ -259,7 +263,8 @@ def roles(state: Arrays, rename: Mapping[str, str]) -> dict[str, str]:
         if name not in state:
             raise InputError(f"rename: {name}: no such tensor; there are {', '.join(state)}")
         if role not in PATHS and role not in MODULES:
-            raise InputError(f"rename: {name} = {role!r}: must be one of {', '.join(PATHS)}")
+            allowed = f"{', '.join(PATHS)}, W_P, W_QKV, b_QKV"
+            raise InputError(f"rename: {name} = {role!r}: must be one of {allowed}")
     by_role: dict[str, list[str]] = {}
     unknown: list[str] = []
     for name in state:
@@ -270,14 +275,23 @@ def roles(state: Arrays, rename: Mapping[str, str]) -> dict[str, str]:
             unknown.append(name)
         else:
             by_role.setdefault(role, []).append(name)
+    layers = [(name, *x.shape) for name, x in state.items() if x.ndim == 2]
+    chained = len(layers) > 1 and all(x[1] == y[2] for x, y in pairwise(layers))
+    if chained and layers[0][2] == 2 * (n := layers[-1][1]):
+        hint = f"give embedding=state['{layers[0][0]}'].T[:{n}] with logits"
+        raise InputError(f"{layers[0][0]} reads one-hot a and b: {hint}; {ANY_SHAPE}")
     if unknown:
-        raise InputError(refusal(unknown, by_role))
+        raise InputError(refusal(unknown, by_role, state))
     if clashes := [f"{' and '.join(x)} may all be {k}" for k, x in by_role.items() if len(x) > 1]:
-        raise InputError(f"{'; '.join(clashes)}: must be one of each, in one layer; {ANY_SHAPE}")
+        mine = max(by_role.get("W_U", [""]), key=lambda x: len({*state[x].shape}) == 1)
+        hint = f"rename={{'{mine}': 'W_O'}} (--rename {mine}=W_O) if heads write by it; "
+        hint *= len(by_role.get("W_U", [])) > 1 and "W_O" not in by_role
+        must = "must be one of each, in one layer"
+        raise InputError(f"{'; '.join(clashes)}: {must}; {hint}{ANY_SHAPE}")
     return {role: name for role, (name,) in by_role.items()}
 
 
-def refusal(names: Sequence[str], roles: Iterable[str]) -> str:
+def refusal(names: Sequence[str], roles: Iterable[str], state: Arrays) -> str:
     """Say why tensors are not those of this network, all of them by name, and what to do. roles:
     the weights that other tensors are."""
     norms = [x for x in names if NORM.search(x)]
@@ -291,6 +305,8 @@ def refusal(names: Sequence[str], roles: Iterable[str]) -> str:
     left = left or sorted(ATTENTION - used - {"W_QKV"}) * ("W_QKV" not in used)
     if left and others and not norms and not second and len(embeddings) < 2:
         mine, role = max(others, key=lambda x: x.endswith("weight")), left[0]
+        if used & ATTENTION == {"W_O"} and len(state[mine]) == 3 * state[mine].shape[-1]:
+            role = "W_QKV"
         hint = f"rename={{'{mine}': '{role}'}} (--rename {mine}={role}) says which weight one is; "
     return f"not weights of this network: {'; '.join(parts)}; {hint}{ANY_SHAPE}"
 
