@@ -452,12 +452,15 @@ ARRAYS: dict[str, dict[str, object]] = {
         "embedding": np.ones((9, 3)),
         "logits": np.ones((9, 3)),
     },
+    r"logits\[4\], of a = 1, b = 1, has \+inf: .+mask": {
+        "logits": np.where(np.arange(9)[:, None] == 4, np.inf, np.eye(9, 3))
+    },
     "embedding: 9 of 9 numbers are not finite": {
         "embedding": np.full((3, 3), np.nan),
         "logits": np.ones((9, 3)),
     },
     "embedding: x: No such file": {"embedding": "x", "logits": np.ones((9, 3))},
-    r"logits\[3\], of a = 1, b = 0: not finite.+mask": {
+    r"logits\[3\], of a = 1, b = 0, has NaN: .+mask": {
         "logits": np.where(np.arange(9)[:, None] == 3, np.nan, np.eye(9, 3))
     },
     "an array of real numbers": {"logits": 1j * np.ones((9, 3))},
@@ -465,11 +468,11 @@ ARRAYS: dict[str, dict[str, object]] = {
     r"logits: .+ a function of a and b; for a net of tokens": {"logits": lambda tokens: tokens},
     r"of several positions, the last: logits\[:, -1\]": {"logits": np.ones((9, 2, 3))},
     r"logits\(a, b\) is \(1,\): .+ drop \[:, -1\]": {"logits": lambda a, b: np.ones(1)},
+    r"\(36, 2\), 2 columns: .+ for n = 6; give n=N": {"logits": np.ones((36, 2))},
     r"leave out the rows of = .+reshape\(4, 4, -1\)\[:3, :3\]": {
         "logits": np.ones((16, 4)),
         "n": 3,
     },
-    r"a table: .+--task FILE.+ becomes logits by np\.eye\(16\)": {"logits": PIECES("C16")},
     "n = 1: must be a whole number, 2 or more": {"logits": np.ones((1, 1))},
     r"split = 6: must be pairs; the modulus is n=6": {"logits": np.ones((9, 3)), "split": 6},
     r"heads = 2: must be one of source, .+; give n_heads=2": {"heads": 2},
@@ -487,6 +490,20 @@ def test_arrays_that_cannot_be_are_refused_in_one_line(line):
     arguments: dict[str, Any] = {"embedding": np.eye(3)} | ARRAYS[line]
     with pytest.raises(InputError, match=line):
         strata.analyse(**arguments, repository=ROOT)
+
+
+def test_a_table_of_answers_is_asked_about_in_the_place_of_logits(tmp_path):
+    np.savetxt(tmp_path / "t.csv", table := PIECES("C6"), fmt="%d", delimiter=",")
+    for form in (table, table.tolist(), tmp_path / "t.csv"):
+        assert "a + b mod 6 in 100.0 %" in strata.analyse(logits=form, repository=ROOT).sentence
+    with pytest.raises(InputError, match=r"t\.csv: an array, .+ or answers: .+--logits"):
+        strata.analyse(tmp_path / "t.csv", repository=ROOT)
+
+
+def test_answers_beyond_n_are_counted_in_the_first_line():
+    whole = 9 * np.eye(11)[np.add.outer(TOKENS, TOKENS).ravel()] + 0.1 * RNG.random((36, 11))
+    sentence = strata.analyse(logits=whole, repository=ROOT).sentence
+    assert sentence.endswith("in 15 of 36 pairs its own answer is beyond 5 and was left out")
 
 
 def test_a_small_file_of_more_pairs_than_there_are_is_refused_before_they_are_copied(tmp_path):
@@ -562,8 +579,9 @@ def test_the_command_writes_a_folder_whole(file, monkeypatch, capsys):
     monkeypatch.setattr(notebook, "single_run_notebooks", lambda folder: figures)
     monkeypatch.setattr(Analysis, "mechanism", results.read_rows())
     call(monkeypatch, str(file), "--out", "out", "--task", "multiplication")
-    message = "mine.pt, taken for the published format: wrote out/index.html"
-    assert message in capsys.readouterr().out
+    assert re.fullmatch(
+        r"mine\.pt: answers are .+\nwrote out/index\.html\n", capsys.readouterr().out
+    )
     text = Path("out/index.html").read_text()
     assert r"\label{tab:mine-n6-s1-accuracy}" in Path("out/tables/accuracy.tex").read_text()
     assert r"\usepackage{amssymb,booktabs}" in text

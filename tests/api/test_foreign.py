@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 import strata
 from strata import store
-from strata.api import lens
+from strata.api import foreign, lens
 from strata.api.model import model_of
 from strata.api.names import PATHS
 from strata.inputs import InputError
@@ -165,16 +165,17 @@ def test_a_module_is_measured_by_its_own_logits_where_its_weights_were_read_as_a
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(0)
         nets = [kind(9, 4, 6) for kind in (SideBySide, OfTokens, Curved)]
+        nets.insert(0, SideBySide(9, 4, 6).bfloat16())
         analyses = [strata.analyse(x) for x in nets]
         a, b = torch.cartesian_prod(torch.arange(9), torch.arange(9)).T
-        right = nets[2](a, b).argmax(dim=1).numpy().reshape(9, 9)
-        np.testing.assert_array_equal(analyses[2].table, right)
-    for analysis in analyses[:2]:
+        right = nets[-1](a, b).argmax(dim=1).numpy().reshape(9, 9)
+        np.testing.assert_array_equal(analyses[-1].table, right)
+    for analysis in analyses[:-1]:
         assert isinstance(analysis.model, strata.MLP) and analysis.model.source
         assert "the same logits" in analysis.model.source.notes[-1]
-    assert not isinstance(analyses[2].model, strata.MLP) and analyses[2].model.source
-    assert "own logits are measured" in analyses[2].model.source.notes[-1]
-    source = strata.from_weights(nets[0].state_dict()).source
+    assert not isinstance(analyses[-1].model, strata.MLP) and analyses[-1].model.source
+    assert "own logits are measured" in analyses[-1].model.source.notes[-1]
+    source = strata.from_weights(nets[1].state_dict()).source
     assert source and "cannot show" in source.notes[-1]
 
 
@@ -205,6 +206,17 @@ class Uncallable(SideBySide):
         return super().forward(a, b) + c
 
 
+class Other(SideBySide):
+    """It returns something else, which is made of its logits."""
+
+    def __init__(self, make: Callable[[Tensor], Any]):
+        super().__init__(9, 4, 6)
+        self.make = make
+
+    def forward(self, a: Tensor, b: Tensor) -> Any:
+        return self.make(super().forward(a, b))
+
+
 @pytest.mark.parametrize(
     ("net", "call"),
     [
@@ -232,6 +244,14 @@ def test_a_module_that_cannot_be_called_is_refused():
     with pytest.raises(InputError, match="10 logits, n may be one less: give n=N"):
         strata.analyse(wide)
     assert strata.analyse(wide, n=9).n == 9
+    for make, reason in (
+        (lambda x: {"logits": x}, r"it returns a dict, must be \(pairs, n\)"),
+        (lambda x: (x[None, None], x), r"it returns \(1, 1, 3, 9\)"),
+        (lambda x: x + torch.randn(x.shape), "a pair alone has other logits"),
+        (lambda x: x[:, :8], "it has 8 logits, n = 9"),
+    ):
+        with pytest.raises(InputError, match=reason):
+            strata.analyse(Other(make), n=9)
 
 
 def test_a_module_says_how_many_heads_it_has_and_arrays_are_weights():
@@ -240,6 +260,15 @@ def test_a_module_says_how_many_heads_it_has_and_arrays_are_weights():
     for model in (strata.from_weights(net), strata.from_weights(arrays, n_heads=2)):
         assert model.n_heads == 2
         np.testing.assert_array_equal(model.weights()["W_E"], arrays["embed.weight"])
+
+
+def test_the_number_of_heads_is_the_one_with_which_a_forward_gives_the_logits(monkeypatch):
+    monkeypatch.setattr(foreign, "HEADS", ())
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(0)
+        model = strata.analyse(Net(12, 8, 4, 6, True)).model
+    assert isinstance(model, strata.Transformer) and model.n_heads == 4
+    assert model.source and "the same logits" in model.source.notes[-1]
 
 
 def test_names_of_ones_own_are_taken_by_rename():
@@ -397,6 +426,14 @@ BAD: dict[str, tuple[Callable[[], Any], dict[str, Tensor | None], dict[str, Any]
         lensed, {W_U: nested(torch.ones(2), torch.ones(3))}, {}),
     r"g\?\[2Jate\? \(of no name": (plain, {GATE: torch.ones(8)}, TWO),
     r"known\); for any network": (plain, {"gate": torch.ones(8)}, TWO),
+    r"0\.weight reads one-hot a and b: give embedding=state\['0\.weight'\]\.T\[:9\] with logits": (
+        lambda: nn.Sequential(nn.Linear(18, 6), nn.ReLU(), nn.Linear(6, 9)).state_dict(), {}, {}),
+    r"embed.weight is \(8, 13\), must be \(13, 8\): turn it: .+\.T": (
+        plain, {"embed.weight": torch.ones(8, 13)}, TWO),
+    r"mixer \(of no name .+ \(--rename mixer=W_QKV": (
+        plain, {"attn.in_proj_weight": None, "mixer": torch.ones(24, 8)}, TWO),
+    r"may all be W_U: .+ \(--rename out\.weight=W_O": (
+        plain, {"attn.out_proj.weight": None, "out.weight": torch.ones(8, 8)}, TWO),
     r"rename=\{.gate.: .W_K.\} \(--rename gate=W_K\)": (
         split_plain, {"gate": torch.ones(8), "model.blocks.0.attn.k_proj.weight": None}, TWO),
 }  # fmt: skip
@@ -415,6 +452,8 @@ def test_what_is_no_file_of_weights_is_refused_with_what_to_type(tmp_path):
     torch.save({}, tmp_path / "y.pt")
     with pytest.raises(InputError, match=r"x\.npy: an array.+logits='.+--logits "):
         strata.from_weights(tmp_path / "x.npy")
+    with pytest.raises(InputError, match=r"n154: no such file; strata\.runs\(\)"):
+        strata.from_weights("n154")
     with pytest.raises(InputError, match=r"is a folder.+ y\.pt"):
         strata.from_weights(tmp_path)
 
@@ -425,11 +464,3 @@ def test_a_damaged_file_is_refused_by_its_name(content, tmp_path):
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"w\.pt: "):
         strata.from_weights(path)
-    r"0\.weight reads one-hot a and b: give embedding=state\['0\.weight'\]\.T\[:9\] with logits": (
-        lambda: nn.Sequential(nn.Linear(18, 6), nn.ReLU(), nn.Linear(6, 9)).state_dict(), {}, {}),
-    r"embed.weight is \(8, 13\), must be \(13, 8\): turn it: .+\.T": (
-        plain, {"embed.weight": torch.ones(8, 13)}, TWO),
-    r"mixer \(of no name .+ \(--rename mixer=W_QKV": (
-        plain, {"attn.in_proj_weight": None, "mixer": torch.ones(24, 8)}, TWO),
-    r"may all be W_U: .+ \(--rename out\.weight=W_O": (
-        plain, {"attn.out_proj.weight": None, "out.weight": torch.ones(8, 8)}, TWO),

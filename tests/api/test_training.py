@@ -46,6 +46,7 @@ def test_a_training_is_that_of_the_pipeline():
     a, b = training.split["train"].T
     assert {*(a * 12 + b)} == {*np.flatnonzero(dealt == task.TRAIN)}
     assert training.plot().png.startswith(b"\x89PNG")
+    assert strata.analyse(training).model is training.model
 
 
 def test_measuring_on_the_way_changes_no_bit_and_ends_with_the_network():

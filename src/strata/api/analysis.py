@@ -61,13 +61,13 @@ def analyse(
     """Measure everything that the pipeline measures of a run, for any model; of a network of any
     other shape what its logits and its embedding say.
 
-    source: a model, the name of a run, or what ``from_weights`` makes one of, with n, n_heads and
-    rename as there: a file, a module, a state dict. A module is compared with its own forward on
-    all pairs; where this gives other logits than what was read from its weights, or they cannot be
-    read, its own logits are measured. logits, embedding: in the place of a source, as
-    ``outside.Outside`` takes them; logits alone will do. split: the pairs that trained and
-    validated, as ``splits.table`` takes them; it is compared with the accuracies that the file of
-    the weights records, if any. task: another operation than ab mod n: a name such
+    source: a model, what ``train_model`` returns, the name of a run, or what ``from_weights`` makes
+    one of, with n, n_heads and rename as there: a file, a module, a state dict. A module is
+    compared with its own forward on all pairs; where this gives other logits than what was read
+    from its weights, or they cannot be read, its own logits are measured. logits, embedding: in the
+    place of a source, as ``outside.Outside`` takes them; logits alone will do. split: the pairs
+    that trained and validated, as ``splits.table`` takes them; it is compared with the accuracies
+    that the file of the weights records, if any. task: another operation than ab mod n: a name such
     as "C21", a Cayley table (a file, an array, nested lists, a frame), or "answers", the network's
     own table. repository: a clone, as ``load`` takes it. Raises InputError, which ends with what to
     do.
@@ -81,6 +81,8 @@ def analyse(
         raise InputError(f"analyse: must have one network: {how}")
     if callable(source) and not isinstance(source, Mapping) and not hasattr(source, "state_dict"):
         raise InputError("analyse: a function: must be strata.analyse(logits=FUNCTION)")
+    if isinstance(source, tuple):  # a Training
+        source = getattr(source, "model", source)
     if names_run(source):
         source = load(str(source), repository)
     if isinstance(split, int):
@@ -249,7 +251,7 @@ class Analysis:
         if not self.has_answers:
             return "every answer is a tie: for each pair several logits are the largest"
         ties = f"; {counts[1]} are ties" * bool(self.unanswered[1])
-        return self._read() + ties
+        return self._read() + ties + self._beyond()
 
     @property
     def has_answers(self) -> bool:
@@ -268,6 +270,11 @@ class Analysis:
             broken += pairs[~finite].tolist()
             tied += pairs[finite][lowest + highest < self.n - 1].tolist()
         return broken, tied
+
+    def _beyond(self) -> str:
+        count = int(self.model.beyond.sum()) if isinstance(self.model, Outside) else 0
+        cut = f"its own answer is beyond {self.n - 1} and was left out"
+        return f"; in {count} of {self.n**2} pairs {cut}" * bool(count)
 
     def _read(self) -> str:
         reading, level = self.reading, self.levels.accuracy

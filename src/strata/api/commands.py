@@ -83,7 +83,7 @@ def analyse(args: Namespace) -> str:
     if args.out is None:
         return page.text(analysis)
     page.write(analysis, args.out)
-    return f"{analysis.model.source}: wrote {args.out / 'index.html'}"
+    return f"{analysis.name}: {analysis.sentence}\nwrote {args.out / 'index.html'}"
 
 
 def task_option(text: str | None) -> Any:

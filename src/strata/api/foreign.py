@@ -39,9 +39,10 @@ def from_weights(
     Files may be of strata (safetensors), of the format of the paper's weights (torch.save), of
     TransformerLens and of plain torch modules, with and without biases. n: the modulus; checked
     where the shapes say it. n_heads: where neither shapes nor file say it; without it, the divisor
-    of d_model with which the answers fit an operation best. rename: our names of tensors with names
-    of your own, {"mine": "W_E"}. task: another than multiplication: a name, a
-    Cayley table as a file, an array, nested lists or a frame.
+    of d_model with which a module's own forward gives the same logits, or with which the answers
+    fit an operation best. rename: our names of tensors with names of your own, {"mine": "W_E"}.
+    task: another than multiplication: a name, a Cayley table as a file, an array, nested lists or a
+    frame.
     ``source`` of the model says what the weights were read as, and what was done to them. Code in a
     file is never run. Raises InputError, which names every tensor that is missing or does not fit.
     """
@@ -58,11 +59,12 @@ def from_weights(
     state, recorded = read(content, str(source)) if sha256 else parts(source, name)
     try:
         tensors = StateDict(arrays(state), recorded, rename)
-        network = model(tensors, recorded, n, n_heads, task, (name, sha256))
+        module: Any = source if hasattr(source, "forward") else None
+        network = model(tensors, recorded, n, n_heads, task, (name, sha256), module)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     stated = tensors.kind not in (LENS, PLAIN) or "cfg" in recorded
-    if network.source and not stated and not hasattr(source, "forward"):
+    if network.source and not stated and module is None:
         note = f"Its weights were read as {read_as(network)}, which they alone cannot show."
         network.source = replace(network.source, notes=(*network.source.notes, note))
     return network
@@ -80,6 +82,9 @@ def names_run(source: object) -> bool:
 def weights_file(path: str | Path) -> Path:
     """Return the path of a file of weights. Raises InputError for a folder, with the files of
     weights in it, and for anything else that is no file."""
+    if not Path(path).suffix and not Path(path).exists():
+        runs = "strata.runs() (strata runs) lists the runs, such as n154-s3"
+        raise InputError(f"{path}: no such file; {runs}")
     if Path(path).is_dir():
         files = sorted(x.name for x in Path(path).iterdir() if x.suffix in SUFFIXES)
         there = f"; there are {shortened(files)}" if files else ""
@@ -101,11 +106,13 @@ def model(
     n_heads: int | None,
     task: Any,
     file: tuple[str, str],
+    module: Any,
 ) -> "Transformer | MLP":
     """Build the model of these tensors, from the name and SHA-256 of a file. Where nothing states
-    the number of heads, it is that of the candidates whose answers fit an operation best."""
+    the number of heads, it is that with which the forward of a module gives the same logits, or
+    else that of the candidates whose answers fit an operation best."""
     from strata import store
-    from strata.api import algebra, tasks
+    from strata.api import algebra, outside, tasks
     from strata.api.model import Source, model_of
 
     (name, sha256), kind = file, tensors.kind
@@ -128,7 +135,8 @@ def model(
         weights = tensors.weights(order, heads)
         source = Source(name, kind, recorded, sha256, tuple(tensors.notes))
         models[heads] = model_of(run, weights, source, learnt)
-    return models[candidates[0]] if len(candidates) == 1 else algebra.choose_heads(models)
+    heads = candidates[0] if len(candidates) == 1 else module and outside.heads_of(module, models)
+    return models[heads] if heads else algebra.choose_heads(models)
 
 
 def arrays(state: Mapping[str, Any]) -> Arrays:
@@ -169,9 +177,9 @@ def read(content: bytes, origin: str) -> tuple[Mapping[str, Any], dict[str, Any]
             return load_safetensors(content), recorded
         except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{origin}: not a whole file of safetensors, or damaged") from None
-    if content[1:6] == b"NUMPY":
+    if content[1:6] == b"NUMPY" or origin.endswith(".csv"):
         how = f"strata.analyse(logits={origin!r}), or --logits {origin}"
-        raise InputError(f"{origin}: an array, no weights; if they are logits: {how}")
+        raise InputError(f"{origin}: an array, no weights; if of logits or answers: {how}")
     return parts(load_checkpoint(content, origin), origin)
 
 

@@ -1,7 +1,7 @@
 """Measure a network of any shape, by its embedding and its logits alone."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -32,8 +32,9 @@ CALLS = {0: "a and b", 2: "tokens a, b", 3: "tokens a, b, ="}  # by the width of
 class Outside:
     """An ``Outside`` is a network of which the logits of all n² pairs are known, a-major: an array
     of n or more columns, or a function of a and b, tensors of tokens, or a module, that returns it;
-    and, if there is one, the embedding (n to n + 2 tokens, d). An array may be a file of NumPy.
-    What is beyond n is left out, and −inf masks an answer.
+    and, if there is one, the embedding (n to n + 2 tokens, d). An array may be a file of NumPy, or
+    a table (n, n) of answers. What is beyond n is left out, −inf masks an answer, and ``beyond``
+    says in which pairs a logit beyond n is the largest.
 
     n: where neither the pairs of an array nor the columns of a function say it. task: as
     ``tasks.task_with`` takes it. Raises InputError where the shapes do not fit.
@@ -51,9 +52,8 @@ class Outside:
             rows = array(logits, "logits")
             k = len(rows)
             if rows.shape == (k, k) and np.isin(rows, np.arange(k)).all():
-                table = f"a table of answers becomes logits by np.eye({k})[table.ravel()]"
-                how = f"a table to compare with is task=TABLE (--task FILE), with logits; {table}"
-                raise InputError(f"logits: {rows.shape}, whole numbers below {k}, a table: {how}")
+                rows = np.eye(k, dtype=np.float32)[rows.astype(int)]
+                notes = ("What was given is a table of answers, row a, column b.",)
             if rows.ndim > 2 and len(rows) != rows.shape[1]:
                 last = "of several positions, the last: logits[:, -1]"
                 raise InputError(f"logits is {rows.shape}: must be (n², n), row an + b; {last}")
@@ -76,7 +76,8 @@ class Outside:
             must = f"must have {self.n**2} rows and {self.n} columns or more"
             k, hint = first.shape[1], "give n=N (--n N), or a row for each pair, a-major"
             fits = k if n is None else self.n
-            if not callable(logits) and count**2 == len(self.logits) and fits < count:
+            rows_of_tokens = not callable(logits) and count**2 == len(self.logits)
+            if rows_of_tokens and fits < count <= fits + 2:
                 cut = f"logits.reshape({count}, {count}, -1)[:{fits}, :{fits}]"
                 hint = f"leave out the rows of = and of other tokens: {cut}"
             raise InputError(f"logits: {shape}, {k} columns: {must}, for n = {self.n}; {hint}")
@@ -91,6 +92,7 @@ class Outside:
             raise InputError(f"embedding: {wrong}: must be finite; or leave embedding out")
         beyond = {"tokens": len(self.W_E) - self.n, "logits": first.shape[1] - self.n}
         notes += tuple(f"Left out, beyond n: {x} of the {k}." for k, x in beyond.items() if x)
+        self.beyond = np.zeros(self.n**2, bool)
         self.source = Source(
             "embedding and logits" if self.has_embedding else "logits",
             "a network of any shape",
@@ -117,12 +119,15 @@ class Outside:
         masks, less than all others of a pair. Raises InputError for logits that are no numbers."""
         for start in range(0, self.n**2, BLOCK):
             a, b = np.divmod(np.arange(start, min(start + BLOCK, self.n**2)), self.n)
-            logits = self._block(a, b)[:, : self.n]
+            whole = self._block(a, b)
+            logits = whole[:, : self.n]
             if (bad := (np.isnan(logits) | (logits == np.inf)).any(axis=1)).any():
                 i = bad.argmax()
-                how = "mask them by −inf: logits[logits.isnan()] = -torch.inf (of NumPy, np.isnan)"
-                first = f"logits[{start + i}], of a = {a[i]}, b = {b[i]}"
-                raise InputError(f"{first}: not finite, must be numbers or −inf; {how}")
+                what = "NaN" if np.isnan(logits[i]).any() else "+inf"
+                how = "mask by logits[~logits.isfinite()] = -torch.inf (of NumPy, np.isfinite)"
+                first = f"logits[{start + i}], of a = {a[i]}, b = {b[i]}, has {what}"
+                raise InputError(f"{first}: must be numbers or −inf; {how}")
+            self.beyond[start : start + len(a)] = whole.max(axis=1) > logits.max(axis=1)
             masks = np.isinf(logits)
             if masks.any():
                 largest = np.abs(np.where(masks, 0, logits)).max(axis=1, keepdims=True)
@@ -164,21 +169,28 @@ def forward_of(module: nn.Module, n: int | None) -> partial[Tensor]:
     def logits(a: Tensor, b: Tensor, width: int, equals: int) -> Tensor:
         tokens = [x.to(device) for x in (a, b, torch.full_like(a, equals))]
         inputs = [torch.stack(tokens[:width], dim=1)] if width else tokens[:2]
-        return last_position(copy(*inputs))
+        values = last_position(copy(*inputs))
+        if getattr(values, "ndim", 0) != 2:
+            what = tuple(getattr(values, "shape", ())) or f"a {type(values).__name__}"
+            raise TypeError(f"it returns {what}, must be (pairs, n)")
+        return values
 
     a, b = torch.tensor([[0, 1, 1], [1, 0, 1]])
     for width in (3, 2, 0) if of_tokens else (0, 3, 2):
         try:
             copy = deepcopy(module).eval()
-            device = next(copy.parameters(), torch.empty(0)).device
+            weight = next(copy.parameters(), torch.empty(0))
+            device, copy = weight.device, copy.float() if weight.element_size() < 4 else copy
             with torch.no_grad():
                 size = n or logits(a, b, width, 0).shape[1]
                 vocabulary = {size + 1, size + 2} & lengths
                 if vocabulary or width < 3:
                     rows, later = (logits(a[i:], b[i:], width, size) for i in (0, 1))
-                    near = torch.allclose(rows[1:], later, 1e-3, 1e-3, equal_nan=True)
-                    if rows.ndim == 2 and rows.shape[1] >= size and near:
+                    if rows.shape[1] < size:
+                        raise ValueError(f"it has {rows.shape[1]} logits, n = {size}")
+                    if torch.allclose(rows[1:], later, 1e-3, 1e-3, equal_nan=True):
                         return partial(logits, width=width, equals=size)
+                    raise ValueError("a pair alone has other logits than among others")
         except Exception as error:  # the code is anybody's
             fault = fault or str(error).partition("\n")[0]
             continue
@@ -187,6 +199,22 @@ def forward_of(module: nn.Module, n: int | None) -> partial[Tensor]:
     how = "logits=FUNCTION of a and b, or its state_dict() to read its weights alone"
     must = "its forward must take a and b, or rows of tokens a, b, =, and return their logits"
     raise InputError(f"{name}: {must}{f' ({fault})' * bool(fault)}; give {how}")
+
+
+def heads_of(module: nn.Module, models: Mapping[int, Model]) -> int | None:
+    """Return the number of heads of the first model that has the logits of a module's own forward;
+    None where none has them, or the forward cannot be called."""
+    try:
+        a, b, theirs = next(Outside(None, module, next(iter(models.values())).n).blocks())
+    except InputError:
+        return None
+    return next((h for h, x in models.items() if same(x(a, b).numpy(), theirs)), None)
+
+
+def same(ours: np.ndarray, theirs: np.ndarray) -> bool:
+    """Whether logits are the same but for rounding, and for a number added to all of a pair."""
+    ours, theirs = (x - x.mean(axis=1, keepdims=True) for x in (ours, theirs))
+    return bool(np.abs(ours - theirs).max() <= ROUNDING * np.abs(theirs).max())
 
 
 def in_its_place(module: nn.Module, n: int | None, task: Any, why: InputError) -> Outside:
@@ -211,14 +239,13 @@ def checked(module: nn.Module, model: Model, read_as: str) -> "Model | Outside":
         note = f"Its weights were read as {read_as}, unchecked: it has no forward."
         model.source = replace(source, notes=(*source.notes, note))
         return model
-    network, same, moved = Outside(model.W_E, module, model.n), True, 0
+    network, agrees, moved = Outside(model.W_E, module, model.n), True, 0
     network.task = model.task
     for a, b, theirs in network.blocks():
         ours = model(a, b).numpy()
         moved += int((answers(ours) != answers(theirs)).sum())
-        ours, theirs = (x - x.mean(axis=1, keepdims=True) for x in (ours, theirs))
-        same = same and np.abs(ours - theirs).max() <= ROUNDING * np.abs(theirs).max()
-    if same:
+        agrees = agrees and same(ours, theirs)
+    if agrees:
         note = "Its own forward gives the same logits."
         model.source = replace(source, notes=(*source.notes, note))
         return model
@@ -249,8 +276,10 @@ def array(values: Any, name: str) -> np.ndarray:
 
 
 def read(path: Path, name: str) -> np.ndarray:
-    """Return the array in a file of NumPy. Raises InputError where it is none."""
+    """Return the array in a file of NumPy or .csv. Raises InputError where there is none."""
     try:
+        if path.suffix == ".csv":
+            return np.loadtxt(regular_file(path), delimiter=",", ndmin=2)
         values = np.load(opened(regular_file(path, LARGEST).read_bytes(), LARGEST))
         if not isinstance(values, np.ndarray):
             raise ValueError("an archive, as torch.save and numpy.savez write it")
