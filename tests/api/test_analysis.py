@@ -333,7 +333,8 @@ def test_a_network_that_is_written_down_is_analysed():
     assert analysis.heads["head"].tolist() == written and len(written) < 4
     assert analysis.sentence == "answers are ab mod 6 in 100.0 % of pairs"
     rows = analysis.mechanism.assign(words=page.verdict_words(analysis.mechanism))
-    failing = rows[rows["measure"] == ""].set_index("id").loc[["votes", "votes-permuted", "decoding"]]
+    rows = rows[rows["measure"] == ""].set_index("id")
+    failing = rows.loc[["votes", "votes-permuted", "decoding"]]
     assert {*failing["verdict"]} == {results.FAILS}
     assert failing["words"].tolist() == [page.UNTOLD, page.PASSES, results.FAILS]
     assert page.UNTOLD in repr(analysis)
