@@ -571,7 +571,7 @@ def test_a_run_is_analysed_by_its_name(monkeypatch, capsys):
 
 def test_what_is_no_array_of_numpy_is_refused_by_its_name(tmp_path):
     torch.save(torch.ones(9, 3), tmp_path / "l.pt")
-    with pytest.raises(InputError, match=r"l\.pt: must be a file of numpy\.save.+: numpy\.save\("):
+    with pytest.raises(InputError, match=r"l\.pt: must be numbers of numpy\.save.+: numpy\.save\("):
         strata.analyse(logits=str(tmp_path / "l.pt"), repository=ROOT)
 
 

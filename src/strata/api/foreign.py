@@ -112,7 +112,7 @@ def model(
     the number of heads, it is that with which the forward of a module gives the same logits, or
     else that of the candidates whose answers fit an operation best."""
     from strata import store
-    from strata.api import algebra, outside, tasks
+    from strata.api import algebra, tasks
     from strata.api.model import Source, model_of
 
     (name, sha256), kind = file, tensors.kind
@@ -135,8 +135,12 @@ def model(
         weights = tensors.weights(order, heads)
         source = Source(name, kind, recorded, sha256, tuple(tensors.notes))
         models[heads] = model_of(run, weights, source, learnt)
-    heads = candidates[0] if len(candidates) == 1 else module and outside.heads_of(module, models)
-    return models[heads] if heads else algebra.choose_heads(models)
+    if guessed and module is not None:
+        from strata.api import outside  # it needs scipy, whose import takes a second
+
+        if heads := outside.heads_of(module, models):
+            return models[heads]
+    return models[candidates[0]] if len(candidates) == 1 else algebra.choose_heads(models)
 
 
 def arrays(state: Mapping[str, Any]) -> Arrays:

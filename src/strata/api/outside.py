@@ -76,8 +76,8 @@ class Outside:
             must = f"must have {self.n**2} rows and {self.n} columns or more"
             k, hint = first.shape[1], "give n=N (--n N), or a row for each pair, a-major"
             fits = k if n is None else self.n
-            rows_of_tokens = not callable(logits) and count**2 == len(self.logits)
-            if rows_of_tokens and fits < count <= fits + 2:
+            squared = not callable(logits) and count**2 == len(self.logits)
+            if squared and fits < count <= fits + 2:  # rows of tokens beyond n
                 cut = f"logits.reshape({count}, {count}, -1)[:{fits}, :{fits}]"
                 hint = f"leave out the rows of = and of other tokens: {cut}"
             raise InputError(f"logits: {shape}, {k} columns: {must}, for n = {self.n}; {hint}")
@@ -290,4 +290,4 @@ def read(path: Path, name: str) -> np.ndarray:
         ) from None
     except (ValueError, EOFError):
         how = f'numpy.save("{name}.npy", {name}.numpy())'
-        raise InputError(f"{name}: {path}: must be a file of numpy.save, .npy: {how}") from None
+        raise InputError(f"{name}: {path}: must be numbers of numpy.save or .csv: {how}") from None
