@@ -13,8 +13,11 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # environment that is active.
 export PYTHONPATH := $(CURDIR):$(CURDIR)/src
 unexport PYTHONHOME PYTHONWARNINGS NPY_ENABLE_CPU_FEATURES CDPATH VIRTUAL_ENV
-# Nor is another repository meant, as tools for dotfiles name theirs.
+# Nor is another repository meant, as tools for dotfiles name theirs; nor are paths, which Emacs has git take to the letter.
 unexport GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
+unexport GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS GIT_ICASE_PATHSPECS
+# What a cluster has each bash read first may print, or fail; options of a bash that called may end it.
+unexport BASH_ENV SHELLOPTS
 # Python reads the path of src in the encoding of the locale, and C has none for a path that is not ASCII.
 ifneq ($(filter C POSIX,$(or $(LC_ALL),$(LC_CTYPE),$(LANG),C)),)
 export LC_ALL := C.UTF-8

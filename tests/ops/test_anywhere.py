@@ -57,6 +57,7 @@ VARIABLES = {
     "FORCE_COLOR": "1", "COLUMNS": "20", "MAKEFLAGS": "-j8", "SOURCE_DATE_EPOCH": "1700000000",
     "OPENBLAS_NUM_THREADS": "8", "OMP_NUM_THREADS": "8", "NPY_DISABLE_CPU_FEATURES": "AVX2",
     "MKL_CBWR": "AUTO", "TZ": "Asia/Tokyo", "LC_ALL": "C", "LANG": "C",
+    "GIT_LITERAL_PATHSPECS": "1", "BASH_ENV": "/nowhere", "SHELLOPTS": "nounset:noclobber",
 }  # fmt: skip
 
 
@@ -119,7 +120,9 @@ def test_dvc_writes_its_databases_into_the_clone_also_when_it_was_moved(made_pro
 def test_where_git_is_of_no_use_one_line_says_so_before_anything_is_installed(
     obtain, advice, made_project, tmp_path
 ):
-    output = obtain(made_project, tmp_path).run("make", "paper", "PYTHON=/nowhere").stdout
+    project = obtain(made_project, tmp_path)
+    project.environment |= {"LC_ALL": "C.UTF-8", "LANGUAGE": "de"}  # git speaks it where it can
+    output = project.run("make", "paper", "PYTHON=/nowhere").stdout
     assert advice in output.splitlines()[0] and len(output.splitlines()) == 2  # make’s own last
 
 
@@ -128,6 +131,7 @@ def test_where_git_is_of_no_use_one_line_says_so_before_anything_is_installed(
     [
         ("x", "git init -q --object-format=sha256", "git init --object-format=sha1"),
         ("x", "git init -q && git sparse-checkout set x", "git sparse-checkout disable"),
+        ("x", "git init -q && git config extensions.preciousObjects 1", "work in a clone"),
         ("a:b", "git init -q", "with a colon"),
         ("{n}", "git init -q", "with braces"),
     ],
