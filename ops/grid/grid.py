@@ -25,6 +25,9 @@ from strata.params import load
 from strata.run import command
 from strata.train.environment import cores, threads
 
+# What a worker reads that SLURM gave a job of its own: a job in which make grid is called has both.
+OF_A_TASK = {"SLURM_ARRAY_TASK_ID", "SLURM_CPUS_PER_TASK"}
+
 
 def find_missing() -> tuple[dict[str, list[str]], list[str]]:
     """Bring in what the caches have. Return the stages that each run lacks, and all stages."""
@@ -67,9 +70,10 @@ def failures(runs: Sequence[str]) -> list[str]:
 def work_here(tree: str, runs: Sequence[str], count: int) -> None:
     """Make runs with so many workers on this machine. Interrupted, end them all."""
     words = [sys.executable, "-m", "ops.grid.worker", tree, *runs]
+    environment = {k: v for k, v in os.environ.items() if k not in OF_A_TASK}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     workers = [
-        subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
+        subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
         for _ in range(count)
     ]
     try:
