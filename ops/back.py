@@ -41,8 +41,8 @@ def restore_tracked() -> list[str]:
     """Restore parameters, locks and summary.json from the last commit, and unstage what DVC staged.
     Values that no experiment has recorded are stashed. Return what the user should know."""
     ours = (*PARAMS, "summary.json", *map(files.lock, files.pipelines()), ".dvc/tmp")
-    words = ("status", "--porcelain", "--no-renames", "--untracked-files=no", "--", *ours)
-    changed = [line.split(maxsplit=1)[1] for line in git(*words).splitlines()]
+    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--", *ours)
+    changed = [line.split(maxsplit=1)[1] for line in git(*words).split("\0") if line]
     unrecorded = [name for name in PARAMS if name in changed and not recorded(name)]
     advice = []
     if unrecorded:

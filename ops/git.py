@@ -12,9 +12,11 @@ from ops.files import ARTIFACTS
 from ops.shipped import REMOTE, SETTINGS
 from strata.inputs import InputError
 
-# What somebody has set for git, and would get in the way here: hooks, signatures, colours.
-SET = ("core.hooksPath=/dev/null", "commit.gpgSign=false", "color.ui=false")
+# What somebody has set for git, and would get in the way here: hooks, signatures, colours; and by
+# default git writes paths that are not ASCII in octal numbers.
+SET = ("core.hooksPath=/dev/null", "commit.gpgSign=false", "color.ui=false", "core.quotePath=false")
 SET += ("status.showUntrackedFiles=normal", "core.attributesFile=/dev/null")
+SET += ("core.safecrlf=false", "log.showSignature=false")
 PLAIN = [word for setting in SET for word in ("-c", setting)]
 ANYBODY = ("-c", "user.name=strata", "-c", "user.email=")  # where git asks for an author
 # Where a file that git does not track yet counts as what is here.

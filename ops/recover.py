@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -55,12 +56,18 @@ def busy(project: str = "") -> str:
             words = dvc_words(process.cmdline())
             if words and READS.isdisjoint(words) and in_this_folder(process):
                 return f"process {process.pid} ({' '.join(words)}) is at work here"
-    folder = Path(project, ".dvc", "tmp")
-    lock = try_lock(folder / "lock")
+    path = Path(project, ".dvc", "tmp", "lock")
+    # Where this is set, DVC's locks are files that have a time to come while they are held.
+    linked = settings(project)["core"].get("hardlink_lock", False)
+    if linked and path.exists() and path.stat().st_mtime > time.time():
+        return f"DVC is at work here, or was killed and left {path}, which you may delete then"
+    lock = try_lock(path)
     if lock is None:
         return "DVC is at work here"
     with lock:
-        (folder / "rwlock").unlink(missing_ok=True)
+        path.with_name("rwlock").unlink(missing_ok=True)
+        for name in ("lock", "rwlock.lock") if linked else ():  # else DVC would wait for them
+            path.with_name(name).unlink(missing_ok=True)
     return ""
 
 
@@ -198,7 +205,7 @@ def forget_unrun(project: str = "") -> list[str]:
     forget them, or it would restore such outputs in place of a run."""
     paths = [files.lock(x) for x in files.pipelines() if files.project(x) == project]
     with suppress(InputError):  # there is no commit yet
-        paths = git("diff", "--name-only", "HEAD", "--", *paths).splitlines()
+        paths = [x for x in git("diff", "--name-only", "-z", "HEAD", "--", *paths).split("\0") if x]
     outs, unrun = shipped.Outs(files.locked_stages()) if paths else None, {}
     for path in filter(lambda x: Path(x).is_file(), paths):
         pipeline = str(Path(path).with_suffix(".yaml"))
@@ -231,5 +238,10 @@ def newest(paths: Iterable[Path]) -> float:
 
 def cache(project: str = "") -> Path:
     """Return the folder of a project's cache."""
-    settings = Config(dvc_dir=str(Path(project, ".dvc").resolve()))
-    return Path(settings["cache"].get("dir", Path(project, ".dvc", "cache"))).resolve()
+    default = Path(project, ".dvc", "cache")
+    return Path(settings(project)["cache"].get("dir", default)).resolve()
+
+
+def settings(project: str = "") -> Config:
+    """Return DVC's settings for a project, with those of the user and of the machine."""
+    return Config(dvc_dir=str(Path(project, ".dvc").resolve()))

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from dvc.lock import make_lock
 from dvc.repo import Repo
 
 from ops import files, recover
@@ -56,6 +57,20 @@ def test_the_list_of_a_killed_dvc_is_deleted_while_none_has_its_lock(project):
     assert lock and recover.busy() and rwlock.exists()
     lock.close()
     assert not recover.busy() and not rwlock.exists()
+
+
+def test_where_dvc_locks_by_links_its_lock_is_seen_and_no_other_is_left_that_bars_it(project):
+    (project / ".dvc" / "config").write_text("[core]\nhardlink_lock = true\n")
+    path = project / ".dvc" / "tmp" / "lock"
+    lock = make_lock(str(path), tmp_dir=str(path.parent), hardlink_lock=True)
+    with lock:
+        assert ".dvc/tmp/lock, which you may delete" in recover.busy()
+    others = [path, path.with_name("rwlock.lock")]
+    for other in others:
+        other.write_text(" 123\n")  # as DVC leaves them without this setting
+    assert not recover.busy() and not any(x.exists() for x in others)
+    with lock:
+        assert recover.busy()
 
 
 @pytest.fixture

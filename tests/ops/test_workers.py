@@ -59,6 +59,17 @@ def test_a_full_disk_is_named_before_dvc_tries_for_ever(worker, tmp_path, monkey
         worker.check()
 
 
+def test_in_an_array_job_workers_of_this_machine_make_all_runs(worker, monkeypatch, tmp_path):
+    script = "import os, sys; open('seen', 'w').write(str([x for x in os.environ if 'SLURM' in x]))"
+    (tmp_path / "ops/grid").mkdir(parents=True)
+    (tmp_path / "ops/grid/worker.py").write_text(script)
+    for name in ("SLURM_ARRAY_TASK_ID", "SLURM_CPUS_PER_TASK", "SLURM_JOB_ID"):
+        monkeypatch.setenv(name, "7")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    grid.work_here("tree", [RUN], 1)
+    assert Path("seen").read_text() == "['SLURM_JOB_ID']"
+
+
 @pytest.mark.parametrize("variables", [{"ON": "pbs"}, {"ARGS": "--time=1"}])
 def test_variables_without_a_meaning_are_refused(variables, monkeypatch):
     for name, value in variables.items():
@@ -85,18 +96,21 @@ def test_why_a_stage_failed_is_its_own_last_line_or_else_dvcs():
 def test_a_worker_gets_what_is_not_committed_and_nothing_here_changes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     git("init", "--quiet")
+    git("config", "core.safecrlf", "true")  # by which git add may refuse ends of lines
     Path("src").mkdir()
+    Path(".gitattributes").write_text("* text=auto eol=lf\n")
     Path("params.yaml").write_text("n: 6\n")
     Path("notes").write_text("mine")
-    git("add", "params.yaml")
+    git("add", "params.yaml", ".gitattributes")
     git(*ANYBODY, "commit", "--quiet", "--message", "first")
     assert worktree_tree() == git("rev-parse", "HEAD^{tree}")
-    Path("params.yaml").write_text("n: 7\n")
-    Path("src/new.py").write_text("x = 1\n")
+    Path("params.yaml").write_bytes(b"n: 7\r\nseed: 1\r\n")
+    Path("src/größe 1.py").write_text("x = 1\n")
     before = git("status", "--porcelain")
     tree = worktree_tree()
-    assert git("ls-tree", "-r", "--name-only", tree).split() == ["params.yaml", "src/new.py"]
-    assert git("show", f"{tree}:params.yaml") == "n: 7"
+    names = git("ls-tree", "-r", "--name-only", tree).splitlines()
+    assert names == [".gitattributes", "params.yaml", "src/größe 1.py"]
+    assert git("show", f"{tree}:params.yaml") == "n: 7\nseed: 1"
     assert git("status", "--porcelain") == before
 
 
