@@ -9,6 +9,7 @@ import ast
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 # What pip calls a setting, and the variable that uv reads.
@@ -27,6 +28,7 @@ FIXED = {
     # What is built from source is built with what the lock has.
     "UV_BUILD_CONSTRAINT": "requirements.lock",
     "UV_REQUIRE_BUILD_HASHES": "1",
+    "UV_REQUIRE_HASHES": "0",  # strata itself has none; where locks have them it is asked for
 }
 
 
@@ -50,6 +52,16 @@ def uv_variables(settings: dict[str, str]) -> dict[str, str]:
     return variables
 
 
+def has_cache(uv: Path) -> bool:
+    """Whether uv can write where it keeps what it downloads: in a container the user may have no
+    home."""
+    listed = subprocess.run([uv, "cache", "dir", "--no-config"], stdout=-1, text=True, check=True)
+    path = Path(listed.stdout.strip())
+    with suppress(OSError):
+        path.mkdir(parents=True, exist_ok=True)
+    return os.access(path, os.W_OK)
+
+
 def main() -> None:
     listed = [sys.executable, "-m", "pip", "config", "list"]
     settings = pip_settings(subprocess.run(listed, stdout=-1, text=True, check=True).stdout)
@@ -58,6 +70,8 @@ def main() -> None:
     if settings.get("no-index", "").lower() in {"1", "true", "yes", "on"}:  # uv has no variable
         words.append("--no-index")
     uv = Path(sys.executable).with_name("uv")
+    if not has_cache(uv):
+        words.append("--no-cache")
     os.execve(uv, [str(uv), *words, *sys.argv[1:]], uv_variables(settings) | os.environ | FIXED)
 
 

@@ -91,8 +91,9 @@ def test_what_is_installed_is_in_the_folder_that_pip_is_set_to_and_its_hash_in_t
     pip.write_text(f"[global]\nno-index = true\nuser = true\n[install]\nfind-links = {tmp_path}\n")
     uv.write_text('required-version = "0.1"\nexclude-newer = "2020-01-01"\n')
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "UV_"))}
-    environment |= {"XDG_CONFIG_HOME": str(tmp_path), "UV_CACHE_DIR": str(tmp_path / "cache")}
-    environment |= {"UV_SYSTEM_PYTHON": "1"}
+    # Nobody can make the folder of the cache, as where a container has no home for its user.
+    environment |= {"XDG_CONFIG_HOME": str(tmp_path), "UV_CACHE_DIR": "/proc/cache"}
+    environment |= {"UV_SYSTEM_PYTHON": "1", "UV_REQUIRE_HASHES": "1"}
     words = ["--no-deps", "--require-hashes", "--target", tmp_path / "target", "-r", lock]
     for locked_digest, code in (("0" * 64, 1), (digest, 0)):
         lock.write_text(f"tiny-strata==1.0 --hash=sha256:{locked_digest}\n")
@@ -178,6 +179,19 @@ def test_a_python_without_a_part_is_refused_in_one_line_that_names_the_part(part
     )  # fmt: skip
     assert process.returncode == 1 and f" lacks {part}: " in process.stderr
     assert len(process.stderr.splitlines()) == 1 and not (tmp_path / ".venv").exists()
+
+
+@pytest.mark.slow
+def test_a_proxy_that_pip_cannot_use_is_named_with_what_to_set(tmp_path):
+    shutil.copy(ROOT / "requirements-uv.lock", tmp_path)
+    environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
+    environment["ALL_PROXY"] = "socks5h://127.0.0.1:1"
+    process = subprocess.run(
+        ["bash", SCRIPTS / "environment", sys.executable, ""], cwd=tmp_path, env=environment,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert process.returncode == 1 and not (tmp_path / ".venv/.ready").exists()
+    assert "make PIP_PROXY=http://HOST:PORT" in process.stderr.splitlines()[-1]
 
 
 def fits(folder: Path) -> bool:
