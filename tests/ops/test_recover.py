@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 from dvc.lock import make_lock
 from dvc.repo import Repo
 
-from ops import files, recover
+from ops import back, files, recover
 from ops.calls import check_out
+from ops.git import ANYBODY, git
 from strata.inputs import InputError
 
 STAGES = "stages:\n  a:\n    cmd: x\n  b:\n    cmd: x\n  c:\n    cmd: x\n"
@@ -92,6 +94,19 @@ def test_a_lock_file_cut_off_anywhere_or_with_a_merge_in_it_is_refused(lock):
     lock.write_text(LOCK.replace("  b:", "<<<<<<< HEAD\n  b:\n=======\n  b2:\n>>>>>>> other"))
     with pytest.raises(InputError, match=r"^dvc\.lock: has the markers of a merge: make merge"):
         files.refuse_cut_off()
+
+
+def test_a_lock_is_taken_back_whatever_the_name_of_its_folder(lock):
+    study = lock.parent / "studies" / "größe 1"
+    study.mkdir(parents=True)
+    for path in (lock, lock.with_suffix(".yaml")):
+        shutil.copy(path, study)
+    git("add", "studies")
+    git(*ANYBODY, "commit", "--quiet", "--message", "a study")
+    for path in (lock, study / "dvc.lock"):
+        path.write_text(LOCK.replace("x", "y"))
+    assert back.restore_tracked() == []
+    assert lock.read_text() == (study / "dvc.lock").read_text() == LOCK
 
 
 def test_a_lock_file_with_other_stages_or_other_values_is_whole(lock):
