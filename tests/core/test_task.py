@@ -13,16 +13,6 @@ from strata.inputs import InputError
 NAMES = [task.TRAIN, task.VALIDATION, task.HELD_BACK]
 
 
-@pytest.mark.parametrize("n", [2, 3, 12, 30])
-def test_the_pair_table_is_every_ordered_pair_with_its_product_and_classes(n):
-    table = task.pair_table(n)
-    rows = [(a, b, a * b % n) for a in range(n) for b in range(n)]
-    assert list(zip(*(table[k].tolist() for k in "abc"), strict=True)) == rows
-    for k, name in enumerate("abc"):
-        assert table[f"class_{name}"].tolist() == [gcd(row[k], n) for row in rows]
-    assert set(table["class_c"].tolist()) == {d for d in range(1, n + 1) if n % d == 0}
-
-
 @pytest.mark.parametrize(
     ("n", "train", "validation"), [(2, 0.5, 0.5), (30, 0.25, 0.6), (165, 0.3, 0.3)]
 )

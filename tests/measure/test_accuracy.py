@@ -4,6 +4,8 @@ from math import gcd
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from small import NONE, history_of, split_of
 
 from strata.measure import accuracy
@@ -32,51 +34,23 @@ def test_accuracies_are_brute_force_over_every_pair(n):
     )
 
 
-@pytest.mark.parametrize(
-    ("curve", "epoch"),
-    [
-        ([0.1, 0.5, 0.99, 1.0], 3),
-        ([0.99, 1.0, 1.0], 1),
-        ([0.1, 0.99, 0.98, 1.0, 1.0], 4),  # it must stay there
-        ([0.1, 1.0, 1.0, 0.5], None),
-        ([0.1, 0.2], None),
-        ([NONE, 0.1, NONE, 0.99, NONE, 1.0], 4),
-        ([NONE, 1.0, NONE], 2),
-        ([NONE, NONE], None),
-        ([], None),
-    ],
-)
-def test_the_level_is_reached_at_the_first_epoch_after_which_it_holds(curve, epoch):
-    assert accuracy.stays_from(history_of(curve), "validation_accuracy", 0.99) == epoch
-
-
-@pytest.mark.parametrize(
-    ("train", "epoch", "relapses"),
-    [
-        ([0.5, 1, 1, 1, 1, 1], 2, 0),
-        ([0.5, 1, 0.99, 1, 1, 1], 2, 0),  # at the level is not below it
-        ([0.5, 0.5, 1, 1, 1, 1], 3, 0),  # read at every epoch, validated or not
-        ([1, 1, 1, 1, 0.2, 1], 6, 1),
-        ([1, 1, 1, 0.9, 0.2, 1], 6, 2),
-        ([0.5, 1, 1, 1, 1, 0.9], None, 1),
-        ([0.5] * 6, None, None),
-    ],
-)
-def test_training_accuracy_and_its_relapses_are_read_at_every_epoch(train, epoch, relapses):
-    history = history_of([NONE, 0.5, NONE, 1, NONE, 1])
-    history["train_accuracy"] = np.array(train, dtype=float)
-    assert accuracy.staying_epochs(history, 0.99).model_dump() == {
-        "train": epoch, "validation": 4, "mirror_free": None, "train_relapses": relapses
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("curve", "first"),
-    [([0.1, 0.99, 0.5], 2), ([1.0, 0.2], 1), ([NONE, 0.5, NONE, 1.0, 0.1], 4), ([0.9], None)],
-)
-def test_the_level_is_first_reached_whatever_comes_after(curve, first):
-    epochs = accuracy.first_epochs(history_of(curve), 0.99)
-    assert epochs.validation == first and epochs.mirror_free is None
+@given(st.lists(st.tuples(*[st.sampled_from([NONE, 0.2, 0.98, 0.99, 1.0])] * 2)))
+def test_epochs_are_brute_force_over_all_that_were_measured(curves):
+    """Read the training accuracy at every epoch, the validation where there was one."""
+    history = history_of([validation for _, validation in curves])
+    history["train_accuracy"] = train = [0.0 if np.isnan(x) else x for x, _ in curves]
+    first, stays = accuracy.first_epochs(history, 0.99), accuracy.staying_epochs(history, 0.99)
+    for name, curve in (("train", train), ("validation", [x for _, x in curves])):
+        measured = [(epoch, x) for epoch, x in enumerate(curve, 1) if not np.isnan(x)]
+        reached = [epoch for epoch, x in measured if x >= 0.99]
+        below = [epoch for epoch, x in measured if x < 0.99]
+        after = [epoch for epoch in reached if not below or epoch > below[-1]]
+        assert getattr(first, name) == next(iter(reached), None)
+        assert getattr(stays, name) == next(iter(after), None)
+    assert first.mirror_free is stays.mirror_free is None
+    at = first.train or len(train)
+    relapses = sum(x < 0.99 for x in train[at:]) if first.train else None
+    assert stays.train_relapses == relapses
 
 
 @pytest.mark.parametrize("n", [2, 3, 12])

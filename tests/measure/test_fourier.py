@@ -38,20 +38,6 @@ def test_k_and_minus_k_have_one_energy_to_the_last_bit(orders, seed):
     assert np.isclose(share.sum(), 1)
 
 
-@pytest.mark.parametrize("orders", [(10,), (4, 10), (2, 4, 10)])
-def test_planted_frequencies_are_the_key_ones_and_both_signs_count(orders):
-    planted = [(1,) * len(orders), (0,) * (len(orders) - 1) + (3,)]
-    rng = np.random.default_rng(1)
-    weights = rng.normal(size=(2, 7)) + 1j * rng.normal(size=(2, 7))
-    waves = np.stack([chi(k, orders) for k in planted], axis=1) @ weights
-    x = waves.real + 5 + 1e-3 * noise(orders, 7)
-    key = fourier.key_frequencies(fourier.energy_share(x, orders))
-    keys = {tuple(k) for k in frequencies(orders)[key].tolist()}
-    minus = {tuple(-i % q for i, q in zip(k, orders, strict=True)) for k in planted}
-    assert keys == {*planted, *minus}
-    assert fourier.fve(fourier.energy_share(x, orders), key) > 0.999
-
-
 def test_the_threshold_is_half_the_uniform_share_and_included():
     share = np.array([0, 0.5 / 4, 0.5 / 4 - 1e-9, 0.5, 0.25])
     assert fourier.key_frequencies(share).tolist() == [False, True, False, True, True]

@@ -71,15 +71,3 @@ def test_directions_count_as_aligned_from_the_level_on():
             at_level = MANY.model_copy(update={"aligned_cosine": level})
             aligned = heads.alignment(0, weights, 15, random, at_level)[1]
             assert getattr(aligned, f"{side}_above") == i
-
-
-def test_where_all_residues_lie_in_what_a_head_reads_every_set_does():
-    weights, rng = weights_of(Run(15, 1)), np.random.default_rng(0)
-    read, _ = np.linalg.qr(rng.normal(size=(12, 3)))
-    weights["W_E"] = (rng.normal(size=(16, 3)) @ read.T).astype(np.float32)
-    weights["W_V"] = np.stack([read @ rng.normal(size=(3, 4)) for _ in range(3)])
-    strict = MANY.model_copy(update={"aligned_cosine": 0.999, "shuffles": 10})
-    random = heads.random_spans(weights["W_E"][:15], 15, strict)
-    for h in range(3):
-        aligned = heads.alignment(h, weights, 15, random, strict)
-        assert [aligned[J.d].read_random for J in classes(15)] == [3, 3, 1, 0]

@@ -29,18 +29,6 @@ def test_shares_are_those_between_cells_by_brute_force(n):
         assert between[name] == pytest.approx(expected)
 
 
-def test_neurons_made_of_one_prime_power_are_put_to_it():
-    n, rng = 60, np.random.default_rng(0)
-    a, b = np.divmod(np.arange(n * n), n)
-    counts = {4: 3, 3: 1, 5: 2}  # neurons of each
-    x = [rng.random((q, q))[a % q, b % q] for q, count in counts.items() for _ in range(count)]
-    _, variance, between = moments_of(np.stack(x, axis=1), n).explained()
-    for i, q in enumerate([4, 4, 4, 3, 5, 5]):
-        shares = {name: explained[i] / variance[i] for name, explained in between.items()}
-        assert shares[str(q)] == pytest.approx(1)
-        assert all(value < 0.7 for name, value in shares.items() if name != str(q))
-
-
 def test_each_neuron_that_varies_has_the_prime_power_that_explains_most_of_it():
     variance = np.array([2, 4, 2, 1e-12])  # the last varies by rounding alone
     between = {"classes": [1, 1, 0, 0], "2": [2, 1, 2, 0], "3": [1, 3, 0, 1e-12]}
