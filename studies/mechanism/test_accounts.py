@@ -9,12 +9,10 @@ import pytest
 from small import random_weights
 from sympy import primefactors
 
-from strata.api.by_hand import weights
 from strata.measure.activations import answers, forward
 from strata.monoid import chi, classes, frequencies, prime_powers
 from strata.patch.patching import forward_pass
 from strata.results import Row
-from studies.mechanism import planted
 from studies.mechanism.code import account_tables, accounts, votes
 from studies.mechanism.code.accounts import Account
 from studies.mechanism.code.dictionary import by_class
@@ -123,20 +121,6 @@ def test_a_class_that_was_left_out_is_predicted_where_primes_share_and_nowhere_e
     for id in ("free-classes", "tied-classes", "tied-inside"):
         assert not forms[id].shared
         assert accounts.predict_left_out(noise_of(forms[id]), forms["free-votes"].fit).median < 0.5
-
-
-def test_a_network_of_each_account_passes_its_own_and_not_the_other():
-    of_primes = measured(profile(forward_pass(weights(N), N)), some_keys(N, share=0.2))
-    assert of_primes["free-votes", "share"] == pytest.approx(1, abs=1e-3)
-    assert of_primes["free-votes", "left out, right"] == of_primes["free-votes", "right"] == 1
-    assert of_primes["free-classes", "share"] < 0.99
-    n, chosen = 35, {1: [(5, 1), (7, 1)], 5: [(7, 1)], 7: [(5, 1)]}
-    network = planted.strata(n, chosen)
-    of_classes = measured(profile(forward_pass(network, n)), planted.key_of(n, chosen))
-    assert of_classes["free-classes", "share"] == pytest.approx(1, abs=1e-3)
-    assert of_classes["free-classes", "right"] == 1
-    assert of_classes["free-votes", "share"] < 0.9
-    assert of_classes["free-votes", "left out"] < 0.5
 
 
 @pytest.mark.parametrize(("n", "quotients"), [(12, False), (13, True), (9, False), (10, True)])
