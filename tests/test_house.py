@@ -104,11 +104,6 @@ def test_no_module_needs_one_that_needs_it():
     assert [*TopologicalSorter(graph).static_order()]
 
 
-def test_what_refuses_input_is_imported_from_where_it_is_defined():
-    names = {x for part in PARTS for path in files(part) for x in imported_names(tree(path))}
-    assert {x for x in names if x.endswith(".InputError")} == {"strata.inputs.InputError"}
-
-
 def test_only_plots_knows_matplotlib():
     drawing = re.compile(r"src/strata/plots/|studies/\w+/code/plots$")
     assert not [x for x in modules_using("matplotlib") if not drawing.match(x)]

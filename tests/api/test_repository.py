@@ -111,28 +111,25 @@ def test_a_bare_repository_is_cloned_as_an_address_is(clone, tmp_path, monkeypat
     assert strata.load("n6-s1", "bare.git").n == 6
 
 
-def test_an_address_is_cloned_once(clone, tmp_path, monkeypatch):
+def test_an_address_is_cloned_once_and_its_packs_are_fetched_when_they_are_asked_for(
+    clone, tmp_path, monkeypatch
+):
     monkeypatch.setattr(clones, "user_cache_path", lambda *a, **k: tmp_path)
     address = clone.as_uri()
     assert strata.load("n6-s1", address, rev="main").n == 6
     [cached] = tmp_path.iterdir()
     git(cached, "remote", "add", "other", "nowhere")  # still there: it was not made again
-    assert strata.runs(address, rev="main").index.tolist() == ["n6-s1"]
-    assert [*tmp_path.iterdir()] == [cached]
-
-
-def test_of_a_clone_at_an_address_packs_are_fetched_when_they_are_asked_for(
-    clone, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(clones, "user_cache_path", lambda *a, **k: tmp_path)
 
     def lacks_objects() -> bool:
-        command = ["git", "-C", str(*tmp_path.iterdir()), "rev-list", "--objects", "HEAD"]
-        process = subprocess.run([*command, "--missing=print"], capture_output=True, check=True)
-        return b"?" in process.stdout
+        command = ["git", "-C", str(cached), "rev-list", "--objects", "HEAD", "--missing=print"]
+        return b"?" in subprocess.run(command, capture_output=True, check=True).stdout
 
-    assert strata.load("n6-s1", clone.as_uri()).n == 6 and lacks_objects()
-    assert isinstance(strata.load("mlp-n6-s1", clone.as_uri()), strata.MLP) and not lacks_objects()
+    assert lacks_objects()
+    model = strata.load("mlp-n6-s1", address, rev="main")
+    assert isinstance(model, strata.MLP) and not lacks_objects()
+    assert strata.runs(address, rev="main").index.tolist() == ["n6-s1"]
+    assert [*tmp_path.iterdir()] == [cached]
+    assert b"other" in subprocess.check_output(["git", "-C", str(cached), "remote"])
 
 
 def test_the_working_directory_counts_where_the_package_is_in_no_clone(clone, monkeypatch):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
-from tiny import DVC, ROOT
+from tiny import ROOT
 
 from ops import files, times
 from strata.inputs import InputError
@@ -43,16 +43,6 @@ def test_variables_are_those_of_the_files_that_a_pipeline_names(tmp_path):
     folder = write_pipelines(tmp_path, studies={"vars": ["../more.yaml"]}, top={"stages": {}})
     assert files.variables("studies/dvc.yaml", folder) == {"exact": "X=1"}
     assert files.variables("dvc.yaml", folder) == {"n": 6}
-
-
-@pytest.mark.parametrize("project", ["", *files.PROJECTS])
-def test_every_stage_of_ours_is_called_as_dvc_calls_it(project):
-    options = ("--cd", project) if project else ()
-    words = [*DVC, *options, "stage", "list", "--all", "--name-only"]
-    listed = subprocess.check_output(words, cwd=ROOT, text=True).split()
-    kinds = [x for x in files.stages(ROOT) if files.project(x) == project]
-    extra = {"import"}  # of a run from elsewhere: DVC lists it where there is one
-    assert {x.partition("@")[0] for x in listed} | extra == {*map(files.inside, kinds)} | extra
 
 
 def test_a_folder_below_the_top_is_refused_by_name(monkeypatch):

@@ -1,25 +1,22 @@
 """Every notebook is a clean template, draws its figure for any n, and the same bytes twice."""
 
-import ast
 import os
 import re
 import runpy
 import subprocess
 import sys
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from drawing import OF_TASKS, RUNS, born, check, code, declared, paths, untrained
+from drawing import OF_TASKS, RUNS, born, check, declared, paths, untrained
 from nbformat import v4
 from small import ALL, ROOT, measured, split_of
 
 from ops import files
-from ops.syntax import parse
 from strata import notebook, store
 from strata.inputs import InputError
 from strata.run import Run
@@ -80,18 +77,6 @@ def stage(workplace, monkeypatch):
         runpy.run_path(str(ROOT / "stages" / "figure.py"), run_name="__main__")
 
     return call
-
-
-@every_template
-def test_a_template_defines_nothing_asserts_something_and_leaves_matplotlib_to_plots(template):
-    assert [c.metadata.get("tags") for c in code(template)].count(["parameters"]) == 1
-    tree = ast.parse("\n".join(c.source for c in code(template)))
-    kinds = [type(node) for node in ast.walk(tree)]
-    assert not {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda} & set(kinds)
-    assert ast.Assert in kinds
-    imported = chain.from_iterable(parse(tree, "").imports.values())
-    allowed = {"numpy", "pandas", "IPython", "strata"} | ({"studies"} & {*template.parts})
-    assert {name.split(".")[0] for name in imported} <= allowed
 
 
 @every_template
