@@ -16,7 +16,7 @@ collect_ignore_glob = ["ops/scripts/*", "studies/*/stages/*"]
 SLOW = {
     "test_faults", "test_grid", "test_workers", "test_processors", "test_remotes", "test_deposit",
     "test_pages", "test_front", "test_appendix", "test_kills", "test_deleted", "test_verify",
-    "test_artifacts", "test_experiments", "test_back",
+    "test_artifacts", "test_experiments", "test_back", "test_two_layers",
 }  # fmt: skip
 
 STUDIES = [f"studies.{x.parent.name}.code" for x in Path(__file__).parent.glob("studies/*/code")]
@@ -31,8 +31,13 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.stem in SLOW:
             item.add_marker("slow")
-    # Files are dealt out in this order, and at the end none that takes long is left to one process.
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+    # Files are dealt out in this order, and at the end none that takes long is left to one process:
+    # planted networks of the studies take longest, then pipelines.
+    def place(item: pytest.Item) -> tuple[bool, bool]:
+        return item.get_closest_marker("slow") is None, "studies" not in item.path.parts
+
+    items.sort(key=place)
 
 
 @pytest.fixture(autouse=True)

@@ -93,6 +93,7 @@ def test_an_archive_at_an_odd_path_does_the_same_whatever_is_set_for_programs(
     assert project.do("git", "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_dvc_writes_its_databases_into_the_clone_also_when_it_was_moved(made_project, tmp_path):
     clone = cloned(made_project, tmp_path / "clone")
     del clone.environment["DVC_SITE_CACHE_DIR"]
