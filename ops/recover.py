@@ -185,11 +185,16 @@ def unfinished() -> Iterator[str]:
     """Yield a line about an experiment that did not come to its end, and what params.yaml still has
     of it."""
     if git("for-each-ref", f"{RUNNING}/EXEC_BASELINE") and not busy():
-        before = flat(YAML(typ="safe").load(git("show", "HEAD:params.yaml")))
-        now = flat(read_yaml("params.yaml"))
-        values = [f"{k} = {v}" for k, v in now.items() if k not in before or v != before[k]]
+        values = changed_values()
         what = f"params.yaml still has {shortened(values)}: " if values else ""
         yield f"an experiment did not come to its end: {what}make back undoes it"
+
+
+def changed_values() -> list[str]:
+    """Return the values of params.yaml that are not those of git's last commit, with their keys."""
+    before = flat(YAML(typ="safe").load(git("show", "HEAD:params.yaml")))
+    now = flat(read_yaml("params.yaml"))
+    return [f"{k} = {v}" for k, v in now.items() if k not in before or v != before[k]]
 
 
 def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:

@@ -1,17 +1,20 @@
 """Refuse a params.yaml that no stage could work with, before anything else runs, and an experiment
-that would be lost.
+that would be lost. Say which values are not those of the last commit, because an experiment that
+was cut off leaves its own, and the next one has them too.
 
 In: a file to write. Out: what of params.yaml decides the runs and their metrics, as JSON: so that
 after a change to a figure nothing asks about the runs again.
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from ops import packages
 from ops.git import why_queue_fails
+from ops.recover import changed_values
 from strata import store
-from strata.inputs import InputError
+from strata.inputs import InputError, shortened
 from strata.params import Params, RunsParams, load, read
 from strata.run import command
 
@@ -41,6 +44,9 @@ def main(out: str) -> None:
         if not Path.cwd().samefile(top):
             raise InputError(warning)
         print(warning)
+    with suppress(InputError):  # no git here, or no commit yet
+        if values := changed_values():
+            print(f"params.yaml, unlike the last commit: {shortened(values)}")
     store.write_json(out, params.model_dump(mode="json", include={*RunsParams.model_fields}))
 
 

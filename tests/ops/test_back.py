@@ -134,6 +134,8 @@ def test_what_was_recorded_without_a_run_is_not_up_to_date_and_is_not_brought_in
     project.do(*DVC, "exp", "save")
     project.do(*BACK)
     assert project.page() == first
-    assert FIGURE in project.dvc("exp", "run", "-S", "figures.fig01_hierarchy.star=0.25", FIGURE)
+    words = "exp", "run", "-S", "figures.fig01_hierarchy.star=0.25", FIGURE
+    printed = project.do(*DVC, *words)
+    assert FIGURE in printed and "figures.fig01_hierarchy.star = 0.25\n" in printed
     assert project.page() not in {first, second}
     project.do(*BACK)
