@@ -52,6 +52,7 @@ TRAININGS = {"runs/dvc.yaml:train", "studies/dvc.yaml:train"}
 # What takes long for each run: of each of these sets a sample is drawn.
 SAMPLED = (
     TRAININGS,
+    {f"studies/dvc.yaml:{x}" for x in ("activations", "metrics")},
     {f"studies/interventions/dvc.yaml:{x}" for x in ("interventions", "controls")},
     {"studies/mechanism/dvc.yaml:accounts"},
     {f"studies/mechanism/dvc.yaml:{x}" for x in ("measure", "on-controls", "adding")},
