@@ -210,7 +210,7 @@ def forget_unrun(project: str = "") -> list[str]:
     forget them, or it would restore such outputs in place of a run."""
     paths = [files.lock(x) for x in files.pipelines() if files.project(x) == project]
     with suppress(InputError):  # there is no commit yet
-        paths = [x for x in git("diff", "--name-only", "-z", "HEAD", "--", *paths).split("\0") if x]
+        paths = git("diff", "--name-only", "HEAD", "--", *paths).splitlines()
     outs, unrun = shipped.Outs(files.locked_stages()) if paths else None, {}
     for path in filter(lambda x: Path(x).is_file(), paths):
         pipeline = str(Path(path).with_suffix(".yaml"))

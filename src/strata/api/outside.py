@@ -279,7 +279,7 @@ def read(path: Path, name: str) -> np.ndarray:
     """Return the array in a file of NumPy or .csv. Raises InputError where there is none."""
     try:
         if path.suffix == ".csv":
-            return np.loadtxt(regular_file(path), delimiter=",", ndmin=2)
+            return np.loadtxt(regular_file(path, LARGEST), delimiter=",", ndmin=2)
         values = np.load(opened(regular_file(path, LARGEST).read_bytes(), LARGEST))
         if not isinstance(values, np.ndarray):
             raise ValueError("an archive, as torch.save and numpy.savez write it")

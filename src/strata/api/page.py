@@ -51,6 +51,7 @@ LATEX = (
     "In LaTeX, tables need `\\usepackage{amssymb,booktabs}`; their labels, tab:RUN-NAME, have the "
     "run, so several analyses fit one document. NAME-body.tex is the tabular alone."
 )
+CONTROLS = "permuted", "others"  # how the ids of controls end
 PASSES, UNTOLD = "passes too", "cannot be told here: the control passes too"
 LEFT = {"of", "stated", "answers", "task", "note", "pairs", "change", "group"}
 LEFT |= {"key_frequencies", "sentence", "verdict"}
@@ -98,10 +99,11 @@ def tables(analysis: "Analysis") -> Iterator[Table]:
 def verdict_words(rows: pd.DataFrame) -> list[str]:
     """Return the verdicts in words: a statement of which controls alone do not hold cannot be told,
     as a number that has to be low without the mechanism is not."""
-    fails, statement = rows["verdict"] == results.FAILS, rows["unit"] == "truth"
-    control, of = rows["sentence"].str.startswith("control: "), rows["id"].str.partition("-")[0]
-    numbers, controls = (of[fails & ~statement & x] for x in (~control, control))
-    untold = fails & statement & of.isin(controls) & ~of.isin(numbers)
+    fails, is_statement = rows["verdict"] == results.FAILS, rows["unit"] == "truth"
+    parts = rows["id"].str.partition("-")
+    statement, control = parts[0], parts[2].isin(CONTROLS)
+    numbers, controls = (statement[fails & ~is_statement & x] for x in (~control, control))
+    untold = fails & is_statement & statement.isin(controls) & ~statement.isin(numbers)
     return rows["verdict"].mask(fails & control, PASSES).mask(untold, UNTOLD).tolist()
 
 
