@@ -15,6 +15,8 @@
     const names = shown.map(r => svg("text", { x: at(M, 86, turn(r))[0], y: at(M, 86, turn(r))[1] + 4.5, class: named.includes(r) ? "residue right" : "residue" }, r));
     return svg("svg", { viewBox: "0 0 200 200", role: "img", "aria-label": label, style: own(prime) }, svg("circle", { cx: M, cy: M, r: R + 8, class: "face" }), ...names, ...marks);
   }
+  // From the end of one hand to that of another.
+  const chord = (from, to) => svg("path", { class: "chord", d: `M${at(M, R, from)}L${at(M, R, to)}` });
   const word = said => svg("text", { x: M, y: M + 5 }, said);
 
   strata.screen("steps", (box, _, { a, b, means }) => {
@@ -24,8 +26,8 @@
     const size = Math.hypot(x, y), half = (Math.atan2(x, -y) / (2 * Math.PI) + 1) % 1, opposite = both && size < 1e-6;
     const steps = [
       [`The hands of ${ra} and ${rb}`, [ra, rb], ...hands("")],
-      ["Their sum", [], ...hands("faint"), !both ? word("zero") : opposite ? word("no sum") : hand("", half, R * size, "made")],
-      [`Twice as far: ${right}`, both ? [right] : [], ...!both ? [word("zero")] : [...opposite ? [] : [hand("", half, R * size, "faint"),
+      ["Their sum", [], ...hands("faint"), !both ? word("zero") : opposite ? [chord(turn(ra), turn(rb)), word("no sum")] : hand("", half, R * size, "made")],
+      [`Twice as far: ${right}`, both ? [right] : [], ...!both ? [word("zero")] : [...opposite ? [chord(0, turn(right))] : [hand("", half, R * size, "faint"),
         svg("path", { d: arc(M, 26, 0, half), class: "arc arc-a" }), svg("path", { d: arc(M, 34, half, 2 * half), class: "arc" })], hand("", turn(right), R - 6, "made")]],
       ["Scores", [right]],
     ];
@@ -39,7 +41,7 @@
     }
     steps.forEach((step, i) => drawings[i].replaceChildren(dial(...step)));
     say(box, `Modulo ${q}, ${a} is ${ra} and ${b} is ${rb}. ` + (!both ? `${prime} divides ${unit(ra) ? b : a}: there are no two hands to add, a switch says so, and ${right} gets the vote.`
-      : opposite ? `Their hands are opposite, so equal weights leave no sum. Attention weighs the two differently, and ${right} gets the vote.`
+      : opposite ? `Their hands are opposite, so equal weights leave no sum. Attention weighs the two differently, and passes on a part of their difference (dashed). It is parallel to the line from the top to the hand of ${right}, so it has the hand of the product without any doubling.`
       : `Halfway between their hands, and then twice as far from the top, is ${right}: ${ra} × ${rb} = ${right} modulo ${q}.`));
   });
   strata.front.later();

@@ -269,7 +269,7 @@ def test_another_network_on_the_boards_leaves_the_dials_and_the_pair_as_they_wer
     reader.until("return document.getElementById('elsewhere').hidden")
 
 
-@pytest.mark.parametrize("pair", [hero.PAIR, (13, 28), (1, 10), (22, 7)])
+@pytest.mark.parametrize("pair", [hero.PAIR, (13, 28), (8, 3), (22, 7)])
 def test_twice_as_far_as_the_sum_of_two_hands_is_the_hand_of_the_product(reader, pair):
     open_screen(reader, "steps", ".steps svg")
     reader.js("strata.set({a: arguments[0], b: arguments[1]})", *pair)
@@ -286,7 +286,15 @@ def test_twice_as_far_as_the_sum_of_two_hands_is_the_hand_of_the_product(reader,
     assert float(product) == pytest.approx(360 * turns[a * b % 11])
     if total:  # opposite hands have no sum
         assert (2 * float(total) - float(product) + 1) % 360 == pytest.approx(1, abs=1e-6)
-    assert (total is None) == (abs(turns[a % 11] - turns[b % 11]) == 0.5)
+    opposite = abs(turns[a % 11] - turns[b % 11]) == 0.5
+    assert (total is None) == opposite
+    chords = reader.js(
+        """return [...document.querySelectorAll(".steps .chord")].map(x =>
+        (([x0, y0, x1, y1]) => [x1 - x0, y1 - y0])(x.getAttribute("d").match(/[-.0-9]+/g)))"""
+    )
+    assert len(chords) == (2 if opposite else 0)
+    if opposite:  # the difference is parallel to the line from 1 to the product
+        assert np.linalg.det(chords) == pytest.approx(0, abs=1e-3)
 
 
 def test_what_is_written_by_hand_has_the_logits_of_the_library(reader):

@@ -479,7 +479,7 @@ class Analysis:
             store.write_bytes(Path(paths[1]), content)
             clones.run_script(self.top, MECHANISM, str(self.run), *paths)
             rows, levels = results.read_rows(paths[2]), store.read_json(paths[3])
-        text = "answers of the votes that are the network's own"
+        text = "answers of the votes that are the network's, too"
         row = Row(str(self.run), "votes-network", text, unit="accuracy", value=self.voting.same)
         rows = pd.concat([rows.astype({"value": float}), pd.DataFrame([row])], ignore_index=True)
         limits = [levels.get(x, [None, None]) for x in rows["id"]]
@@ -492,7 +492,7 @@ class Analysis:
 
     @property
     def training(self) -> pd.DataFrame:
-        """Return what is known of the model and its training; what no file states is marked so."""
+        """Return what the files say of the model and its training; what none says is marked so."""
         W, settings = self.weights, self.recorded.get("train") or {}
         whole_monoid = self.task.modulus == self.n
         rows: dict[str, Any] = {"modulus": self.n} if whole_monoid else {"task": self.task}

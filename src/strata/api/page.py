@@ -38,7 +38,7 @@ HEADINGS = {
     "fails": "does not hold", "sentence": "",
 }  # fmt: skip
 CAPTIONS = {
-    "training": "What is known of the model.",
+    "training": "What the files say of the model.",
     "answers": "What the answers are, of all pairs: operations that were tried.",
     "accuracy": "Right answers; chance is 1/{order}.",
     "changes": "Right answers after a change: of all pairs, and {by} each {power}.",

@@ -15,7 +15,7 @@ from strata.patch.projections import key_masks
 from strata.results import Row
 from strata.run import command
 from studies.mechanism.code import accounts, decide, gates, measures
-from studies.mechanism.code.decide import CRITERIA
+from studies.mechanism.code.decide import CRITERIA, SENTENCES
 from studies.mechanism.code.profile import Profile, profile_of_logits
 from studies.params import MechanismSettings
 
@@ -53,6 +53,8 @@ def main(name: str, settings_path: str, path: str, out: str, levels: str) -> Non
         rows = of_arrays(arrays, settings)
     else:
         rows = measures.measure(arrays, len(arrays["b_U"]), settings)
+    worded = SENTENCES.sentences  # those of pages, where rows have the words of the criteria
+    rows = [row._replace(sentence=worded.get(row.id, row.sentence)) for row in rows]
     measures.write(out, name, rows)
     store.write_json(levels, {k: getattr(settings.levels, x.levels) for k, x in CRITERIA.items()})
 

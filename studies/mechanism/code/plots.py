@@ -85,20 +85,32 @@ def hole(ax: Axes, votes: pd.DataFrame) -> None:
     ax.set(xlabel="angle between the two numbers, degrees", ylabel="vote / vote for equal angles")
 
 
-def two_adders(ax: Axes, degrees: float) -> None:
-    """Draw the two sums of a pair of operands whose angles differ by so many degrees: the arrows
-    added are short where these are opposite, and the arrows subtracted are long there."""
-    start = (180 - degrees) / 2
-    a, b = (np.exp(1j * np.radians(x)) for x in (start, start + degrees))
-    arrows = (
-        (a, "black", "a"), (b, "black", "b"),
-        (a + b, palette.FAILS[0], "sum: short"), (a - b, palette.PRIMES[11][0], "difference: long"),
-    )  # fmt: skip
-    for end, colour, text in arrows:
+def two_adders(ax: Axes, p: int, root: int, steps: tuple[int, int]) -> None:
+    """Draw both sums of two powers of a root modulo p, on a circle in the order of its powers: the
+    arrows added, and their difference, which is parallel to the line from 1 to the product."""
+    ends = np.exp(1j * (np.pi / 2 - 2 * np.pi * np.arange(p - 1) / (p - 1)))
+    a, b = (ends[x] for x in steps)
+    used = {*steps, 0, sum(steps) % (p - 1)}
+    angles = np.linspace(0, 2 * np.pi, 200)
+    ax.plot(np.cos(angles), np.sin(angles), color="lightgray")
+    for k, end in enumerate(ends):
+        look = {"color": "black" if k in used else "gray", "ha": "center", "va": "center"}
+        ax.text(1.17 * end.real, 1.17 * end.imag, str(pow(root, k, p)), **look)
+    red, green = palette.FAILS[0], palette.PRIMES[11][0]
+    for end, colour in ((a, "black"), (b, "black"), (a + b, red)):
         arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", (end.real, end.imag), (0, 0), arrowprops=arrow)
-        ax.text(1.12 * end.real, 1.12 * end.imag + 0.08, text, color=colour, ha="center")
-    ax.set(xlim=(-1.7, 2.7), ylim=(-0.7, 1.2), aspect="equal")
+    for ends_of, dashes in (((a, b), "-"), ((ends[0], ends[sum(steps) % (p - 1)]), "--")):
+        ax.plot(*np.array([[x.real, x.imag] for x in ends_of]).T, dashes, color=green)
+    x, y = pow(root, steps[0], p), pow(root, steps[1], p)
+    texts = (
+        ("sum: short", red), (f"difference: {y} to {x}", green),
+        (f"dashed: 1 to {x * y % p}, parallel", green),
+    )  # fmt: skip
+    for line, (text, colour) in enumerate(texts):
+        ax.text(1.5, 0.35 - 0.35 * line, text, color=colour, va="center")
+    ax.set(xlim=(-1.3, 3.5), ylim=(-1.3, 1.3), aspect="equal")
+    ax.set_title(f"{x} · {y} = {x * y % p} modulo {p}", loc="left")
     ax.set_axis_off()
 
 
