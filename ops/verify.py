@@ -55,7 +55,11 @@ SAMPLED = (
     {f"studies/dvc.yaml:{x}" for x in ("activations", "metrics")},
     {f"studies/interventions/dvc.yaml:{x}" for x in ("interventions", "controls")},
     {"studies/mechanism/dvc.yaml:accounts"},
-    {f"studies/mechanism/dvc.yaml:{x}" for x in ("measure", "on-controls", "adding")},
+    {"studies/moduli/dvc.yaml:measure"},
+    {
+        f"studies/mechanism/dvc.yaml:{x}"
+        for x in ("measure", "on-controls", "adding", "planted", "adding-planted", "by-hand")
+    },
 )
 SAMPLE = 10  # per cent
 # Tutorials that train a model to its end, which gives other bytes on another machine.

@@ -233,6 +233,18 @@ def free(r: Results) -> Json:
     return {"untrained": votes["untrained"], "classes": classes["fresh share"]}
 
 
+def moved(r: Results) -> Json:
+    """Return in how many networks the answer follows where one prime of the product is changed
+    within its class, and how often it does in the written network that finds the class first."""
+    [fresh], [planted] = (
+        r.rows(x, id="code-within") for x in ("mechanism-measures", "planted-measures")
+    )
+    if not fresh["fresh runs"]:
+        raise Missing("mechanism-measures: no network")
+    numbers = {name: fresh[f"fresh {name}"] for name in ("holds", "runs")}
+    return numbers | {"level": fresh["level"], "classes": planted["classes first"]}
+
+
 def zeros(r: Results) -> Json:
     """Return the statements on zero divisors that have a verdict, and how much pairs of primes mix,
     by how many of the two primes have zeros."""
@@ -259,7 +271,7 @@ def networks(r: Results) -> Json:
 
 
 RULES = (components, embedding, spared, cut, attention, accounts)
-RULES += (statements, layers, formulas, heads, moduli, total, free, zeros, networks)
+RULES += (statements, layers, formulas, heads, moduli, total, free, moved, zeros, networks)
 
 
 def screen_numbers(r: Results) -> Json:

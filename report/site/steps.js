@@ -41,7 +41,7 @@
     }
     steps.forEach((step, i) => drawings[i].replaceChildren(dial(...step)));
     say(box, `Modulo ${q}, ${a} is ${ra} and ${b} is ${rb}. ` + (!both ? `${prime} divides ${unit(ra) ? b : a}: there are no two hands to add, a switch says so, and ${right} gets the vote.`
-      : opposite ? `Their hands are opposite, so equal weights leave no sum. Attention weighs the two differently, and passes on a part of their difference (dashed). It is parallel to the line from the top to the hand of ${right}, so it has the hand of the product without any doubling.`
+      : opposite ? `Their hands are opposite, so equal weights leave no sum. Attention weighs the two differently, and passes on their difference (dashed) times the difference of their weights. Where these are waves, that makes the line from the top to the hand of ${right} (dashed under “double”), so the product is there without doubling.`
       : `Halfway between their hands, and then twice as far from the top, is ${right}: ${ra} × ${rb} = ${right} modulo ${q}.`));
   });
   strata.front.later();

@@ -78,6 +78,7 @@ def tables(
         Table("adding-runs", each, by_network(networks), NETWORKS),
         Table("adding-planted", against, comparison(planted), COMPARED),
         planted_tables.table(pd.concat([others, controls])),
+        planted_tables.measures(pd.concat([others, controls])),
     )
 
 

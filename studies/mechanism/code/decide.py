@@ -23,8 +23,8 @@ SENTENCES = Statements(
         "depend on the product only modulo that prime",
         "code": "the outputs follow from a few zeros, angles and gates of the product",
         "neurons": "each neuron sees one prime, or one mixed angle, and which primes divide",
-        "decoding": "the last layer has a column for each answer; with their lengths kept, their "
-        "directions are nearly those of least loss",
+        "decoding": "given the rest of the network, each answer's column of the last layer points "
+        "nearly where the loss is least among columns of its length",
         "interaction": "where primes interact, they do so in the embedding, by gates or by mixed "
         "angles",
         "by-hand": "a network that is written down from these, not trained, answers every pair",

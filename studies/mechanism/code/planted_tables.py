@@ -1,9 +1,10 @@
-"""The table of statements: what each rests on, and for which planted models each holds."""
+"""The tables of statements: what each rests on, for which planted models each holds, and what these
+have in each measure."""
 
 import pandas as pd
 
 from strata.results import FAILS, HOLDS, UNDECIDED
-from strata.tables.table import ID, Column, Table
+from strata.tables.table import ID, Cells, Column, Table
 from studies.mechanism.code import adding_decide, decide
 
 CRITERIA = {**decide.CRITERIA, **adding_decide.CRITERIA}
@@ -24,6 +25,22 @@ def table(rows: pd.DataFrame) -> Table:
     return Table("mechanism-planted", caption, pd.DataFrame(lines), COLUMNS)
 
 
+def measures(rows: pd.DataFrame) -> Table:
+    """Return the table of what planted models and controls have in each measure of the criteria."""
+    text = rows.astype({"run": object, "id": object, "measure": object})
+    numbers = text.loc[(text["measure"] == "") & text["id"].isin(CRITERIA)]
+    models = numbers.groupby(["id", "run"], sort=False)["value"].last().unstack()
+    lines: list[Cells] = [
+        {"id": id, "sentence": x.sentence, "unit": UNITS.get(x.unit, x.unit)}
+        for id, x in CRITERIA.items()
+    ]
+    frame = pd.DataFrame(lines).merge(models, "left", left_on="id", right_index=True)
+    columns = ID | {"sentence": Column("measure", align="l")}
+    columns |= {name: Column(name, "unit") for name in models}
+    return Table("planted-measures", "What planted models and controls have.", frame, columns)
+
+
+UNITS = {"accuracy": "share", "ratio": "index"}
 VERDICTS = {HOLDS: "holds for", UNDECIDED: "undecided for", FAILS: "does not hold for"}
 COLUMNS = {
     **ID,

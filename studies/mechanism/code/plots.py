@@ -94,23 +94,23 @@ def two_adders(ax: Axes, p: int, root: int, steps: tuple[int, int]) -> None:
     angles = np.linspace(0, 2 * np.pi, 200)
     ax.plot(np.cos(angles), np.sin(angles), color="lightgray")
     for k, end in enumerate(ends):
-        look = {"color": "black" if k in used else "gray", "ha": "center", "va": "center"}
-        ax.text(1.17 * end.real, 1.17 * end.imag, str(pow(root, k, p)), **look)
+        x, y, colour = 1.17 * end.real, 1.17 * end.imag, "black" if k in used else "gray"
+        ax.text(x, y, str(pow(root, k, p)), color=colour, ha="center", va="center")
     red, green = palette.FAILS[0], palette.PRIMES[11][0]
     for end, colour in ((a, "black"), (b, "black"), (a + b, red)):
         arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", (end.real, end.imag), (0, 0), arrowprops=arrow)
     for ends_of, dashes in (((a, b), "-"), ((ends[0], ends[sum(steps) % (p - 1)]), "--")):
         ax.plot(*np.array([[x.real, x.imag] for x in ends_of]).T, dashes, color=green)
-    x, y = pow(root, steps[0], p), pow(root, steps[1], p)
+    first, second = (pow(root, x, p) for x in steps)
     texts = (
-        ("sum: short", red), (f"difference: {y} to {x}", green),
-        (f"dashed: 1 to {x * y % p}, parallel", green),
+        ("sum: short", red), (f"difference: {second} to {first}", green),
+        (f"dashed: 1 to {first * second % p}, parallel", green),
     )  # fmt: skip
     for line, (text, colour) in enumerate(texts):
         ax.text(1.5, 0.35 - 0.35 * line, text, color=colour, va="center")
     ax.set(xlim=(-1.3, 3.5), ylim=(-1.3, 1.3), aspect="equal")
-    ax.set_title(f"{x} · {y} = {x * y % p} modulo {p}", loc="left")
+    ax.set_title(f"{first} · {second} = {first * second % p} modulo {p}", loc="left")
     ax.set_axis_off()
 
 
