@@ -22,7 +22,8 @@ SENTENCES = Statements(
         "votes": "the mean logits of a product are a sum of votes, one for each prime, which "
         "depend on the product only modulo that prime",
         "code": "the outputs follow from a few zeros, angles and gates of the product",
-        "neurons": "each neuron sees one prime, or one mixed angle, and which primes divide",
+        "neurons": "each neuron sees one prime, or one mixed angle, and which primes divide the "
+        "numbers",
         "decoding": "given the rest of the network, each answer's column of the last layer points "
         "nearly where the loss is least among columns of its length",
         "interaction": "where primes interact, they do so in the embedding, by gates or by mixed "
