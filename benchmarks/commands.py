@@ -108,6 +108,7 @@ def main(*words: str) -> None:
         homes = {x: Path(scratch, x.replace("/", "-")) for x in (options.beside, "HEAD") if x}
         for home in homes.values():
             home.mkdir()
+            (home / ".gitconfig").write_text("[user]\nname = strata\nemail = strata@localhost\n")
         for name, shows in COMMANDS.items():
             if options.commands and name not in (CLONE, FIRST, *options.commands):
                 continue

@@ -97,6 +97,16 @@ def install_hook() -> None:
         hook.chmod(0o755)
 
 
+def why_experiments_fail() -> str:
+    """Return why DVC cannot record an experiment here; nothing where it can."""
+    names = ("user.name", "user.email")
+    lacking = [x for x in names if not git("config", "--default", "", "--get", x).strip()]
+    if not lacking:
+        return ""
+    remedy = " and ".join(f"git config --global {x} …" for x in lacking)
+    return f"git has no {' and no '.join(lacking)}, which `dvc exp run` needs: {remedy}"
+
+
 def why_queue_fails(folder: str = ".") -> str:
     """Return why experiments that leave this clone, or run in a folder of their own, are lost or
     broken; nothing where they are not. DVC copies the history of the last commit there, and says

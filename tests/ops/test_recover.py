@@ -14,7 +14,7 @@ from dvc.repo import Repo
 
 from ops import back, files, recover
 from ops.calls import check_out
-from ops.git import ANYBODY, git
+from ops.git import ANYBODY, git, why_experiments_fail
 from strata.inputs import InputError
 
 STAGES = "stages:\n  a:\n    cmd: x\n  b:\n    cmd: x\n  c:\n    cmd: x\n"
@@ -194,3 +194,16 @@ def test_what_killed_experiments_left_is_deleted_and_named_and_what_is_queued_or
     assert left == texts.keys() - gone
     refs = subprocess.run(["git", "for-each-ref", "refs/exps"], capture_output=True, text=True)
     assert [x.split("/")[-1] for x in refs.stdout.splitlines()] == ["recorded"]
+
+
+def test_a_git_that_knows_no_name_is_told_of_before_an_experiment_fails(tmp_path, monkeypatch):
+    for name, value in (("HOME", str(tmp_path)), ("GIT_CONFIG_NOSYSTEM", "1")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    git("init", "--quiet")
+    assert "no user.name and no user.email" in why_experiments_fail()
+    git("config", "user.email", "a@b")
+    assert "no user.name, which" in why_experiments_fail()
+    git("config", "user.name", "a")
+    assert why_experiments_fail() == ""
