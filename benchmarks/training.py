@@ -7,12 +7,16 @@ machine disturbs least.
 """
 
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from strata.train import machine  # first, as torch reads how threads wait when it is imported
+
+# isort: split
 import torch
 from tabulate import tabulate
 
@@ -20,7 +24,6 @@ from docs import nano_strata
 from ops.trainings import deal_pairs
 from strata.params import load
 from strata.run import Run
-from strata.train import machine
 from strata.train.environment import gflop
 from strata.train.trainer import Trainer
 
@@ -59,6 +62,31 @@ def least_ms(steps: dict[str, Callable[[], Any]], rounds: int) -> dict[str, floa
             step()
             least[name] = min(least[name], (time.perf_counter() - start) * 1e3)
     return least
+
+
+def mean_ms(step: Callable[[], Any], rounds: int) -> float:
+    """Return the mean milliseconds of a step over the rounds."""
+    start = time.perf_counter()
+    for _ in range(rounds):
+        step()
+    return (time.perf_counter() - start) * 1e3 / rounds
+
+
+def beside(n: int, rounds: int) -> dict[str, float]:
+    """Return the mean ms of an epoch alone, and beside a process that keeps one core busy."""
+    trainer = trainer_of(n)
+    trainer.advance(1)
+
+    def step() -> None:
+        trainer.advance(trainer.epoch + 1)
+
+    alone = mean_ms(step, rounds)
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        try:
+            busy_ms = mean_ms(step, rounds)
+        finally:
+            busy.kill()
+    return {"ours, mean": alone, "ours, mean, beside a process that keeps a core busy": busy_ms}
 
 
 def plain_step(n: int) -> Callable[[], float]:
@@ -106,6 +134,7 @@ def on_cpu(rounds: int) -> str:
     load, processor = os.getloadavg()[0], machine.describe(torch.device("cpu"))
     ms, rates = against_plain(PARAMS.n, rounds), product_rates(PARAMS.n, rounds)
     work = gflop(PARAMS.n, PARAMS.settings(Run(PARAMS.n, 1)))
+    ms |= beside(PARAMS.n, 4 * rounds)
     ms["the matrix products of ours alone, at the best rate"] = work / max(rates.values()) * 1e3
     rows = []
     for n in MODULI:
