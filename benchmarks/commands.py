@@ -62,7 +62,7 @@ def time_command(words: str, folder: Path, home: Path) -> tuple[float, float]:
     except ChildProcessError:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if process.returncode:
-        last = f"{process.stdout}{process.stderr}".strip().splitlines()[-6:]
+        last = process.stdout.splitlines()[-6:] + process.stderr.splitlines()[-2:]
         raise InputError(f"{words}: {' | '.join(last)}")
     cpu_seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return cpu_seconds, seconds

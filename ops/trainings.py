@@ -22,8 +22,8 @@ from strata.train import environment, machine
 from strata.train.environment import Environment
 from strata.train.trainer import Trainer
 
-EPOCHS = 40
-NEAR = 1e-3  # of a loss: rounding sets two trainings a quarter of that apart, another seed more
+EPOCHS = 30
+NEAR = 5e-4  # of a loss: rounding sets two trainings a third of that apart, another seed more
 
 
 def deal_pairs(run: Run, split: SplitParams) -> np.ndarray:

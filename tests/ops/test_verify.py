@@ -54,7 +54,7 @@ def test_what_was_made_passes_and_every_outcome_is_counted(project):
     # trainings. Not drawn: a training, an intervention; never: a frozen stage, its page, one that
     # nothing keeps, two sources outside.
     assert lines[-1] == "verify: 14 made again, 2 tried in part, 7 not checked, 0 failed"
-    assert sum("its first 40 epochs are the same bytes" in line for line in lines) == 2
+    assert sum("its first 30 epochs are the same bytes" in line for line in lines) == 2
     for name, note in (
         ("report/dvc.yaml:front", "cache: false"),
         ("studies/dynamics/dvc.yaml:dynamics@n6-s1", "frozen"),
