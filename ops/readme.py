@@ -153,8 +153,10 @@ def read_numbers() -> dict[str, list[Entry]]:
         return {}
     read_yaml(NUMBERS)  # which refuses in one line what is no YAML
     numbers = YAML().load(NUMBERS)
-    if any({*entry} != {"words", "from"} for entries in numbers.values() for entry in entries):
-        raise InputError(f"{NUMBERS}: each entry of a page must have `words` and `from`")
+    for entry in (x for entries in numbers.values() for x in entries):
+        if {*entry} != {"words", "from"} or not all(isinstance(x, str) for x in entry["from"]):
+            need = "`words` and `from`, and a cell stands in quotes where it has a colon"
+            raise InputError(f"{NUMBERS}: each entry of a page must have {need}: {dict(entry)}")
     return numbers
 
 
