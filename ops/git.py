@@ -100,7 +100,7 @@ def install_hook() -> None:
 def why_experiments_fail() -> str:
     """Return why DVC cannot record an experiment here; nothing where it can."""
     names = ("user.name", "user.email")
-    lacking = [x for x in names if not git("config", "--default", "", "--get", x).strip()]
+    lacking = [x for x in names if not git("config", "--default", "", "--get", x)]
     if not lacking:
         return ""
     remedy = " and ".join(f"git config --global {x} …" for x in lacking)

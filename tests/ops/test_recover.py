@@ -196,7 +196,7 @@ def test_what_killed_experiments_left_is_deleted_and_named_and_what_is_queued_or
     assert [x.split("/")[-1] for x in refs.stdout.splitlines()] == ["recorded"]
 
 
-def test_a_git_that_knows_no_name_is_told_of_before_an_experiment_fails(tmp_path, monkeypatch):
+def test_what_git_lacks_for_experiments_is_named(tmp_path, monkeypatch):
     for name, value in (("HOME", str(tmp_path)), ("GIT_CONFIG_NOSYSTEM", "1")):
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

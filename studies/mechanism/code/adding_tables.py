@@ -21,7 +21,7 @@ from studies.mechanism.code.adding_decide import (
     counting,
 )
 from studies.mechanism.code.models import EARLIER, FRESH, MLP, OTHERS, SQUARES, Models, models
-from studies.mechanism.code.tables import level_text, share_text
+from studies.mechanism.code.tables import UNITS, level_text, share_text
 from studies.params import AddingParams, MechanismParams
 
 ONE_PRIME = "one prime"
@@ -59,7 +59,7 @@ def tables(
     """Return all tables, from the measures of all networks and of the planted models; ``others``
     has the planted models and controls of criteria-2.md."""
     networks = decide.grouped(models(measured, mechanism.fresh), params)
-    planted = verdicts(controls)
+    planted, every = verdicts(controls), pd.concat([others, controls])
     held = statements(networks, planted, mechanism.fresh, params)
     deciding = held.loc[held["decides"]]
     about = "Attention and adding: of how many networks each is true, with 95 % intervals."
@@ -77,8 +77,8 @@ def tables(
         Table("adding-orders", orders, by_order(measured, networks, params), ORDERS),
         Table("adding-runs", each, by_network(networks), NETWORKS),
         Table("adding-planted", against, comparison(planted), COMPARED),
-        planted_tables.table(pd.concat([others, controls])),
-        planted_tables.measures(pd.concat([others, controls])),
+        planted_tables.table(every),
+        planted_tables.measures(every),
     )
 
 
@@ -136,7 +136,7 @@ def numbers(networks: Models, params: AddingParams) -> pd.DataFrame:
         holds, fails = getattr(params.measures.levels, kind)
         most = holds < fails
         row: Cells = {"statement": statement, "id": id, "sentence": sentence, "level": holds}
-        row |= {"unit": "share" if unit == "accuracy" else unit, "most": most}
+        row |= {"unit": UNITS.get(unit, unit), "most": most}
         for group, some in groups.items():
             x = some.numbers(id)
             row |= {f"{group} median": x.median(), f"{group} worst": x.max() if most else x.min()}

@@ -6,6 +6,7 @@ import pandas as pd
 from strata.results import FAILS, HOLDS, UNDECIDED
 from strata.tables.table import ID, Cells, Column, Table
 from studies.mechanism.code import adding_decide, decide
+from studies.mechanism.code.tables import UNITS
 
 CRITERIA = {**decide.CRITERIA, **adding_decide.CRITERIA}
 SENTENCES = {**decide.SENTENCES.sentences, **adding_decide.SAID.sentences}
@@ -40,7 +41,6 @@ def measures(rows: pd.DataFrame) -> Table:
     return Table("planted-measures", "What planted models and controls have.", frame, columns)
 
 
-UNITS = {"accuracy": "share", "ratio": "index"}
 VERDICTS = {HOLDS: "holds for", UNDECIDED: "undecided for", FAILS: "does not hold for"}
 COLUMNS = {
     **ID,

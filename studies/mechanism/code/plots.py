@@ -89,28 +89,28 @@ def two_adders(ax: Axes, p: int, root: int, steps: tuple[int, int]) -> None:
     """Draw both sums of two powers of a root modulo p, on a circle in the order of its powers: the
     arrows added, and their difference, which is parallel to the line from 1 to the product."""
     ends = np.exp(1j * (np.pi / 2 - 2 * np.pi * np.arange(p - 1) / (p - 1)))
-    a, b = (ends[x] for x in steps)
-    used = {*steps, 0, sum(steps) % (p - 1)}
+    numbers = [pow(root, k, p) for k in range(p - 1)]
+    used = (*steps, sum(steps) % (p - 1))
+    (a, b, c), (first, second, product) = ends[[*used]], (numbers[k] for k in used)
     angles = np.linspace(0, 2 * np.pi, 200)
     ax.plot(np.cos(angles), np.sin(angles), color="lightgray")
     for k, end in enumerate(ends):
-        x, y, colour = 1.17 * end.real, 1.17 * end.imag, "black" if k in used else "gray"
-        ax.text(x, y, str(pow(root, k, p)), color=colour, ha="center", va="center")
+        x, y, colour = 1.17 * end.real, 1.17 * end.imag, "black" if k in (0, *used) else "gray"
+        ax.text(x, y, str(numbers[k]), color=colour, ha="center", va="center")
     red, green = palette.FAILS[0], palette.PRIMES[11][0]
     for end, colour in ((a, "black"), (b, "black"), (a + b, red)):
         arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", (end.real, end.imag), (0, 0), arrowprops=arrow)
-    for ends_of, dashes in (((a, b), "-"), ((ends[0], ends[sum(steps) % (p - 1)]), "--")):
-        ax.plot(*np.array([[x.real, x.imag] for x in ends_of]).T, dashes, color=green)
-    first, second = (pow(root, x, p) for x in steps)
+    for line, dashes in (([a, b], "-"), ([ends[0], c], "--")):
+        ax.plot(np.real(line), np.imag(line), dashes, color=green)
     texts = (
         ("sum: short", red), (f"difference: {second} to {first}", green),
-        (f"dashed: 1 to {first * second % p}, parallel", green),
+        (f"dashed: 1 to {product}, parallel", green),
     )  # fmt: skip
-    for line, (text, colour) in enumerate(texts):
-        ax.text(1.5, 0.35 - 0.35 * line, text, color=colour, va="center")
+    for row, (text, colour) in enumerate(texts):
+        ax.text(1.5, 0.35 - 0.35 * row, text, color=colour, va="center")
     ax.set(xlim=(-1.3, 3.5), ylim=(-1.3, 1.3), aspect="equal")
-    ax.set_title(f"{first} · {second} = {first * second % p} modulo {p}", loc="left")
+    ax.set_title(f"{first} · {second} = {product} modulo {p}", loc="left")
     ax.set_axis_off()
 
 

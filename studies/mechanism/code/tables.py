@@ -104,13 +104,16 @@ def count_text(row: Record) -> str:
     return text + f": {row['verdict']}" * bool(row["verdict"])
 
 
+UNITS = {"accuracy": "share", "ratio": "index"}  # in which a table shows a measure
+
+
 def criteria(networks: Models, params: MechanismParams) -> pd.DataFrame:
     """Summarise every number with a level by group of runs; the worst is that by its level."""
     rows = []
     for id, (statement, kind, unit, sentence) in CRITERIA.items():
         holds, fails = getattr(params.measures.levels, kind)
         row: dict[str, Any] = {"statement": statement, "id": id, "sentence": sentence}
-        row |= {"unit": {"accuracy": "share", "ratio": "index"}.get(unit, unit), "level": holds}
+        row |= {"unit": UNITS.get(unit, unit), "level": holds}
         row |= {"most": holds < fails}
         for group in GROUPS:
             in_group = networks.where(networks.kind == group)
