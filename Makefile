@@ -99,7 +99,7 @@ endif
 endif
 
 here:
-	@sh ops/scripts/here
+	@sh ops/scripts/here $(MAKECMDGOALS)
 
 $(READY): requirements.lock requirements-cpu.lock requirements-torch.lock requirements-uv.lock | here
 	@bash ops/scripts/environment '$(PYTHON)' '$(TORCH)'

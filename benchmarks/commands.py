@@ -26,8 +26,12 @@ from strata.run import command
 
 SUBREAPER = 36  # of prctl, which lets this process wait for orphans of its children
 CLONE, FIRST = "git clone --depth 1", "make paper"
+LEAN = f"{CLONE} --filter=blob:none --sparse"
+PAPER_ALONE = "git sparse-checkout set --no-cone '/*' '!/studies/artifacts/' '!/report/artifacts/'"
+SERVE = "git -c uploadpack.allowFilter=true upload-pack"  # as hosts of repositories are set
 COMMANDS = {
     CLONE: "all files and trained models",
+    LEAN: "the files for the paper alone (docs/operating.md)",
     FIRST: "the environment; Tables 1 to 5, Figures 1 to 19, beside the paper's numbers",
     "make studies": "what was tested beyond the paper",
     "make report OPEN=": "pages: for each table and figure the command that made it",
@@ -84,10 +88,13 @@ def row(words: str, branch: str, home: Path, wheels: float) -> list[float]:
     MB received."""
     folder = home / "strata"
     disk, network = megabytes(home), received()
-    if words == CLONE:
+    if words in (CLONE, LEAN):
         option = f"--branch '{branch}'" if branch != "HEAD" else ""
-        times = time_command(f"{CLONE} {option} 'file://{Path.cwd()}' '{folder}'", home, home)
-        network -= megabytes(folder / ".git")
+        target = folder if words == CLONE else home / "lean"
+        line = f"{words} -u '{SERVE}' {option} 'file://{Path.cwd()}' '{target}'"
+        more = f" && cd '{target}' && {PAPER_ALONE}" if words == LEAN else ""
+        times = time_command(line + more, home, home)
+        network -= megabytes(target / ".git")
     else:
         times = time_command(words, folder, home)
         network -= wheels * (words == FIRST)

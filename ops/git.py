@@ -97,8 +97,18 @@ def install_hook() -> None:
         hook.chmod(0o755)
 
 
+def why_files_lack() -> str:
+    """Return what to do in a clone for the paper alone, which has no packs of the studies; nothing
+    where all files are here."""
+    if git("config", "--default", "", "core.sparseCheckout") != "true":
+        return ""
+    return "this clone lacks files: git sparse-checkout disable fetches them"
+
+
 def why_experiments_fail() -> str:
-    """Return why DVC cannot record an experiment here; nothing where it can."""
+    """Return why DVC cannot run or record an experiment here; nothing where it can."""
+    if lacking := why_files_lack():
+        return f"`dvc exp run` needs all files, and {lacking}"
     names = ("user.name", "user.email")
     lacking = [x for x in names if not git("config", "--default", "", "--get", x)]
     if not lacking:
@@ -124,3 +134,8 @@ def why_queue_fails(folder: str = ".") -> str:
         return ""
     lost = "it would lose experiments of --queue and --temp, and push none whole"
     return f"this clone is {kind}: {lost}: {remedy} first, or work on a branch with one commit"
+
+
+def advice() -> list[str]:
+    """Return what DVC would stumble over here with git, a line each."""
+    return [x for x in (why_experiments_fail(), why_queue_fails()) if x]

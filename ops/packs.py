@@ -29,7 +29,7 @@ from dvc.config import Config
 
 from ops import calls, copied, files, recover, shipped
 from ops.calls import alive
-from ops.git import git, install_hook
+from ops.git import git, install_hook, why_files_lack
 from ops.shipped import DIR, REMOTE, Outs, at, content, parts
 from strata.inputs import InputError
 from strata.run import Run, command
@@ -287,6 +287,8 @@ def refuse_trained(run: Run) -> None:
             if any(path.is_file() for path in (*there, Path(pack_of(name, out["path"])))):
                 pull = f"dvc --cd {project} pull" if project else "dvc pull"
                 raise InputError(f"{run}: is trained already: {pull} brings it; GO=1 trains again")
+            if lacking := why_files_lack():
+                raise InputError(f"{run}: is trained already; {lacking}, then make studies")
 
 
 def main(what: str = "") -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from ops import files, packages, packs, plan, recover, shipped
 from ops.calls import INTERRUPTS, alive, check_out, finish, pull
 from ops.calls import command as called
-from ops.git import why_experiments_fail, why_queue_fails
+from ops.git import advice
 from ops.times import trainings
 from strata.inputs import InputError, shortened
 from strata.params import load
@@ -118,7 +118,7 @@ def main(*others: str) -> None:
         raise InputError("another make paper is at work here: wait for its end, then repeat")
     with lock:
         planner = plan.Planner(live=True)
-        show(*filter(None, [why_experiments_fail(), why_queue_fails(), *recover.unfinished()]))
+        show(*advice(), *recover.unfinished())
         for project in ("", *others):
             bring(project, planner)
         for project in ("", *others):

@@ -29,7 +29,7 @@ from dvc.utils.hydra import apply_overrides
 
 from ops import files, packages, recover
 from ops.calls import alive
-from ops.git import lay_out, why_queue_fails, worktree_tree
+from ops.git import advice, lay_out, worktree_tree
 from ops.times import duration, quantity, trainings
 from strata.inputs import InputError
 from strata.params import Params, load
@@ -174,8 +174,8 @@ def main() -> None:
                 print(f"{project}, by make {project}:")
             if stages or not project:
                 print("\n".join(describe(stages, params)))
-    for advice in filter(None, [why_queue_fails(), *recover.unfinished()]):
-        print(advice)
+    for line in (*advice(), *recover.unfinished()):
+        print(line)
     if overrides:
         print("do it by: dvc exp run", *(f"-S {x}" for x in overrides))
 

@@ -114,7 +114,6 @@ def test_dvc_writes_its_databases_into_the_clone_also_when_it_was_moved(made_pro
         ("x", "true", "git init"),  # the files of an archive
         ("x", "git init -q && export GIT_TEST_ASSUME_DIFFERENT_OWNER=1", "safe.directory"),
         ("x", "git init -q --object-format=sha256", "git init --object-format=sha1"),
-        ("x", "git init -q && git sparse-checkout set ops", "git sparse-checkout disable"),
         ("x", "git init -q && git config extensions.preciousObjects 1", "work in a clone"),
         ("a:b", "git init -q", "with a colon"),
         ("{n}", "git init -q", "with braces"),

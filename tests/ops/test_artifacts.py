@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tiny import DVC, MORE, PACKS, RUN, Project, add, cloned, copied
@@ -71,6 +72,30 @@ def test_in_a_fresh_clone_pull_names_a_command_and_repro_makes_everything_and_tr
         assert "code" in ran and not [x for x in ran if files.kind(x) == "train"]
     assert clone.published() == both.published()
     clone.dvc("pull")
+
+
+def test_a_clone_for_the_paper_alone_has_it_and_gets_the_rest_before_a_command_needs_it(
+    both, tmp_path
+):
+    serve = ("-u", "git -c uploadpack.allowFilter=true upload-pack")
+    options = ("--depth", "1", "--filter=blob:none", "--sparse", *serve)
+    clone = cloned(both, tmp_path / "clone", *options)
+    clone.do("git", "sparse-checkout", "set", "--no-cone", "/*", "!/studies/artifacts/")
+    checks, lacks = ("sh", "ops/scripts/here"), "git sparse-checkout disable fetches them"
+    clone.do(*checks, "paper")
+    assert not Path(clone.folder, "studies/artifacts").exists()
+    ran = clone.dvc("repro", "--all-pipelines")
+    assert not [x for x in ran if files.kind(x) == "train"]
+    assert clone.published() == {k: v for k, v in both.published().items() if "studies" not in k}
+    assert f"`dvc exp run` needs all files, and this clone lacks files: {lacks}" in clone.do(
+        sys.executable, "-m", "ops.plan"
+    )
+    process = clone.run(*DVC, "--cd", "studies", "repro", f"train@{MORE}")
+    assert process.returncode and f"{MORE}: is trained already; this clone" in process.stdout
+    clone.do(*checks, "studies")
+    clone.do(*PACKS)
+    assert objects(clone) == objects(both)
+    clone.dvc("exp", "run", "-S", "n=5", f"{files.RUNS}:split@n5-s1")
 
 
 def test_a_model_that_is_kept_is_trained_again_only_where_that_is_asked_for(clone):

@@ -6,4 +6,4 @@ wait for: an epoch beside one other process took 19 times as long. Here they sle
 
 import os
 
-os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # libgomp reads it when torch is imported
+os.environ.setdefault("GOMP_SPINCOUNT", "3000")  # libgomp reads it when torch is imported
