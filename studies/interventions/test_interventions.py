@@ -13,8 +13,8 @@ from strata.api import by_hand
 from strata.api.circuits import subject
 from strata.api.model import model_of
 from strata.measure import fourier
-from strata.monoid import JClass, axis_primes, axis_size, classes, position
-from strata.patch import ablations, hybrids, patching, projections, scores, specificity
+from strata.monoid import JClass, axis_primes, axis_size, classes
+from strata.patch import ablations, patching, projections, scores, specificity
 from strata.patch.routing import mean_mix
 from strata.patch.scores import Range
 from strata.run import Run
@@ -153,16 +153,6 @@ def test_axes_of_a_prime_tell_apart_the_residues_modulo_its_power(n):
                 int(a) % power for a in J.elements
             ]  # fmt: skip
             assert len({*zip(units, map(tuple, columns.tolist()), strict=True)}) == len({*units})
-
-
-def test_the_residue_an_interchange_predicts_has_one_coordinate_of_the_other():
-    n = 165
-    J, other = JClass(n, 1), JClass(n, 3).elements
-    chosen = np.resize(other, len(J))
-    residues = hybrids.with_axis_of(J, chosen, 11)
-    assert ((residues - chosen) % 11 == 0).all() and ((residues - J.elements) % 15 == 0).all()
-    assert (np.gcd(residues, n) == 1).all()
-    assert (J.elements[position(n)[residues]] == residues).all()
 
 
 def test_a_range_is_over_the_draws_that_have_the_number():

@@ -169,8 +169,9 @@ def test_key_characters_suffice_where_the_model_has_no_others(model):
         np.testing.assert_allclose(means, expected, atol=1e-5)
 
 
-def test_an_operand_takes_the_residue_of_another_modulo_one_prime(model):
-    hybrid, acts_as = model.swapped(2, 6, 7)
+@pytest.mark.parametrize("other", [6, 20])  # 20 is of another class
+def test_an_operand_takes_the_residue_of_another_modulo_one_prime(model, other):
+    hybrid, acts_as = model.swapped(2, other, 7)
     assert acts_as % 7 == 6 and acts_as % 5 == 2
     others = np.delete(np.arange(35), 2)  # 2 · 2 has two changed operands
     np.testing.assert_array_equal(hybrid.answers()[2, others], acts_as * others % 35)

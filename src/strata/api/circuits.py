@@ -13,8 +13,8 @@ from strata.inputs import InputError
 from strata.measure import all_pairs, fourier
 from strata.measure.activations import n_heads
 from strata.measure.fourier import THRESHOLD
-from strata.monoid import JClass, axis_primes, frequencies
-from strata.patch import ablations, hybrids, projections, routing, specificity
+from strata.monoid import JClass, axis_primes, axis_size, frequencies
+from strata.patch import ablations, projections, routing, specificity
 from strata.patch.ablations import Subject
 from strata.store import Arrays
 from strata.task import AnyClass, Task, task_of
@@ -130,19 +130,25 @@ def attribution(model: "Model", a: int, b: int, answer: int) -> pd.DataFrame:
 
 def swapped(weights: Arrays, n: Task | int, a: int, other: int, prime: int) -> tuple[Arrays, int]:
     """Return the embedding in which a has the part of another residue on the axis of a prime, and
-    the residue as which a should act. Raises InputError where the algebra does not say which."""
+    the residue as which a should act, which has the coordinate of the other on this axis. Raises
+    InputError where the algebra does not say which."""
     task = task_of(n)
     J, K = (task.jclass(int(task.labels[x])) for x in (a, other))
     for x in (J, K):
         axis(x, prime)
     assert isinstance(J, JClass) and isinstance(K, JClass)  # no other class has axes of primes
-    if J != K and not hybrids.same_axis(J, K, prime):
+    groups_alike = J.regular and K.regular and axis_size(J.m, prime) == axis_size(K.m, prime)
+    if J != K and not groups_alike:
         raise InputError(f"other = {other}: its class and that of {a} differ on axis {prime}")
-    network, place = subject(weights, task), task.position[a]
-    partners = J.elements.copy()
-    partners[place] = other
-    parts = hybrids.axis_parts(network, [J, K], prime)
-    exchange = hybrids.exchange_parts(network, J, partners, prime, parts)
-    rows = weights["W_E"][: task.order].copy()
-    rows[a] = exchange.table[place]
-    return embedding(weights, rows), int(exchange.acts_as[place])
+    network, rows = subject(weights, task), weights["W_E"][: task.order].copy()
+    here, there = task.position[a], task.position[other]
+    before, after = (
+        specificity.key_part(network, x, projections.atomic_key(x, network.masks[x.d], prime))
+        for x in (J, K)
+    )
+    rows[a] = rows[a] - before[here].astype(rows.dtype) + after[there].astype(rows.dtype)
+    coordinates = J.coordinates[here].copy()
+    on_axis, on_other = (np.array(axis_primes(x)) == prime for x in (J, K))
+    coordinates[on_axis] = K.coordinates[there][on_other]
+    acts_as = J.elements[np.ravel_multi_index(tuple(coordinates), J.orders)]
+    return embedding(weights, rows), int(acts_as)

@@ -32,16 +32,13 @@ def locate(repository: str | Path | None) -> str:
     )
 
 
-def folder(repository: str | Path | None = None) -> Path:
-    """Return the clone that is meant, as a folder. Raises InputError where there is none."""
-    source = locate(repository)
-    return Path(source) if is_clone(source) else clone(source, None)
-
-
 def measures(repository: str | Path | None = None) -> Path:
     """Return the folder with levels and the mechanism's measures: that of a clone or, where none is
     named and the package is installed alone, that of the package."""
-    return SHIPPED if repository is None and SHIPPED.is_dir() else folder(repository)
+    if repository is None and SHIPPED.is_dir():
+        return SHIPPED
+    source = locate(repository)
+    return Path(source) if is_clone(source) else clone(source, None)
 
 
 def is_clone(source: str) -> bool:
