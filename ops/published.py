@@ -8,11 +8,10 @@ else are measured by ``strata analyse``.
 import hashlib
 import os
 import shutil
-import subprocess
 import time
 from pathlib import Path
 
-from ops import calls, files, paper
+from ops import files, paper
 from strata import store
 from strata.inputs import InputError, regular_file
 from strata.run import command, read_yaml
@@ -59,11 +58,8 @@ def main() -> None:
         )
     paper.main("studies")  # our own runs stand beside
     began = time.monotonic()
-    environment = os.environ | {"SHELL": str(paper.TIMED.resolve())}
-    repro = calls.command("repro", project=str(WEIGHTS))
-    if subprocess.run(repro, env=environment, stdout=subprocess.DEVNULL, check=False).returncode:
-        raise InputError("dvc repro did not run to its end")
-    print(f"published … {paper.since(began)}: {WEIGHTS}/ has the tables and figures")
+    paper.reproduce(str(WEIGHTS))
+    paper.show(f"published … {paper.since(began)}: {WEIGHTS}/ has the tables and figures")
     print(keep())
 
 

@@ -8,13 +8,14 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import psutil
 from dvc.config import Config
+from dvc.utils.flatten import flatten
 from ruamel.yaml import YAML
 
 from ops import files, provenance, shipped
@@ -54,7 +55,8 @@ def busy(project: str = "") -> str:
     for process in psutil.process_iter():
         with suppress(psutil.Error):  # the process has ended, or is another user's
             words = dvc_words(process.cmdline())
-            if words and READS.isdisjoint(words) and in_this_folder(process):
+            here = Path(process.cwd()).is_relative_to(Path.cwd())
+            if words and READS.isdisjoint(words) and here:
                 return f"process {process.pid} ({' '.join(words)}) is at work here"
     path = Path(project, ".dvc", "tmp", "lock")
     # Where this is set, DVC's locks are files that have a time to come while they are held.
@@ -69,10 +71,6 @@ def busy(project: str = "") -> str:
         for name in ("lock", "rwlock.lock") if linked else ():  # else DVC would wait for them
             path.with_name(name).unlink(missing_ok=True)
     return ""
-
-
-def in_this_folder(process: psutil.Process) -> bool:
-    return Path(process.cwd()).is_relative_to(Path.cwd())
 
 
 def dvc_words(command: list[str]) -> list[str]:
@@ -192,16 +190,9 @@ def unfinished() -> Iterator[str]:
 
 def changed_values() -> list[str]:
     """Return the values of params.yaml that are not those of git's last commit, with their keys."""
-    before = flat(YAML(typ="safe").load(git("show", "HEAD:params.yaml")))
-    now = flat(read_yaml("params.yaml"))
+    before = flatten(YAML(typ="safe").load(git("show", "HEAD:params.yaml")))
+    now = flatten(read_yaml("params.yaml"))
     return [f"{k} = {v}" for k, v in now.items() if k not in before or v != before[k]]
-
-
-def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Return the values of a mapping of mappings by their keys with dots."""
-    pairs = ((f"{above}{key}", value) for key, value in values.items())
-    parts = (flat(x, f"{key}.") if isinstance(x, dict) else {key: x} for key, x in pairs)
-    return {key: value for part in parts for key, value in part.items()}
 
 
 def forget_unrun(project: str = "") -> list[str]:

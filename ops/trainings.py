@@ -41,13 +41,6 @@ def use_recorded_machine(recorded: Environment) -> torch.device:
     return machine.prepare(recorded.flushes)
 
 
-def first_difference(one: pd.DataFrame, two: pd.DataFrame) -> int | None:
-    """Return the first epoch, from 1, at which two histories of one length differ; None where they
-    are equal."""
-    same = ((one == two) | (one.isna() & two.isna())).all(axis=1).to_numpy()
-    return None if same.all() else int(np.argmin(same)) + 1
-
-
 def compare_first_epochs(run: Run, folder: Path) -> str:
     """Train the first epochs of a run again as its record says. Returns how near they are to its
     history; raises InputError where that differs by more than it may."""
@@ -62,10 +55,11 @@ def compare_first_epochs(run: Run, folder: Path) -> str:
     trainer.advance(EPOCHS)
     shipped = store.read_history(folder / "history.parquet").iloc[:EPOCHS]
     again = pd.DataFrame(trainer.history()).iloc[: len(shipped)]
-    if not (epoch := first_difference(shipped, again)):
+    differing = shipped.compare(again).index
+    if differing.empty:
         return f"its first {len(shipped)} epochs are the same bytes"
     if recorded.repeats(machine.describe(device)):
-        raise InputError(f"its history has other bytes from epoch {epoch} on")
+        raise InputError(f"its history has other bytes from epoch {differing[0] + 1} on")
     near = np.isclose(shipped["loss"], again["loss"], NEAR, 0, equal_nan=True)
     if not near.all():
         epoch = int(np.argmin(near)) + 1

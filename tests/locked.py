@@ -1,8 +1,5 @@
 """A repository of three tiny runs, whose locks and remote fit whatever lies in it."""
 
-import hashlib
-import json
-import os
 import shutil
 import subprocess
 import sys
@@ -11,7 +8,7 @@ from pathlib import Path
 import tiny
 from ruamel.yaml import YAML
 
-from ops import copied, files, shipped
+from ops import copied, files
 from strata import store
 from strata.params import load
 from strata.run import Run, read_yaml
@@ -137,15 +134,12 @@ class Project(tiny.Project):
             "__pycache__/\nremote/\n/data/\n/tables/\n*.json\n!/config/*\n!/paper/**\n/studies/figures/\n"
             "/studies/dynamics/*.md\n"
         )
-        for file, content in YAML(typ="safe").load(PIPELINES).items():
-            (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
-            YAML().dump(content, self.folder / file)
-        for name in ("", *files.PROJECTS):
-            (self.folder / name / ".dvc").mkdir()
-            (self.folder / name / ".dvc" / "config").write_text("[core]\n    analytics = false\n")
         self.run("git", "init", "--quiet")
-        stages = sorted(self.stages().items(), key=lambda x: not x[0].startswith(files.RUNS))
-        for _, stage in stages:
+        tiny.add(self, YAML(typ="safe").load(PIPELINES))
+        self.do(*tiny.PACKS)  # which names the remotes
+        stages = copied.resolve_stages(self.folder, ("", *files.PROJECTS))
+        for name in sorted(stages, key=lambda x: not x.startswith(files.RUNS)):
+            stage = stages[name]
             done = subprocess.run(
                 stage.cmd, shell=True, cwd=self.folder / stage.at, env=self.environment
             )
@@ -159,39 +153,9 @@ class Project(tiny.Project):
         self.run(sys.executable, "-m", "ops.readme")
         self.run("git", "add", "--all")
 
-    def stages(self) -> dict[str, copied.Stage]:
-        return copied.resolve_stages(self.folder, ("", *files.PROJECTS))
-
     def lock(self) -> None:
-        """Write locks and a remote that fit the files as they are, and add everything to git."""
-        locks: dict[str, dict] = {}
-        for name, stage in self.stages().items():
-            pipeline, _, stage_name = name.rpartition(":")
-            folder = self.folder / (pipeline or "dvc.yaml")
-            files_of_kind = {
-                kind: [self.entry(path, stage.at, files.project(name)) for path in sorted(paths)]
-                for kind, paths in (("deps", stage.deps), ("outs", stage.outs))
-            }
-            params = {os.path.relpath(k, stage.at): v for k, v in stage.params.items()}
-            entry = {"cmd": stage.cmd, **files_of_kind} | ({"params": params} if params else {})
-            locks.setdefault(str(folder.with_suffix(".lock")), {})[stage_name] = entry
-        for path, stages in locks.items():
-            YAML().dump({"schema": "2.0", "stages": stages}, Path(path))
-        self.run("git", "add", "--all")
-
-    def entry(self, path: str, at: str, project: str) -> dict[str, str]:
-        """Return the entry of a path in a lock, and store its objects in a project's remote."""
-        target = self.folder / path
-        paths = target.rglob("*") if target.is_dir() else [target]
-        inside = sorted(x for x in paths if x.is_file())
-        hashes = {x: self.store_object(x.read_bytes(), project) for x in inside}
-        md5 = hashes.get(target, "0" * 32)
-        if target.is_dir():
-            listing = [{"md5": hashes[x], "relpath": str(x.relative_to(target))} for x in inside]
-            md5 = self.store_object(json.dumps(listing).encode(), project, shipped.DIR)
-        return {"path": os.path.relpath(path, at), "hash": "md5", "md5": md5}
-
-    def store_object(self, content: bytes, project: str, suffix: str = "") -> str:
-        md5 = hashlib.md5(content).hexdigest() + suffix
-        store.write_bytes(shipped.at(md5, self.folder / project / shipped.REMOTE), content)
-        return md5
+        """Write locks and remotes that fit the files as they are, and add everything to git."""
+        for name in ("", *files.PROJECTS):
+            self.dvc("commit", "--force", "--quiet", project=name)
+            self.dvc("push", "--quiet", project=name)
+        self.do("git", "add", "--all")

@@ -1,132 +1,86 @@
-"""SLURM itself on loopback, run by whoever runs the tests: a controller and some nodes of one
-processor each, in a folder of its own, with a munge of its own."""
+"""SLURM itself on loopback, run by whoever runs the tests: a controller and a node of one
+processor, in a folder of its own, with a munge of its own."""
 
 import os
 import pwd
 import shutil
-import signal
 import socket
 import subprocess
 import time
-from contextlib import ExitStack, suppress
 from pathlib import Path
 
-import psutil
-
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol")
-SYSTEM = "/usr/sbin:/usr/bin:/sbin:/bin"
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "sinfo")
+PATH = f"{os.environ['PATH']}:/usr/sbin:/usr/bin:/sbin:/bin"  # with those for administrators
+MISSING = [name for name in PROGRAMS if not shutil.which(name, path=PATH)]
+USER = pwd.getpwuid(os.getuid()).pw_name
 CONF = """
 ClusterName=strata
 SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={port}
+SlurmctldPort={controller}
 SlurmUser={user}
 SlurmdUser={user}
 AuthInfo=socket={folder}/munge.socket
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool-%n
+SlurmdSpoolDir={folder}/spool
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd-%n.pid
+SlurmdPidFile={folder}/slurmd.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd-%n.log
+SlurmdLogFile={folder}/slurmd.log
 ProctrackType=proctrack/linuxproc
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerParameters=sched_interval=1,batch_sched_delay=0,bf_interval=1
-ReturnToService=2
-SlurmdTimeout=9
 KillWait=5
+NodeName=node NodeHostname={host} NodeAddr=127.0.0.1 Port={node} CPUs=1
 PartitionName=cpu Nodes=ALL Default=YES MaxTime=60 State=UP
 """
-NODE = "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=1\n"
 
 
-def programs() -> dict[str, str]:
-    """Return the paths of SLURM's programs, those of the system's administrator included."""
-    path = f"{os.environ['PATH']}:{SYSTEM}"
-    return {name: where for name in PROGRAMS if (where := shutil.which(name, path=path))}
-
-
-def free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        servers = [
-            stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)
-        ]
-        return [server.getsockname()[1] for server in servers]
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
 
 
 class Cluster:
-    """A controller and nodes n1, n2, …"""
+    """A controller and a node."""
 
-    def __init__(self, folder: Path, nodes: int):
-        self.folder, self.programs = folder, programs()
-        self.names = [f"n{number + 1}" for number in range(nodes)]
-        path = f"{os.environ['PATH']}:{SYSTEM}"
-        self.environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf"), "PATH": path}
-        self.processes: dict[str, subprocess.Popen] = {}
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf"), "PATH": PATH}
+        self.processes: list[subprocess.Popen] = []
 
     def start(self) -> None:
-        for name in ("state", *(f"spool-{x}" for x in self.names)):
+        for name in ("state", "spool"):
             (self.folder / name).mkdir(mode=0o755)
         # slurmd demands control groups of some kind, though it tracks processes without them.
         (self.folder / "cgroup.conf").write_text(
             f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={self.folder}/cgroup\n"
         )
-        host, ports = socket.gethostname().partition(".")[0], free_ports(1 + len(self.names))
-        text = CONF.format(
-            host=host, port=ports[0], user=pwd.getpwuid(os.getuid()).pw_name, folder=self.folder
-        )
-        nodes = zip(self.names, ports[1:], strict=True)
-        text += "".join(NODE.format(name=name, host=host, port=port) for name, port in nodes)
-        (self.folder / "slurm.conf").write_text(text)
+        (self.folder / "slurm.conf").write_text(
+            CONF.format(
+                host=socket.gethostname().partition(".")[0], controller=free_port(),
+                node=free_port(), user=USER, folder=self.folder,
+            )
+        )  # fmt: skip
         key = self.folder / "munge.key"
         key.touch(0o600)
         key.write_bytes(os.urandom(128))
         files = [f"--{x}-file={self.folder}/munge.{x}" for x in ("key", "log", "pid", "seed")]
         socket_file = self.folder / "munge.socket"
-        self.spawn("munged", "munged", "--foreground", "--force", f"--socket={socket_file}", *files)
+        self.spawn("munged", "--foreground", "--force", f"--socket={socket_file}", *files)
         self.until(socket_file.exists)
-        self.spawn("slurmctld", "slurmctld", "-D")
-        for name in self.names:
-            self.node(name)
-        count = f"{len(self.names)} idle"
-        self.until(lambda: self.call("sinfo", "-h", "-o", "%D %T") == count)
+        self.spawn("slurmctld", "-D")
+        self.spawn("slurmd", "-D", "-N", "node")
+        self.until(lambda: self.call("sinfo", "-h", "-o", "%T") == "idle")
 
-    def spawn(self, name: str, program: str, *words: str) -> None:
-        with (self.folder / f"{name}.out").open("ab") as log:
-            self.processes[name] = subprocess.Popen(
-                [self.programs[program], *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+    def spawn(self, program: str, *words: str) -> None:
+        with (self.folder / f"{program}.out").open("ab") as log:
+            process = subprocess.Popen(
+                [program, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env=self.environment, start_new_session=True,
             )  # fmt: skip
-
-    def node(self, name: str) -> None:
-        """Start a node, for the first time or again."""
-        self.spawn(name, "slurmd", "-D", "-N", name)
-
-    def kill(self, name: str) -> None:
-        """Kill the daemon of a node and nothing else."""
-        self.processes[name].kill()
-        self.processes.pop(name).wait()
-        # The controller finds that out itself in half a minute.
-        self.call("scontrol", "update", f"NodeName={name}", "State=DOWN", "Reason=killed")
-
-    def lose(self, name: str) -> None:
-        """Kill a node and its processes, first those that would tell the controller of the end."""
-        steps = [psutil.Process(pid) for pid in self.steps(name)]
-        daemons = {x for step in steps for x in step.parents() if "slurmstepd" in x.name()}
-        self.kill(name)
-        for process in (*daemons, *steps):
-            kill_process(process.pid)
-
-    def requeue(self) -> None:
-        """Wait until the job is queued again, and start it now instead of after two minutes."""
-        job = self.call("squeue", "-h", "-o", "%A")
-        self.until(lambda: "PENDING" in self.call("squeue", "-h", "-j", job, "-o", "%T"))
-        self.call("scontrol", "update", f"JobId={job}", "StartTime=now")
-
-    def steps(self, name: str) -> list[int]:
-        """Return the processes that a node runs, which have its name in their environment."""
-        return processes(f"SLURMD_NODENAME={name}\0", str(self.folder))
+        self.processes.append(process)
 
     def idle(self) -> bool:
         """Whether no job is left."""
@@ -138,8 +92,8 @@ class Cluster:
         )
         return process.stdout.strip()
 
-    def until(self, condition, seconds: float = 30) -> None:
-        deadline = time.monotonic() + seconds
+    def until(self, condition) -> None:
+        deadline = time.monotonic() + 300
         while not condition():
             assert time.monotonic() < deadline, self.logs()
             time.sleep(0.2)
@@ -149,26 +103,8 @@ class Cluster:
         return "\n".join(f"{x.name}: {x.read_text(errors='replace')[-2000:]}" for x in paths)
 
     def stop(self) -> None:
-        self.call("scancel", "--user", pwd.getpwuid(os.getuid()).pw_name)
-        for name in self.names:
-            for pid in self.steps(name):
-                kill_process(pid)
-        for process in self.processes.values():
+        self.call("scancel", "--user", USER)
+        self.until(self.idle)
+        for process in self.processes:
             process.kill()
             process.wait()
-
-
-def processes(*texts: str) -> list[int]:
-    """Return the ids of the processes that have all of these texts in their environment."""
-    pids = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):
-            environment = path.read_bytes()
-            if all(text.encode() in environment for text in texts):
-                pids.append(int(path.parent.name))
-    return pids
-
-
-def kill_process(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)

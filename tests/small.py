@@ -12,7 +12,6 @@ from strata.measure.metrics import Metrics
 from strata.run import Run, TrainParams
 from strata.tables.printed import Printed
 from strata.train import network
-from strata.train.environment import Environment
 
 ROOT = Path(__file__).parents[1]
 ALL = params.load(ROOT / "params.yaml")
@@ -21,11 +20,6 @@ PRINTED = store.read_model(ROOT / "paper" / "printed_values.json", Printed)
 TRAIN = TrainParams(
     d_model=12, n_heads=3, d_mlp=20, epochs=1, lr=1e-3, weight_decay=1.0,
     beta1=0.9, beta2=0.98, eps=1e-8, validate_every=1,
-)  # fmt: skip
-HERE = Environment(
-    device="cpu", vendor="AMD", processor=None, instructions=None, capability="AVX2", cores=2,
-    threads=1, platform="Linux x86_64", libc=None, python="3.11.7", torch="2.13.0", mkl=None,
-    numpy=None, openblas=None,
 )  # fmt: skip
 NONE = float("nan")
 

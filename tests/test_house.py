@@ -2,7 +2,6 @@
 
 import ast
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -119,13 +118,6 @@ def test_torch_is_for_training_alone():
     users = {x for x in modules_using("torch") if not x.startswith(exempt)}
     folders = {x if x in KNOW_TORCH else x.rpartition("/")[0] for x in users}
     assert folders == KNOW_TORCH
-
-
-def test_no_script_hides_a_package_that_it_imports():
-    # Python looks first in the folder of a script.
-    scripts = [path for where in PARTS for path in files(where) if path.parent.name == "stages"]
-    importable = {*sys.stdlib_module_names, "ops", "report", "strata", "studies"} - {"code"}
-    assert not [path for path in scripts if path.stem in importable]
 
 
 def test_every_law_has_its_test():

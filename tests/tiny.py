@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -53,7 +54,6 @@ class Project:
     def __init__(self, folder: Path):
         self.folder = folder
         self.umask = -1  # that of this process
-        self.caller: tuple[str, ...] = ()  # what calls every command
         make_variables = {"MAKELEVEL", "MAKEFLAGS", "MFLAGS"}  # tell a make that another called it
         self.environment = {k: v for k, v in os.environ.items() if k not in make_variables} | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -67,8 +67,18 @@ class Project:
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            (*self.caller, *words), cwd=self.folder, env=self.environment, text=True,
+            words, cwd=self.folder, env=self.environment, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, umask=self.umask,
+        )  # fmt: skip
+
+    def start(self, *words: str, **variables: str) -> subprocess.Popen[str]:
+        """Start a command that leads a process group of its own, so that all of it can be ended."""
+        return subprocess.Popen(
+            words, cwd=self.folder, env=self.environment | variables, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True,
+            # ignored where the tests run in background, and that would be inherited
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
 
     def do(self, *words: str) -> str:
@@ -239,3 +249,10 @@ def cloned(project: Project, folder: Path, *options: str) -> Project:
     allow = ("-c", "protocol.file.allow=always")
     project.do("git", *allow, "clone", "--quiet", *options, project.folder.as_uri(), str(folder))
     return Project(folder)
+
+
+def commands(page: str, name: str) -> list[str]:
+    """Return the lines of a block of commands of a page of docs/."""
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    (block,) = re.findall(rf"<!-- commands: {name} -->\n```\n(.*?)```", text, re.DOTALL)
+    return block.splitlines()

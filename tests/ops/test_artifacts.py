@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -41,8 +40,9 @@ def test_what_is_packed_is_unpacked_and_packed_again_with_the_same_bytes(both, c
 
 
 def test_an_unpacking_that_was_killed_or_is_done_twice_at_once_is_whole_in_the_end(both, clone):
-    processes = [subprocess.Popen(PACKS, cwd=clone.folder, env=clone.environment) for _ in range(2)]
-    assert [process.wait(300) for process in processes] == [0, 0]
+    for process in [clone.start(*PACKS) for _ in range(2)]:
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == 0, output
     assert objects(clone) == objects(both)
     for path in sorted(clone.folder.glob("**/remote/files/md5/*/*"))[::2]:  # as of one killed
         path.unlink()

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -48,16 +47,13 @@ def trains(pid: int) -> bool:
 def test_an_experiment_killed_in_its_training_is_taken_back(project):
     before = project.outputs()
     words = ("-S", "n=7", "-S", "train.epochs=1000000", f"{RUNS}:train@n7-s1")
-    process = subprocess.Popen(
-        (*DVC, "exp", "run", *words), cwd=project.folder, env=project.environment,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
+    process = project.start(*DVC, "exp", "run", *words)
     while not trains(process.pid):
         assert process.poll() is None
         time.sleep(0.1)
     assert "make back" in refusal(project)  # it is still running
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process.communicate()
     assert "params.yaml still has n = 7" in project.do(sys.executable, "-m", "ops.plan")
     repro = project.folder / ".dvc" / "tmp" / "repro.dat"  # which DVC stages
     repro.touch()

@@ -19,8 +19,6 @@ def honest(together, tmp_path_factory) -> Project:
     project = Project.copy(together, tmp_path_factory.mktemp("deposit"))
     for name in deposit.COPIED:
         shutil.copy(ROOT / name, project.folder)
-    for name in ("", "studies"):
-        shutil.copy(ROOT / ".dvc" / ".gitignore", project.folder / name / ".dvc")
     with (project.folder / ".gitignore").open("a") as ignored:
         ignored.write("__pycache__/\n/deposit/\n/deposit.part/\n/.snapshots/\n")
     project.run(sys.executable, "-m", "ops.packs", "write")

@@ -41,17 +41,6 @@ def results(project: Project) -> dict[str, str]:
     return {k: v for k, v in outputs if not re.search(r"environment\.json$|/\.figures-", k)}
 
 
-def start_process(project: Project, *command: str) -> subprocess.Popen:
-    """Start a command that leads a process group of its own, so that all of it can be killed."""
-    # SIGINT may be ignored where the tests run in background, and that would be inherited.
-    usual = "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    start = [sys.executable, "-c", usual + "os.execvp(sys.argv[1], sys.argv[1:])", *command]
-    return subprocess.Popen(
-        start, cwd=project.folder, env=project.environment, text=True,
-        stdin=subprocess.DEVNULL, stdout=-1, stderr=-2, start_new_session=True,
-    )  # fmt: skip
-
-
 def kill_group(process: subprocess.Popen, how: signal.Signals) -> bool:
     """End the whole group, and return whether the signal reached it alive."""
     with suppress(ProcessLookupError):  # nothing of the group is left
@@ -74,7 +63,7 @@ def test_a_killed_figure_is_missing_and_nothing_goes_on_drawing_it(victim, proje
     project.environment |= switches
     for out in stage["outs"]:
         (project.folder / out["path"]).unlink()
-    with start_process(project, sys.executable, *words) as process:
+    with project.start(sys.executable, *words) as process:
         drawer = drawing_process(psutil.Process(process.pid))
         (process if victim == "stage" else drawer).kill()
         output = process.communicate(timeout=120)[0]
@@ -96,7 +85,7 @@ def test_dvc_repro_killed_again_and_again_ends_with_the_bytes_of_an_undisturbed_
     project.do("git", "commit", "--quiet", "--message", "from nothing")
     delete_outputs(project)
     while kills < KILLS["repro"]:
-        process = start_process(project, *DVC, "repro")
+        process = project.start(*DVC, "repro")
         assert process.stdout
         begun, goal = 0, rng.randint(1, 2)
         while begun < goal and (line := process.stdout.readline()):
@@ -151,7 +140,7 @@ def test_make_paper_interrupted_again_and_again_brings_everything_in_the_end(mad
     # Every other time the command is killed, and the newest files are truncated.
     rng, expected, kills = random.Random(SEED), results(made_project), 0
     while kills < KILLS["paper"]:
-        process = start_process(clone, *PAPER)
+        process = clone.start(*PAPER)
         time.sleep(rng.uniform(0, 8))
         number = (signal.SIGINT, signal.SIGKILL)[kills % 2]
         if not kill_group(process, number):  # all was made
@@ -168,45 +157,7 @@ def test_make_paper_interrupted_again_and_again_brings_everything_in_the_end(mad
     assert clone.do("git", "status", "--porcelain") == ""
 
 
-def test_make_paper_is_refused_while_dvc_is_at_work(project):
-    project.set("star", 0.35)
-    with start_process(project, *DVC, "repro") as other:
-        assert other.stdout and other.stdout.readline()
-        refused = project.run(*PAPER)
-        other.communicate()
-    assert refused.returncode == 1 and "is at work here: wait for its end" in refused.stdout
-    assert other.returncode == 0
-
-
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
-FULL = "mount -t tmpfs -o size=16k,mode=755 full $0 && { cat /dev/zero > $0/filler; true; }"
-
-
-def run_on_full_disk(project: Project, folder: str, *words: str) -> tuple[int, str, set[str]]:
-    """Run a dvc command while the folder is full, and return its exit code, its output and the
-    files in the folder. That command alone sees the mount, which needs no root."""
-    if not shutil.which("unshare") or project.run(*UNSHARE, "true").returncode:
-        pytest.skip("this system lets nobody mount a file system of their own")
-    script = f'{FULL} && {{ "$@"; code=$?; echo; find $0 -type f; exit $code; }} 2>&1'
-    process = project.run(*UNSHARE, script, folder, *DVC, *words)
-    output, _, paths = process.stdout.rpartition("\n\n")
-    return process.returncode, output, set(paths.split())
-
-
-@pytest.mark.parametrize(
-    ("folder", "stage"),
-    [("figures", FIGURE), (".dvc/cache", "tables")],
-)
-def test_a_full_disk_ends_the_stage_and_nothing_half_written_stays(project, folder, stage):
-    before, lock = results(project), files.locked_stages(project.folder)
-    words = ("repro", "--force", "--single-item", stage)
-    code, output, paths = run_on_full_disk(project, folder, *words)
-    assert code != 0 and "No space left on device" in output, output
-    assert not {name for name in paths if "/." not in name} - {f"{folder}/filler"}
-    assert files.locked_stages(project.folder) == lock
-    project.do(*DVC, "repro")  # with room again
-    assert results(project) == before
-
 
 # Project, what is said, copy of what there is in the end. The disk is seen here alone; it has room
 # for 1 MiB, which is less than make paper brings.

@@ -5,8 +5,10 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 import slurm
 from tiny import CHECK, MORE, RUN, Project, add, copied, pipeline, prepared, studies
@@ -18,8 +20,9 @@ from strata.store import read_tensors
 SLOW = "slow-n6-s1"
 WEIGHTS = f"studies/data/train/{SLOW}/weights.safetensors"
 STARTED: list[subprocess.Popen] = []  # by the test that runs
-MISSING = sorted({*slurm.PROGRAMS} - {*slurm.programs()})
-on_slurm = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
+on_slurm = pytest.mark.skipif(
+    bool(slurm.MISSING), reason=f"not installed: {', '.join(slurm.MISSING)}"
+)
 LOOP = "        while trainer.epoch < stop and not trainer.diverged:\n"
 PAUSE = """            import os, time
             while trainer.epoch >= 200 and os.path.exists(os.environ.get("PAUSE", "")):
@@ -29,7 +32,7 @@ PAUSE = """            import os, time
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    running = slurm.Cluster(tmp_path_factory.mktemp("slurm"), 3)
+    running = slurm.Cluster(tmp_path_factory.mktemp("slurm"))
     try:
         running.start()
         yield running
@@ -98,16 +101,11 @@ def start_grid(
     project: Project, cluster: slurm.Cluster | None = None, **variables: str
 ) -> subprocess.Popen:
     """Start make grid, on a cluster if there is one."""
-    variables = project.environment | variables
     if cluster:
-        variables |= {"ON": "slurm", "SLURM_CONF": cluster.environment["SLURM_CONF"]}
-        variables["PATH"] = f"{variables['PATH']}:{slurm.SYSTEM}"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ops.grid.grid"], cwd=project.folder, env=variables, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        # ignored where the tests run in background, and that would be inherited
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+        places = f"{project.environment['PATH']}:{slurm.PATH}"
+        conf = cluster.environment["SLURM_CONF"]
+        variables |= {"ON": "slurm", "SLURM_CONF": conf, "PATH": places}
+    process = project.start(sys.executable, "-m", "ops.grid.grid", **variables)
     STARTED.append(process)
     return process
 
@@ -143,8 +141,11 @@ def paused(project: Project) -> bool:
 def nothing_left(project: Project) -> bool:
     """Whether no worker is left, neither its copy nor a process."""
     folder = project.environment["TMPDIR"]
-    copies = [*Path(folder).glob("strata-worker-*")]
-    return not copies and not slurm.processes(f"TMPDIR={folder}\0")
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):  # it has ended, or is another user's
+            if process.environ().get("TMPDIR") == folder:
+                return False
+    return not [*Path(folder).glob("strata-worker-*")]
 
 
 @on_slurm
@@ -154,7 +155,7 @@ def test_an_array_job_makes_the_bytes_that_dvc_makes_through_the_studies(both, c
     project.commit()
     plan = output(start_grid(project, cluster))
     assert "train 2 models" in plan and "run at most 10 stages" in plan
-    cluster.until(cluster.idle, 300)
+    cluster.until(cluster.idle)
     assert "nothing to do" in output(start_grid(project, cluster))
     expected = both.outputs()
     outputs = {k: v for k, v in project.outputs().items() if "environment.json" not in k}
@@ -165,37 +166,16 @@ def test_an_array_job_makes_the_bytes_that_dvc_makes_through_the_studies(both, c
 
 
 @on_slurm
-def test_a_lost_node_and_a_cancelled_job_cost_no_byte(project, undisturbed, cluster):
+def test_a_cancelled_job_costs_no_byte(project, undisturbed, cluster):
     output(start_grid(project, cluster, RUNS=SLOW))
     until(lambda: paused(project))
-    node = next(name for name in cluster.names if cluster.steps(name))
-    cluster.lose(node)
-    cluster.requeue()
-    until(lambda: log(project).count("goes on from epoch") == 1)
-    cluster.node(node)
     cluster.call("scancel", "--name=strata")
     cluster.until(cluster.idle)
     unpause(project)
     output(start_grid(project, cluster, RUNS=SLOW))
-    cluster.until(cluster.idle, 60)
+    cluster.until(cluster.idle)
     assert "nothing to do" in output(start_grid(project, cluster, RUNS=SLOW))
-    assert log(project).count("goes on from epoch") == 2
-    assert (project.folder / WEIGHTS).read_bytes() == undisturbed
-
-
-@on_slurm
-def test_a_daemon_that_dies_alone_leads_to_no_second_training(project, undisturbed, cluster):
-    output(start_grid(project, cluster, RUNS=SLOW))
-    until(lambda: paused(project))
-    node = next(name for name in cluster.names if cluster.steps(name))
-    cluster.kill(node)
-    cluster.requeue()
-    cluster.until(cluster.idle)  # the second worker finds the lock of the first
-    unpause(project)
-    until(lambda: (project.folder / ".grid" / "runs" / SLOW).read_text() == "done")
-    cluster.node(node)
-    assert "nothing to do" in output(start_grid(project, cluster, RUNS=SLOW))
-    assert log(project).count("python stages/train.py") == 1 and "goes on" not in log(project)
+    assert log(project).count("goes on from epoch") == 1
     assert (project.folder / WEIGHTS).read_bytes() == undisturbed
 
 

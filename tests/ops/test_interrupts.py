@@ -32,10 +32,8 @@ def interrupt(folder: Path, *words: str) -> tuple[int, str]:
     "words",
     [
         ["stages/train.py"],
-        ["stages/figure.py"],
         ["studies/mechanism/stages/clocks.py"],
         ["-m", "ops.plan"],
-        ["-m", "ops.packages"],
     ],
     ids=lambda words: words[-1],
 )

@@ -96,26 +96,12 @@ def test_a_run_that_both_sides_add_stands_once_wherever_they_put_it(conflict):
     assert read_yaml(RUNS)["paper"].keys() == {f"n6-s{i}" for i in range(1, 6)}
 
 
-def test_without_a_conflict_there_is_nothing_to_merge(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    git("init")
-    for name in (".dvc/config", "params.yaml"):
-        write_text(name, "")
-    done = merge()
-    assert done.returncode == 1 and "nothing is in conflict" in done.stderr
-
-
 def test_a_run_that_a_branch_or_the_list_names_keeps_its_weights(conflict):
     git("merge", "--abort")
     commit(["n6-s2", "mlp-n6-s4", "n6-s51"], "runs whose names have others in them")
     assert packs.is_named("n6-s3")  # by the other branch's lock
     assert all(map(packs.is_named, ("n6-s2", "mlp-n6-s4", "n6-s51")))
     assert not any(map(packs.is_named, ("n6-s4", "n6-s5", "n6-s6", "metrics")))
-
-
-def test_a_pack_has_the_same_bytes_in_any_order_of_its_files():
-    contents = {"a": b"1", "b/weights.safetensors": b"2"}
-    assert packs.compress(dict(reversed(contents.items()))) == packs.compress(contents)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -49,8 +48,6 @@ def test_results_of_the_same_weights_take_their_place_with_a_new_receipt(results
 
 def test_weights_of_others_get_one_line_and_leave_those_before(results_folder):
     Path("other.pt").write_bytes(b"other")
-    os.mkfifo("pipe")
-    for name, why in (("other.pt", "not the weights that .* strata analyse"), ("pipe", "regular")):
-        with pytest.raises(InputError, match=f"^{name}: [^\\n]*{why}[^\\n]*$"):
-            published.take(name)
+    with pytest.raises(InputError, match=r"^other\.pt: not the weights that .* strata analyse"):
+        published.take("other.pt")
     assert CHECKPOINT.read_bytes() == b"weights"

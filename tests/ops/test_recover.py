@@ -80,9 +80,8 @@ def lock(project) -> Path:
     """Write a pipeline of three stages and its lock, commit both, and return the lock."""
     (project / "dvc.yaml").write_text(STAGES)
     (project / "dvc.lock").write_text(LOCK)
-    git = ["git", "-c", "user.name=tester", "-c", "user.email=tester@example.org"]
-    subprocess.run([*git, "add", "dvc.yaml", "dvc.lock"], check=True)
-    subprocess.run([*git, "commit", "--quiet", "--message", "x"], check=True)
+    git("add", "dvc.yaml", "dvc.lock")
+    git(*ANYBODY, "commit", "--quiet", "--message", "x")
     return project / "dvc.lock"
 
 
@@ -179,7 +178,7 @@ def test_what_killed_experiments_left_is_deleted_and_named_and_what_is_queued_or
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text(text)
     for name in ("temp/head-1", "12/3456/recorded"):
-        subprocess.run(["git", "update-ref", f"refs/exps/{name}", "HEAD"], check=True)
+        git("update-ref", f"refs/exps/{name}", "HEAD")
     with subprocess.Popen(
         [sys.executable, "-c", WAIT], stdin=-1, stdout=-1, cwd=top / "tmpused"
     ) as process:
@@ -192,8 +191,8 @@ def test_what_killed_experiments_left_is_deleted_and_named_and_what_is_queued_or
     gone |= {"celery/broker/in/9.celery.pidbox.msg"}
     gone |= {f"celery/broker/processed/{x}.celery.msg" for x in (6, 8)}
     assert left == texts.keys() - gone
-    refs = subprocess.run(["git", "for-each-ref", "refs/exps"], capture_output=True, text=True)
-    assert [x.split("/")[-1] for x in refs.stdout.splitlines()] == ["recorded"]
+    refs = git("for-each-ref", "refs/exps").splitlines()
+    assert [x.split("/")[-1] for x in refs] == ["recorded"]
 
 
 def test_what_git_lacks_for_experiments_is_named(tmp_path, monkeypatch):
