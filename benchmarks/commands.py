@@ -1,15 +1,13 @@
 """Measure what whole commands take, one after the other, in a fresh clone of the last commit with
 an empty home folder: writes benchmarks/commands.md.
 
-    PYTHONPATH=.:src python benchmarks/commands.py [--beside BRANCH] [COMMAND …]
+    PYTHONPATH=.:src python benchmarks/commands.py [COMMAND …]
 
 CPU seconds are those of all processes that a command starts, the forked ones among them; what is
-received counts for the whole machine, with what pip finds in PIP_FIND_LINKS. With --beside another
-branch does the same in a clone of its own, each command in turn, and has a column. Where some
-commands are named, as in the table, the rows of the others stay as they are.
+received counts for the whole machine, with what pip finds in PIP_FIND_LINKS. Where some commands
+are named, as in the table, the rows of the others stay as they are.
 """
 
-import argparse
 import ctypes
 import os
 import resource
@@ -83,15 +81,14 @@ def received() -> float:
     return sum(int(x.split()[1]) for x in lines if not x.lstrip().startswith("lo:")) / 1e6
 
 
-def row(words: str, branch: str, home: Path, wheels: float) -> list[float]:
-    """Run a command in the clone of a branch, and return its CPU seconds, seconds, MB written and
-    MB received."""
+def row(words: str, home: Path, wheels: float) -> list[float]:
+    """Run a command in the clone, and return its CPU seconds, seconds, MB written and MB
+    received."""
     folder = home / "strata"
     disk, network = megabytes(home), received()
     if words in (CLONE, LEAN):
-        option = f"--branch '{branch}'" if branch != "HEAD" else ""
         target = folder if words == CLONE else home / "lean"
-        line = f"{words} -u '{SERVE}' {option} 'file://{Path.cwd()}' '{target}'"
+        line = f"{words} -u '{SERVE}' 'file://{Path.cwd()}' '{target}'"
         more = f" && cd '{target}' && {PAPER_ALONE}" if words == LEAN else ""
         times = time_command(line + more, home, home)
         network -= megabytes(target / ".git")
@@ -101,30 +98,21 @@ def row(words: str, branch: str, home: Path, wheels: float) -> list[float]:
     return [*times, megabytes(home) - disk, received() - network]
 
 
-def main(*words: str) -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--beside", metavar="BRANCH")
-    parser.add_argument("commands", nargs="*")
-    options = parser.parse_args(words)
+def main(*named: str) -> None:
     file = Path("benchmarks/commands.md")
-    lines = {line[0]: line for line in rows(file.read_text("utf-8"))[1:] if options.commands}
+    lines = {line[0]: line for line in rows(file.read_text("utf-8"))[1:] if named}
     archives = Path(os.environ.get("PIP_FIND_LINKS", "none")).glob("*.whl")
     wheels = sum(x.stat().st_size for x in archives) / 1e6
-    headings = [*HEADINGS, *([f"CPU s, {options.beside}"] if options.beside else [])]
     with TemporaryDirectory() as scratch:
-        homes = {x: Path(scratch, x.replace("/", "-")) for x in (options.beside, "HEAD") if x}
-        for home in homes.values():
-            home.mkdir()
-            (home / ".gitconfig").write_text("[user]\nname = strata\nemail = strata@localhost\n")
+        home = Path(scratch)
+        (home / ".gitconfig").write_text("[user]\nname = strata\nemail = strata@localhost\n")
         for name, shows in COMMANDS.items():
-            if options.commands and name not in (CLONE, FIRST, *options.commands):
+            if named and name not in (CLONE, FIRST, *named):
                 continue
-            by_branch = {x: row(name, x, home, wheels) for x, home in homes.items()}
-            cells = by_branch["HEAD"] + [x[0] for k, x in by_branch.items() if k != "HEAD"]
-            numbers = [f"{x:.0f}" if x >= 10 else f"{x:.1f}" for x in cells]
+            numbers = [f"{x:.0f}" if x >= 10 else f"{x:.1f}" for x in row(name, home, wheels)]
             lines[f"`{name}`"] = [f"`{name}`", shows, *numbers]
             print(*lines[f"`{name}`"], flush=True)
-            text = tabulate(lines.values(), headings, tablefmt="github", disable_numparse=True)
+            text = tabulate(lines.values(), HEADINGS, tablefmt="github", disable_numparse=True)
             file.write_text(f"{text}\n", encoding="utf-8")
 
 
