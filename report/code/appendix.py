@@ -34,10 +34,8 @@ def make_pages(by_folder: Mapping[str, Sequence[Section]], target: Target) -> li
                 chosen = [x for x in sections if bool(x.notebook) == (kind == "figures")]
                 pages.append(Page(f"{kind}.html", f"{name} of the paper", Markup(), chosen))
         else:
-            name, readme = Path(folder).name, Path(folder, "README.md")
-            has_readme = readme.is_file()
-            text = read_page(readme, target) if has_readme else Text(name.capitalize(), Markup())
-            pages.append(Page(f"{name}.html", *text, sections))
+            text = read_page(Path(folder, "README.md"), target)
+            pages.append(Page(f"{Path(folder).name}.html", *text, sections))
     return pages
 
 

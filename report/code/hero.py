@@ -99,8 +99,8 @@ def chance(q: int) -> float:
     """Return the share of pairs that are wrong where the product modulo q is guessed among its
     units, and zeros are known.
 
-    >>> round(chance(3), 4), round(chance(11), 4)
-    (0.2222, 0.7438)
+    >>> round(chance(3), 4), round(chance(4), 4), round(chance(11), 4)
+    (0.2222, 0.125, 0.7438)
     """
     units = sum(np.gcd(np.arange(q), q) == 1)
     return float((units / q) ** 2 * (1 - 1 / units))

@@ -41,11 +41,6 @@ def render_notebook(page: str, root: str, active: str = "") -> str:
     return render("doc.html", root, active=active, title=title, text=Markup(plain), colours=colours)
 
 
-def redirect(page: str) -> str:
-    """Make a page that leads to another one at once."""
-    return render("api/forward.html", "", page=page)
-
-
 def script(name: str, data: Any) -> str:
     """Return a script that hands data to the report's function of that name: a page opened from
     disk may load scripts alone."""

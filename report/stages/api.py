@@ -44,7 +44,8 @@ def main(folder: str) -> None:
     pdoc.pdoc("strata", *(f"!strata.{name}" for name in HIDDEN), output_directory=out)
     for path in out.rglob("*.html"):
         store.write_text(path, NOISE.sub("", path.read_text("utf-8")))
-    store.write_text(out / "index.html", site.redirect("strata.html"))
+    forward = site.render("api/forward.html", "", page="strata.html")
+    store.write_text(out / "index.html", forward)
 
 
 if __name__ == "__main__":

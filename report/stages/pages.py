@@ -107,9 +107,8 @@ def main(inputs: str, hero: str, curves: str, verdicts: str, folder: str) -> Non
     store.write_text(out / "site/runs.js", script("list", trained))
     hero_data = store.read_json(hero)
     if hero_data:
-        headline = next((x for x in trained if x["run"] == str(run)), {})
-        hero_data |= {"epochs": headline.get("checkpoints", [])}
-        hero_data |= {"first": headline.get("first_099")}
+        headline = next(x for x in trained if x["run"] == str(run))
+        hero_data |= {"epochs": headline["checkpoints"], "first": headline["first_099"]}
         nets = [pack_votes(x) for x in store.read_json(PICTURE)] if PICTURE.is_file() else []
         hero_data |= {"picture": [{name: x[name] for name in ("run", "n", "powers")} for x in nets]}
         if nets:
