@@ -4,14 +4,12 @@ from math import nan
 
 import numpy as np
 import pytest
-from small import TRAIN, random_weights
+from small import random_weights
 
-from strata import results, store
 from strata.api.by_hand import weights
 from strata.results import FAILS, HOLDS, UNDECIDED
 from studies.mechanism import planted
 from studies.mechanism.code import decide, measures
-from studies.mechanism.stages import measure
 
 MUST, NOT = {HOLDS}, {UNDECIDED, FAILS}
 PLANTED = {
@@ -86,14 +84,3 @@ def test_a_statement_holds_if_all_its_numbers_do(values, verdict, settings):
     verdicts = {row.id: row.verdict for row in decide.judge(numbers, settings.levels)}
     assert verdicts["neurons"] == verdict
     assert {verdicts[x] for x in decide.STATEMENTS if x != "neurons"} == {HOLDS}
-
-
-def test_the_stage_writes_what_could_be_measured(tmp_path, settings):
-    train = TRAIN.model_copy(update={"d_model": 8, "n_heads": 2, "d_mlp": 12}).model_dump()
-    network, about = random_weights(6, "transformer"), {"run": "n6-s1", "train": train}
-    (tmp_path / "weights").write_bytes(store.tensors_bytes(network, about))
-    store.write_json(tmp_path / "settings", settings)
-    measure.main("n6-s1", *(str(tmp_path / name) for name in ("settings", "weights", "out")))
-    table = results.read_rows(tmp_path / "out")
-    assert set(table["run"]) == {"n6-s1"} and {*decide.STATEMENTS} <= {*table["id"]}
-    assert all(x == x or v for x, v in zip(table["value"], table["verdict"], strict=True))

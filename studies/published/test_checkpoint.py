@@ -2,7 +2,6 @@
 
 import io
 import os
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -67,22 +66,15 @@ def test_convert_keeps_the_logits_of_all_pairs_and_export_undoes_it(size, tmp_pa
 
 
 class Code:
-    """A pickle of this makes whoever loads it call a function."""
-
-    def __init__(self, *call: object):
-        self.call = call
+    """A pickle of this makes whoever loads it run a command."""
 
     def __reduce__(self):
-        return self.call
+        return os.system, ("touch ran",)
 
 
-@pytest.mark.parametrize(
-    ("name", "call"),
-    [(os.name, (os.system, ("touch ran",))), ("shutil", (shutil.copy, (__file__, "ran")))],
-)
-def test_code_in_a_pickle_is_refused_and_never_runs(name, call, tmp_path, monkeypatch):
+def test_code_in_a_pickle_is_refused_and_never_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    torch.save({"model_state_dict": Code(*call)}, "x.pt")
-    with pytest.raises(InputError, match=rf"^x\.pt: refused: it asks for code, {name}\.\w+; save"):
+    torch.save({"model_state_dict": Code()}, "x.pt")
+    with pytest.raises(InputError, match=r"^x\.pt: refused: it asks for code, \w+\.system; save"):
         load_checkpoint(Path("x.pt").read_bytes(), "x.pt")
     assert list(tmp_path.iterdir()) == [tmp_path / "x.pt"]

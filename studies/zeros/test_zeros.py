@@ -85,11 +85,8 @@ def test_primes_apart_have_to_be_so_more_often_than_by_chance():
     assert verdicts(measured | chance)["apart"] == (18, 18, UNDECIDED)
     assert verdicts(measured | chance)["own"] == (18, 18, CONFIRMED)
     exactly, _ = share_interval(18, 18, SETTINGS.confidence)
-    assert verdicts(measured | {UNITS[0]: units(UNITS[0], 0, 0, exactly)})["apart"] == (
-        18,
-        18,
-        UNDECIDED,
-    )
+    at_the_end = verdicts(measured | {UNITS[0]: units(UNITS[0], 0, 0, exactly)})
+    assert at_the_end["apart"] == (18, 18, UNDECIDED)
     rows = tables.null(chance).to_dict("records")
     assert [(x["units"], x["primes"], x["runs"]) for x in rows] == [
         (195, "3, 5", 2), (195, "3, 13", 2), (195, "5, 13", 2)

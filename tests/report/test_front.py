@@ -1,6 +1,5 @@
 """The front page of the report: the live drawing of the network against the library."""
 
-import json
 import math
 import re
 from pathlib import Path
@@ -10,51 +9,18 @@ import pytest
 import shipped
 import small
 import torch
-from reading import PICTURE, ROOT, RUN
+from reading import PICTURE, RUN
 
 import strata
 from report.code import front, hero, run_data
 from strata import monoid, store
 from strata.api import by_hand
 from strata.api.model import Model, model_of
-from strata.monoid import algebraic_order, classes
 from strata.patch import ablations, projections, specificity
 from strata.run import Run
 
 N, PAIRS = 165, 300
 # ---- the network in the page -----------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return shipped.model(RUN)
-
-
-@pytest.fixture(scope="module")
-def hero_data(model) -> dict:
-    data = hero.data(model.weights(), N, 0.5)
-    assert data
-    return data
-
-
-@pytest.fixture(scope="module")
-def network(chrome, model, hero_data, tmp_path_factory):
-    """Open a page with nothing but the run and the network."""
-    folder = tmp_path_factory.mktemp("network")
-    masks = projections.key_masks(model.weights()["W_E"][:N], N, 0.5)
-    key_columns = {d: (np.flatnonzero(mask) - 1).tolist() for d, mask in masks.items()}
-    algebra = [run_data.algebra(J) | {"key": key_columns.get(J.d, [])} for J in classes(N)]
-    run = {"run": RUN, "n": N, "classes": algebra}
-    run |= {"order": algebraic_order(N).tolist()}
-    run |= {"model": run_data.rounded_model(model.weights())}
-    names = ("core", "model", "network")
-    scripts = "".join(
-        f"<script>{(ROOT / f'report/site/{x}.js').read_text()}</script>" for x in names
-    )
-    data = f"<script>const run = {json.dumps(run)}, hero = {json.dumps(hero_data)}</script>"
-    (folder / "index.html").write_text(f'<html data-headline="{RUN}">{scripts}{data}', "utf-8")
-    chrome.get((folder / "index.html").as_uri())
-    return chrome
 
 
 def apply_change(model: Model, name: str) -> Model:
@@ -79,20 +45,23 @@ def without_class(model: Model, d: int) -> Model:
     return model_of(model.run, weights | {"W_E": np.concatenate([rows, weights["W_E"][n:]])})
 
 
-def test_every_change_in_the_page_is_that_of_the_library_over_many_pairs(network, model, hero_data):
-    names = [x["name"] for x in hero_data["changes"]]
+def test_every_change_in_the_page_is_that_of_the_library_over_many_pairs(site, reader):
+    reader.open("index.html")
+    names = [x["name"] for x in store.read_json(site.parent / "hero.json")["changes"]]
     assert names == ["none", "axis-3", "axis-5", "axis-11", "class-3",
                      *(f"head-{h}" for h in range(4)),
                      "keep", "remove"]  # fmt: skip
     a, b = np.random.default_rng(0).integers(N, size=(2, PAIRS))
+    model = shipped.model(RUN)
     weights = model.weights()
     page_weights = run_data.with_page_numbers(run_data.rounded_model(weights), weights)
     rounded = model_of(Run(N, 1), page_weights)
-    script = """const [name, as, bs] = arguments, change = hero.changes.find(x => x.name === name);
-        const W = strata.network.changed(run, hero, change);
+    script = """const hero = JSON.parse(document.getElementById("hero-data").textContent);
+        const [name, as, bs] = arguments, change = hero.changes.find(x => x.name === name);
+        const W = strata.network.changed(strata.loaded(strata.headline), hero, change);
         return as.map((a, i) => strata.model.forward(W, a, bs[i]).logits)"""
     for name in names:
-        logits = np.array(network.execute_script(script, name, a.tolist(), b.tolist()))
+        logits = np.array(reader.js(script, name, a.tolist(), b.tolist()))
         with torch.no_grad():
             expected = apply_change(rounded, name)(a, b).numpy()
             exact = apply_change(model, name)(a, b).numpy()
@@ -149,14 +118,6 @@ def test_a_dial_is_drawn_on_the_largest_score_of_all_pairs(n):
         unit = np.gcd(np.arange(q), q) == 1
         assert units == pytest.approx(deviation[unit].max(), rel=1e-3)
         assert others == pytest.approx(deviation[~unit].max(), rel=1e-3)
-
-
-@pytest.mark.parametrize("q", [3, 4, 5, 11])
-def test_chance_is_what_guessing_among_units_gets_wrong(q):
-    units = [r for r in range(q) if np.gcd(r, q) == 1]
-    wrong = [a in units and b in units and a * b % q != guess
-             for a in range(q) for b in range(q) for guess in units]  # fmt: skip
-    assert hero.chance(q) == pytest.approx(np.mean(wrong))
 
 
 # ---- what may be said ------------------------------------------------------------------------

@@ -8,16 +8,13 @@ from typing import Any
 import pandas as pd
 import pytest
 from handmade import changed, run_metrics
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from small import ALL, PRINTED
-from sympy.ntheory import factorint
 
 from strata import monoid
 from strata.measure.metrics import ClassMetrics, Metrics
 from strata.params import Params, TablesParams
 from strata.tables import format, headline
-from strata.tables.claims import square_free_density, text_claims
+from strata.tables.claims import text_claims
 from strata.tables.table import Column, Table
 
 TABLES = TablesParams(square_free_up_to=1000)
@@ -168,13 +165,6 @@ def test_a_diverged_run_still_has_its_tables():
     for table in all_tables(run_metrics(**lost)).values():
         assert format.markdown(table)
         assert format.latex(table)
-
-
-@settings(deadline=None)
-@given(limit=st.integers(1, 400))
-def test_square_free_density_is_that_of_brute_force(limit: int):
-    free = [max(factorint(k).values(), default=1) == 1 for k in range(1, limit + 1)]
-    assert square_free_density(limit) == sum(free) / limit
 
 
 def test_summary_holds_what_the_run_has():
