@@ -19,7 +19,6 @@ from ops import files
 from ops.provenance import md5
 from ops.shipped import Outs, content
 from strata import store
-from strata.measure import fourier, subspaces
 from strata.monoid import classes, prime_powers
 from strata.run import Run
 
@@ -56,18 +55,13 @@ def write_runs(folder: Path) -> None:
 
 
 def write_checkpoints(folder: Path) -> None:
-    """Write the embedding and a measure of the shipped run at two checkpoints: one of random
-    numbers, one of its own."""
-    end = store.read_weights(folder / f"data/train/{RUN}/weights.safetensors")["W_E"][:165]
-    start = np.random.default_rng(0).normal(size=end.shape).astype(np.float32)
-    axes, rows = subspaces.leading(end, 3), []
-    for epoch, W_E in ((0, start), (25000, end)):
-        kinds = {f"J{J.d}": fourier.energy_share(W_E[J.elements], J.orders)[1:] ** 0.5
-                 for J in classes(165) if len(J) > 1}  # fmt: skip
-        scores = (W_E - W_E.mean(axis=0)) @ axes.T
-        kinds |= {f"PC{k + 1}": x for k, x in enumerate(scores.T)}
-        kinds["share"] = scores.var(axis=0) / W_E.var(axis=0).sum()
-        rows += [(epoch, kind, k, x) for kind, xs in kinds.items() for k, x in enumerate(xs)]
+    """Write what the embedding of the shipped run may be at two checkpoints, and measures."""
+    rng = np.random.default_rng(0)
+    sizes = {f"J{J.d}": len(J) - 1 for J in classes(165) if len(J) > 1}
+    sizes |= {"PC1": 165, "PC2": 165, "PC3": 165, "share": 3}
+    rows = []
+    for epoch in (0, 25000):
+        rows += [(epoch, kind, k, rng.random()) for kind in sizes for k in range(sizes[kind])]
     frozen = folder / "studies" / "dynamics" / "frozen"
     for name in ("measures", "spectra"):
         (frozen / name).mkdir(parents=True)
@@ -111,16 +105,11 @@ def stage_of(names: list[str], kind: str, endings: tuple[str, ...], code: list[s
 
 
 def picture_of(run: str) -> dict:
-    """Return noisy votes for the right remainders, except that 1 gets the votes for 0; classes say
-    nothing."""
+    """Return random votes; classes say nothing."""
     n, rng = Run.parse(run).n, np.random.default_rng(0)
     class_names = [str(J.d) for J in classes(n) if len(J) > 1]
-
-    def votes(p: int) -> np.ndarray:
-        answers = np.where(np.arange(p) == 1, 0, np.arange(p))
-        return 3 * (np.arange(n) % p == answers[:, None]) + rng.normal(scale=0.2, size=(p, n))
-
-    fits = {d: [votes(p).tolist() for p in prime_powers(n)] for d in ("all", *class_names)}
+    fits = {d: [rng.normal(size=(p, n)).tolist() for p in prime_powers(n)]
+            for d in ("all", *class_names)}  # fmt: skip
     of_class = {str(J.d): {"class": [0.0] * n, "quotient": [1.0] * J.m} for J in classes(n)}
     shares = {"votes": 0.9, "classes": 0.1}
     return {"run": run, "n": n, "fits": fits, "classes": of_class, "shares": shares, "N": [1] * n}
@@ -160,11 +149,6 @@ def project(folder: Path) -> None:
         if name := names.get(path.stem[:5]):
             notebook = path.read_text("utf-8").replace("# Figure ", "# Of ", 1)
             store.write_text(study / "notebooks" / f"{name}.ipynb", notebook)
-    rows = "".join(
-        f"n{n}-s1,transformer,{n},True,primes,primes,1,0.7,False,0.4,0.7,0.9\n" for n in (15, 35)
-    )
-    names = "run,architecture,n,generalised,L,E,gating,tau,described_S,r2_S,r2_C,ceiling"
-    write_table(study / "tables" / "accounts-runs", f"{names}\n{rows}")
     store.write_text(
         study / "README.md", "# Do waves stand?\n\nThey do: [docs](../../docs/one.md).\n"
     )

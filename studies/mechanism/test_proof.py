@@ -7,20 +7,9 @@ from small import random_weights
 from strata.api.by_hand import weights as written_down
 from strata.architecture import TABLE, architecture_of
 from strata.patch.patching import forward_pass
-from studies.mechanism import planted
 from studies.mechanism.code import proof
 
 LONG = np.longdouble
-
-
-def trained_like(n, noise, seed=0):
-    """Return a nearest code made by hand, with noise on every weight."""
-    rng = np.random.default_rng(seed)
-    weights = planted.nearest_code(n, {3: [1], 5: [1], 7: [1]}, rng)
-    return {
-        name: (x + noise * np.abs(x).mean() * rng.normal(size=x.shape)).astype(np.float32)
-        for name, x in weights.items()
-    }
 
 
 def margins(weights, n, a, b):
@@ -54,9 +43,7 @@ MODELS = {
     **{f"{kind} {n} {seed}": (random_weights(n, kind, seed), n)
        for kind in TABLE for n, seed in ((4, 0), (6, 1), (12, 2), (15, 3))},
     "large weights": (random_weights(15, "transformer", 4, 5.0), 15),
-    "trained-like": (trained_like(15, 0.01), 15),
     "written down": (written_down(15), 15),
-    "trained-like, 35": (trained_like(35, 0.003), 35),
 }  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def test_every_image_is_described_by_what_is_seen_there(site, html_pages):
 def test_a_file_of_the_report_is_the_one_it_is_a_copy_of(site):
     copies = [path for path in (site / "files").rglob("*") if path.is_file()]
     pages = {path for path in copies if path.suffix == ".html"}
-    assert len(pages) == len(FIGURES) + 2 and len(copies) == 4 * len(pages) + 3
+    assert len(pages) == len(FIGURES) + 2 and len(copies) == 4 * len(pages) + 2
     assert not any("base64" in path.read_text("utf-8") for path in pages)
     for path in {*copies} - pages:
         assert md5(path) == md5(site.parent / path.relative_to(site / "files"))
