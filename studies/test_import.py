@@ -16,17 +16,13 @@ from studies.stages import import_run
 RUN = Run(6, 3, "mine")
 
 
-@pytest.fixture
-def out(tmp_path) -> list[str]:
-    return [str(tmp_path / name) for name in ("train", "activations", "metrics")]
-
-
 def import_model(path, out) -> Metrics:
     import_run.main(str(RUN), str(path), "0", *out)
     return store.read_model(out[-1], Metrics)
 
 
-def test_files_are_those_of_a_run_and_say_where_it_is_from(tmp_path, out, monkeypatch):
+def test_files_are_those_of_a_run_and_say_where_it_is_from(tmp_path, monkeypatch):
+    out = [str(tmp_path / name) for name in ("train", "activations", "metrics")]
     monkeypatch.chdir(import_run.__file__.rpartition("studies")[0])
     folder = tmp_path / "mine"
     folder.mkdir()

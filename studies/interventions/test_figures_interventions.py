@@ -13,24 +13,17 @@ from studies.params import InterventionsSettings
 
 NOTEBOOKS = ROOT / "studies/interventions/notebooks"
 FIRST = {NOTEBOOKS / "attention-runs.ipynb", NOTEBOOKS / "interchange.ipynb"}  # as published
-TEMPLATES = sorted({*NOTEBOOKS.glob("*.ipynb")} - FIRST)
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=str)
-def run(request, tmp_path_factory):
-    inputs = untrained(request.param, tmp_path_factory.mktemp("run"))
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_every_figure_is_drawn_for_any_run_even_untrained(run, tmp_path, monkeypatch):
+    inputs = untrained(run, tmp_path) | {"interventions": tmp_path / "interventions"}
     settings = InterventionsSettings(draws=2, seed=0, key_threshold=0.5)
-    weights = store.read_weights(inputs["weights"], request.param)
-    inputs["interventions"] = inputs["weights"].with_name("interventions")
-    store.write_json(inputs["interventions"], suite.intervene(request.param, weights, settings))
-    return request.param, inputs
-
-
-@pytest.mark.parametrize("template", TEMPLATES, ids=[x.stem for x in TEMPLATES])
-def test_every_figure_is_drawn_for_any_run_even_untrained(template, run, tmp_path, monkeypatch):
-    drawn_run, inputs = run
-    parameters = {"run": str(drawn_run)} | {name: str(inputs[name]) for name in paths(template)}
-    check(template, parameters, tmp_path, monkeypatch)
+    weights = store.read_weights(inputs["weights"], run)
+    store.write_json(inputs["interventions"], suite.intervene(run, weights, settings))
+    for template in sorted({*NOTEBOOKS.glob("*.ipynb")} - FIRST):
+        parameters = {"run": str(run)} | {name: str(inputs[name]) for name in paths(template)}
+        check(template, parameters, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("n", [2, 12, 30, 49, 180])

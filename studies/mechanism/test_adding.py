@@ -24,19 +24,9 @@ def second():
 
 
 @pytest.fixture(scope="module")
-def at_mean(second):
-    return scores.with_pattern(second, scores.mean_pattern(second))
-
-
-@pytest.fixture(scope="module")
 def fit(second):
     """Fit the scores of its heads by formula."""
     return scores.fit_pass(second, 2)
-
-
-@pytest.fixture(scope="module")
-def neurons(second, fit):
-    return adding.neurons(second, fit)
 
 
 def test_votes_by_difference_of_angles_by_brute_force():
@@ -154,8 +144,9 @@ def test_the_second_adder_refuses_what_its_heads_cannot_serve(n):
         second_adder.weights(n)
 
 
-def test_a_second_adder_fills_the_hole_that_the_sum_leaves(second, at_mean, fit):
+def test_a_second_adder_fills_the_hole_that_the_sum_leaves(second, fit):
     one = scores.fit_pass(second, 1)
+    at_mean = scores.with_pattern(second, scores.mean_pattern(second))
     votes = hole.all_votes(second, at_mean)
     counting = hole.votes_that_count(votes, one.labels)
     assert [(x.p, x.k) for x in counting] == [(7, 1), (11, 1)]
@@ -165,7 +156,8 @@ def test_a_second_adder_fills_the_hole_that_the_sum_leaves(second, at_mean, fit)
     assert np.allclose(scores.partner_phases(SECOND, one), -1)
 
 
-def test_what_neurons_write_is_exchanged_inside_their_families_and_they_double_angles(neurons):
+def test_what_neurons_write_is_exchanged_inside_families_and_they_double_angles(second, fit):
+    neurons = adding.neurons(second, fit)
     hidden = np.maximum(neurons.form("B4"), 0)
     assert outputs.doubling(neurons) > 0.95 and outputs.doubling(neurons, hidden) > 0.95
     numbers = np.arange(hidden.shape[1])[:, None] * 1.0

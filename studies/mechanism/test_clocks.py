@@ -15,12 +15,6 @@ SHAPES = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def tensors():
-    rng = np.random.default_rng(0)
-    return {name: rng.normal(size=shape) for name, shape in SHAPES.items()}
-
-
 def pair(w, a, b, coefficient):
     """Return the logits of one pair, computed one head and one position at a time."""
     x = [w["embed.W_E"][:, t] + w["pos_embed.W_pos"][i] for i, t in enumerate((a, b))]
@@ -35,7 +29,9 @@ def pair(w, a, b, coefficient):
 
 
 @pytest.mark.parametrize("coefficient", [0.0, 0.5, 1.0])
-def test_every_pair_is_run_as_one_alone(tensors, coefficient):
+def test_every_pair_is_run_as_one_alone(coefficient):
+    rng = np.random.default_rng(0)
+    tensors = {name: rng.normal(size=shape) for name, shape in SHAPES.items()}
     logits, pattern = clocks.forward(tensors, coefficient)
     for row, (a, b) in enumerate(np.ndindex(N, N)):
         assert logits[row] == pytest.approx(pair(tensors, a, b, coefficient))

@@ -20,10 +20,6 @@ def ax():
     return ax
 
 
-def points(line):
-    return np.asarray(line.get_xydata()).tolist()
-
-
 def image_values(image):
     return np.ma.asarray(image.get_array())
 
@@ -58,7 +54,7 @@ def test_lines_stand_between_classes_and_names_beside_them_in_order(ax, n, axis)
     d, sizes = [J.d for J in classes], [len(J) for J in classes]
     base.heat(ax, np.eye(n))
     borders.class_axis(ax, d, sizes, axis, gap=0.08)
-    ends = [points(line)[0]["xy".index(axis)] for line in ax.lines]
+    ends = [np.asarray(line.get_xydata())[0, "xy".index(axis)] for line in ax.lines]
     order = monoid.algebraic_order(n)
     assert ends == [i - 0.5 for i in range(1, n) if gcd(order[i], n) != gcd(order[i - 1], n)]
     names = [text.get_text() for text in ax.texts]
