@@ -20,10 +20,6 @@ def ax():
     return ax
 
 
-def image_values(image):
-    return np.ma.asarray(image.get_array())
-
-
 def test_each_prime_keeps_its_direction_whatever_axes_a_class_has():
     x = np.arange(2 * 4 * 10).reshape(2, 4, 10)  # axes of 3, 5 and 11
     assert np.array_equal(spectra.unfolded(x, (3, 5, 11), across=11, down=5), x)
@@ -40,7 +36,7 @@ def test_stars_stand_where_the_mask_is_true_and_the_constant_is_left_out(ax):
     assert {(int(y), int(x)) for x, y in np.asarray(ax.collections[0].get_offsets())} == {
         (int(i), int(j + 11 * k)) for k, i, j in np.argwhere(stars)
     }
-    first, second = (image_values(image) for image in ax.images)
+    first, second = (np.ma.asarray(image.get_array()) for image in ax.images)
     assert np.argwhere(np.ma.getmaskarray(first)).tolist() == [[0, 0]]
     assert not np.ma.getmaskarray(second).any()
     assert max(first.max(), second.max()) <= 1 and ax.images[0].get_clim() == (0, 1)
