@@ -107,8 +107,8 @@ def why_files_lack() -> str:
 
 def why_experiments_fail() -> str:
     """Return why DVC cannot run or record an experiment here; nothing where it can."""
-    if lacking := why_files_lack():
-        return f"`dvc exp run` needs all files, and {lacking}"
+    if why := why_files_lack():
+        return f"`dvc exp run` needs all files, and {why}"
     names = ("user.name", "user.email")
     lacking = [x for x in names if not git("config", "--default", "", "--get", x)]
     if not lacking:

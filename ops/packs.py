@@ -287,8 +287,8 @@ def refuse_trained(run: Run) -> None:
             if any(path.is_file() for path in (*there, Path(pack_of(name, out["path"])))):
                 pull = f"dvc --cd {project} pull" if project else "dvc pull"
                 raise InputError(f"{run}: is trained already: {pull} brings it; GO=1 trains again")
-            if lacking := why_files_lack():
-                raise InputError(f"{run}: is trained already; {lacking}, then make studies")
+            if why := why_files_lack():
+                raise InputError(f"{run}: is trained already; {why}, then make studies")
 
 
 def main(what: str = "") -> None:

@@ -55,8 +55,9 @@ def busy(project: str = "") -> str:
     for process in psutil.process_iter():
         with suppress(psutil.Error):  # the process has ended, or is another user's
             words = dvc_words(process.cmdline())
-            here = Path(process.cwd()).is_relative_to(Path.cwd())
-            if words and READS.isdisjoint(words) and here:
+            if not words or not READS.isdisjoint(words):
+                continue
+            if Path(process.cwd()).is_relative_to(Path.cwd()):
                 return f"process {process.pid} ({' '.join(words)}) is at work here"
     path = Path(project, ".dvc", "tmp", "lock")
     # Where this is set, DVC's locks are files that have a time to come while they are held.

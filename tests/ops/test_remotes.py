@@ -12,24 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tiny import DVC, PACKS, ROOT, add, cloned, copied
+from tiny import DVC, PACKS, add, cloned, commands, copied
 
-PAGE = (ROOT / "docs" / "operating.md").read_text("utf-8")
+PAGE = "operating.md"
 RCLONE = Path(sys.executable).with_name("rclone")
 USER, PASSWORD = "tester", "let-me-in"
 REPORT = {"cmd": "cp ../tables/claims.md page.md", "deps": ["../tables/claims.md"]}
 REPORT |= {"outs": ["page.md"]}  # a report of one stage
 
 
-def block(name: str) -> list[str]:
-    """Return the lines of a block of commands of the page."""
-    (lines,) = re.findall(rf"<!-- commands: {name} -->\n```\n(.*?)```", PAGE, re.DOTALL)
-    return lines.splitlines()
-
-
-def commands(kind: str) -> list[str]:
+def remote(kind: str) -> list[str]:
     """Return the commands of the page that add a remote of that kind."""
-    return [line for line in block(kind) if line.startswith("dvc remote")]
+    return [line for line in commands(PAGE, kind) if line.startswith("dvc remote")]
 
 
 def objects(folder: Path) -> dict[str, bytes]:
@@ -63,7 +57,7 @@ def test_what_is_pushed_to_s3_comes_back_in_a_clone_and_what_was_damaged_there_d
     address, folder = bucket
     project = copied(made_project, tmp_path)
     values = {"https:": "http:", "HOST": address, "BUCKET": "bucket"}
-    for line in commands("s3"):
+    for line in remote("s3"):
         for word, value in (values | {"USER": USER, "SECRET": PASSWORD}).items():
             line = line.replace(word, value)
         project.do(*DVC, *line.split()[1:])
@@ -94,15 +88,16 @@ def test_by_the_words_of_the_page_another_clone_pulls_three_projects_from_a_lab(
     add(project, {"report/dvc.yaml": {"stages": {"page": REPORT}}})
     project.dvc("repro", project="report")
     project.commit("report")
-    named = [x.replace("/PATH/OF/FOLDER", str(tmp_path / "lab")) for x in commands("folder")]
-    project.do("bash", "-euc", "\n".join([*named, *block("default"), *block("push")]))
+    named = [x.replace("/PATH/OF/FOLDER", str(tmp_path / "lab")) for x in remote("folder")]
+    lines = [*named, *commands(PAGE, "default"), *commands(PAGE, "push")]
+    project.do("bash", "-euc", "\n".join(lines))
 
     clone = cloned(project, tmp_path / "clone")  # it has no packs: all of it comes from the lab
     for path in clone.folder.glob("**/artifacts/*.tar.xz"):
         path.unlink()
     clone.do(*PACKS)  # as building the environment does, which the test has
     has = ("git clone", "make .venv", "source", "make report")
-    lines = [line for line in block("there") if not line.startswith(has)]
+    lines = [line for line in commands(PAGE, "there") if not line.startswith(has)]
     ready = [line.replace("make", "make -o .venv/.ready") for line in lines]
     output = clone.do("bash", "-euc", "\n".join(ready))
     assert "mine" in output and "pull … " in output and "not all of it" not in output
@@ -114,7 +109,7 @@ def test_by_the_words_of_the_page_another_clone_pulls_three_projects_from_a_lab(
 
 @pytest.mark.parametrize("kind", ["folder", "s3", "ssh", "webdav", "http"])
 def test_every_block_verifies_and_keeps_its_secrets_out_of_git(kind):
-    lines = commands(kind)
+    lines = remote(kind)
     assert "dvc remote modify mine verify true" in lines
     secret = re.compile("secret|password|keyfile|access_key|token", re.IGNORECASE)
     assert all("--local" in line for line in lines if secret.search(line))

@@ -91,6 +91,13 @@ def test_a_run_that_diverged_has_a_page_without_a_model():
     assert all(c["share"] == [] for c in page["classes"])
 
 
+def test_a_curve_is_short_and_ends_where_the_training_does():
+    curve = run_data.curve(history_of([i / 1000 for i in range(1000)]), True)
+    assert len(curve["epoch"]) <= run_data.POINTS
+    assert (curve["epoch"][-1], curve["validation_accuracy"][-1]) == (1000, 0.999)
+    assert set(map(len, curve.values())) == {len(curve["epoch"])}
+
+
 def test_what_is_measured_over_a_training_has_a_value_at_each_checkpoint_or_none():
     rows = [(e, "fve", part, e / 100) for e in (0, 10, 50) for part in ("J1", "J10", "J2")]
     frame = pd.DataFrame(rows[:-1], columns=["epoch", "measure", "of", "value"])

@@ -123,5 +123,10 @@ def test_a_variant_takes_its_table_from_a_file_beside_params_yaml(tmp_path):
     loaded = params.load(tmp_path / "params.yaml")
     run = Run.parse("mine-n3-s1")
     assert loaded.settings(run).task(run).table.tolist() == [[0, 1, 2], [1, 1, 2], [2, 2, 1]]
+    (tmp_path / "my" / "table.csv").write_text("0,1,2\n1,2,1\n2,1,1\n")
+    with pytest.raises(InputError) as error:
+        params.load(tmp_path / "params.yaml")
+    assert "variants.mine.task" in str(error.value)
+    assert "must be associative" in str(error.value) and "\n" not in str(error.value)
     with pytest.raises(InputError, match=r"run mine-n4-s1: task: its table has 3 elements"):
         loaded.settings(Run.parse("mine-n4-s1")).task(Run.parse("mine-n4-s1"))
